@@ -1,0 +1,73 @@
+# Two commands on a fresh machine with Python and a Rust toolchain: `make demo`, `make test`.
+# The virtual environment and the built core are real files, so nothing is made twice.
+
+PYTHON ?= python3
+BIN := .venv/bin
+VENV := .venv/.made
+CORE := src/presage/_core.abi3.so
+PEER := benchmarks/stateright/target/release/stateright-peer
+RUST_SOURCES := rust/Cargo.toml $(wildcard rust/Cargo.lock) $(shell find rust/src -name '*.rs')
+PEER_SOURCES := $(addprefix benchmarks/stateright/,Cargo.toml Cargo.lock) \
+	$(shell find benchmarks/stateright/src -name '*.rs' 2>/dev/null)
+CRATES := rust benchmarks/stateright
+
+# Lets cargo, called by us or by maturin, always meet the same interpreter.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+export VIRTUAL_ENV := $(abspath .venv)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-all lint bench clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(CORE) ## create .venv with the package and everything development needs
+
+build: $(CORE) ## compile the Rust core, if its sources changed
+
+demo: $(CORE) ## find a real historic bug of a Paxos implementation
+	@$(BIN)/presage check paxos --set clients=2 --set bug=last_promise; status=$$?; \
+	if [ $$status -ne 1 ]; then \
+		echo "demo: expected a violation (exit status 1), got exit status $$status" >&2; exit 1; \
+	fi
+
+test: $(CORE) ## run the tests, except the slow ones
+	$(BIN)/pytest
+
+test-all: $(CORE) ## run all tests, the slow ones too
+	$(BIN)/pytest -m ''
+
+lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	for crate in $(CRATES); do \
+		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
+		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets -- -D warnings || exit 1; \
+	done
+	$(BIN)/pytest tests/tidy
+
+bench: $(CORE) $(PEER) ## measure presage against Stateright, side by side
+	$(BIN)/python benchmarks/bench.py $(BENCH)
+
+clean: ## remove everything that was made
+	rm -rf .venv rust/target benchmarks/stateright/target $(CORE) .presage
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+	touch $@
+
+# An editable install: edits of Python files are live, only Rust edits come back here.
+# The old core is removed, not overwritten: a running presage has it mapped and would crash.
+$(CORE): $(VENV) $(RUST_SOURCES)
+	rm -f $@
+	$(BIN)/maturin develop --release --extras dev
+	touch $@
+
+$(PEER): $(PEER_SOURCES)
+	cargo build --release --locked --manifest-path benchmarks/stateright/Cargo.toml
+	touch $@

@@ -1,0 +1,319 @@
+//! All that can happen next in a state: the hot loop.
+//!
+//! `Expander` belongs to one thread. For a state it lists every enabled event with the fingerprint
+//! it leads to, without building the successor; only a successor that turns out to be new is
+//! written out. Handlers never run here: a step is a look-up, and a miss goes to `Shared`.
+//!
+//! Invariant: after the first visit of a (local state, event) pair nothing here allocates or locks.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::fingerprint::{BUDGET, OBSERVER, mix};
+use crate::flat::{FlatMap, pair};
+use crate::layout::{Budget, DROP, DUPLICATE, Network};
+use crate::mirror::Mirror;
+use crate::shared::Shared;
+use crate::tables::{NOT_A_FAULT, Outcome};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A timer, action, call, crash or restart of one node.
+    Internal,
+    Deliver,
+    Drop,
+    Duplicate,
+}
+
+pub const NOWHERE: u32 = u32::MAX;
+
+/// One enabled event of a state and where it leads.
+#[derive(Clone, Copy)]
+pub struct Candidate {
+    pub fingerprint: u64,
+    /// Which state of the batch it starts from.
+    pub from: u32,
+    /// Index into `Expander::effects`; `NOWHERE` for drops and duplicates.
+    pub effect: u32,
+    /// Position of the network word it concerns; `NOWHERE` for internal events.
+    pub word: u32,
+    pub what: What,
+}
+
+/// An outcome made ready for use: ids resolved, fingerprint differences summed.
+#[derive(Clone, Copy)]
+pub struct Effect {
+    pub node: u32,
+    pub local: u32,
+    /// What the new local state (and, on an unordered net, the sends) add to the fingerprint.
+    delta: u64,
+    pub sends: (u32, u32),
+    pub records: u32,
+    pub fault: u8,
+    pub broken: u64,
+    /// Stimulus or envelope it answers, and which of its branches it is.
+    pub origin: u32,
+    pub branch: u32,
+}
+
+pub struct Expander {
+    pub shared: Arc<Shared>,
+    pub mirror: Mirror,
+    pub effects: Vec<Effect>,
+    pub sends: Vec<u32>,
+    /// Per local state: its range of internal effects, start and length packed; MAX if not known.
+    internals: Vec<u64>,
+    deliveries: FlatMap,
+    pub observed: Vec<FlatMap>,
+    observed_mix: FlatMap,
+    pub pushes: FlatMap,
+    pub doubles: FlatMap,
+    pub scratch: Vec<u32>,
+    pub candidates: Vec<Candidate>,
+}
+
+impl Expander {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let observers = shared.layout.observers;
+        let mut expander = Expander {
+            shared,
+            mirror: Mirror::default(),
+            effects: Vec::new(),
+            sends: Vec::new(),
+            internals: Vec::new(),
+            deliveries: FlatMap::default(),
+            observed: (0..observers).map(|_| FlatMap::default()).collect(),
+            observed_mix: FlatMap::default(),
+            pushes: FlatMap::default(),
+            doubles: FlatMap::default(),
+            scratch: Vec::new(),
+            candidates: Vec::new(),
+        };
+        expander.sync();
+        expander
+    }
+
+    /// Learn the ids that other threads have handed out. Cheap when there are none.
+    pub fn sync(&mut self) {
+        self.mirror.sync(&self.shared.tables.lock());
+        self.internals.resize(self.mirror.locals.len(), u64::MAX);
+    }
+
+    /// List the enabled events of `state`; true if the system is at rest there.
+    pub fn list(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<bool> {
+        let first = self.candidates.len();
+        for &local in &state[..self.shared.layout.nodes] {
+            let (start, count) = self.internal(local)?;
+            for effect in start..start + count {
+                let fault = self.effects[effect as usize].fault;
+                if fault == NOT_A_FAULT || self.shared.layout.allows(state, fault as usize) {
+                    self.aim(state, fingerprint, (from, effect, NOWHERE, What::Internal))?;
+                }
+            }
+        }
+        self.list_network(state, fingerprint, from)?;
+        let mut listed = self.candidates[first..].iter();
+        Ok(!listed
+            .any(|candidate| candidate.fingerprint != fingerprint && !self.is_fault(candidate)))
+    }
+
+    fn list_network(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<()> {
+        let fixed = self.shared.layout.fixed;
+        let drops = self.shared.layout.allows(state, DROP);
+        let duplicates = self.shared.layout.allows(state, DUPLICATE);
+        let ordered = self.shared.layout.network == Network::Ordered;
+        let mut previous = NOWHERE;
+        for (position, &word) in state.iter().enumerate().skip(fixed) {
+            if word == previous {
+                continue; // equal copies: delivering either gives the same state
+            }
+            previous = word;
+            let envelope = if ordered {
+                self.mirror.queues[word as usize].head
+            } else {
+                word
+            };
+            let position = position as u32;
+            let to = self.mirror.envelopes[envelope as usize].to;
+            let (start, count) = self.delivery(state[to as usize], envelope)?;
+            for effect in start..start + count {
+                self.aim(state, fingerprint, (from, effect, position, What::Deliver))?;
+            }
+            if drops {
+                self.aim(state, fingerprint, (from, NOWHERE, position, What::Drop))?;
+            }
+            if duplicates {
+                self.aim(
+                    state,
+                    fingerprint,
+                    (from, NOWHERE, position, What::Duplicate),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn is_fault(&self, candidate: &Candidate) -> bool {
+        self.fault_of(candidate).is_some()
+    }
+
+    pub fn fault_of(&self, candidate: &Candidate) -> Option<usize> {
+        match candidate.what {
+            What::Drop => Some(DROP),
+            What::Duplicate => Some(DUPLICATE),
+            What::Deliver => None,
+            What::Internal => match self.effects[candidate.effect as usize].fault {
+                NOT_A_FAULT => None,
+                fault => Some(fault as usize),
+            },
+        }
+    }
+
+    /// Add the candidate, working out the fingerprint it leads to.
+    #[inline(always)]
+    fn aim(
+        &mut self,
+        state: &[u32],
+        fingerprint: u64,
+        (from, effect, word, what): (u32, u32, u32, What),
+    ) -> PyResult<()> {
+        let mut candidate = Candidate {
+            fingerprint,
+            from,
+            effect,
+            word,
+            what,
+        };
+        let mut sum = fingerprint;
+        if effect != NOWHERE {
+            let effect = self.effects[effect as usize];
+            sum = sum.wrapping_add(effect.delta);
+            if effect.records != 0 {
+                sum = sum.wrapping_add(self.observers_delta(state, effect.records)?);
+            }
+        }
+        if let Some(fault) = self.fault_of(&candidate) {
+            sum = sum.wrapping_add(self.spend_delta(state, fault));
+        }
+        let network = self.network_delta(state, &candidate);
+        candidate.fingerprint = sum.wrapping_add(network);
+        self.candidates.push(candidate);
+        Ok(())
+    }
+
+    fn spend_delta(&self, state: &[u32], fault: usize) -> u64 {
+        let Budget::Word(word) = self.shared.layout.budgets[fault] else {
+            return 0;
+        };
+        let share = |left: u32| mix(BUDGET, fault as u64, u64::from(left));
+        share(state[word] - 1).wrapping_sub(share(state[word]))
+    }
+
+    fn observers_delta(&mut self, state: &[u32], records: u32) -> PyResult<u64> {
+        let mut delta = 0u64;
+        for slot in 0..self.shared.layout.observers {
+            let before = state[self.shared.layout.nodes + slot];
+            let after = self.after_records(slot, before, records)?;
+            let gained = self.observer_mix(slot, after);
+            let lost = self.observer_mix(slot, before);
+            delta = delta.wrapping_add(gained).wrapping_sub(lost);
+        }
+        Ok(delta)
+    }
+
+    fn observer_mix(&mut self, slot: usize, state: u32) -> u64 {
+        let key = pair(slot as u32, state);
+        if let Some(known) = self.observed_mix.get(key) {
+            return known;
+        }
+        let digest = self.shared.tables.lock().values.get(state).digest;
+        let share = mix(OBSERVER, slot as u64, digest);
+        self.observed_mix.insert(key, share);
+        share
+    }
+
+    fn after_records(&mut self, slot: usize, state: u32, records: u32) -> PyResult<u32> {
+        let key = pair(state, records);
+        if let Some(known) = self.observed[slot].get(key) {
+            return Ok(known as u32);
+        }
+        let after = self.shared.observed(slot as u32, state, records)?;
+        self.observed[slot].insert(key, u64::from(after));
+        Ok(after)
+    }
+
+    /// The range of effects of what a node in `local` can start by itself.
+    #[inline(always)]
+    fn internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
+        match self.internals[local as usize] {
+            u64::MAX => self.learn_internal(local),
+            range => Ok(((range >> 32) as u32, range as u32)),
+        }
+    }
+
+    #[cold]
+    fn learn_internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
+        let internals = self.shared.internals(local)?;
+        self.sync();
+        let start = self.effects.len() as u32;
+        for internal in internals.iter() {
+            let origin = (internal.stimulus, internal.fault);
+            self.compile(local, origin, &internal.outcomes, false);
+        }
+        let count = self.effects.len() as u32 - start;
+        self.internals[local as usize] = pair(start, count);
+        Ok((start, count))
+    }
+
+    /// The range of effects of `envelope` on its receiver in `local`.
+    #[inline(always)]
+    fn delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
+        match self.deliveries.get(pair(local, envelope)) {
+            Some(range) => Ok(((range >> 32) as u32, range as u32)),
+            None => self.learn_delivery(local, envelope),
+        }
+    }
+
+    #[cold]
+    fn learn_delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
+        let outcomes = self.shared.delivery(local, envelope)?;
+        self.sync();
+        let start = self.effects.len() as u32;
+        let skip_noops = self.shared.layout.skip_noops;
+        self.compile(local, (envelope, NOT_A_FAULT), &outcomes, skip_noops);
+        let count = self.effects.len() as u32 - start;
+        self.deliveries
+            .insert(pair(local, envelope), pair(start, count));
+        Ok((start, count))
+    }
+
+    fn compile(&mut self, before: u32, origin: (u32, u8), outcomes: &[Outcome], skip_noops: bool) {
+        let share = |local: u32| self.mirror.locals[local as usize].mix;
+        for (branch, outcome) in outcomes.iter().enumerate() {
+            let silent = outcome.sends.is_empty() && outcome.records == 0;
+            if skip_noops && silent && outcome.local == before {
+                continue; // no transition at all, so no step property is asked about it either
+            }
+            let mut delta = share(outcome.local).wrapping_sub(share(before));
+            if self.shared.layout.network == Network::Unordered {
+                for &send in &outcome.sends {
+                    delta = delta.wrapping_add(self.mirror.envelopes[send as usize].mix);
+                }
+            }
+            let sends = (self.sends.len() as u32, outcome.sends.len() as u32);
+            self.sends.extend_from_slice(&outcome.sends);
+            self.effects.push(Effect {
+                node: self.mirror.locals[before as usize].node,
+                local: outcome.local,
+                delta,
+                sends,
+                records: outcome.records,
+                fault: origin.1,
+                broken: outcome.broken,
+                origin: origin.0,
+                branch: branch as u32,
+            });
+        }
+    }
+}

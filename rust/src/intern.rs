@@ -1,0 +1,56 @@
+//! Canonical bytes to small integers, and back.
+//!
+//! Every distinct field value, message, stimulus and observer state is kept once, whole, so equal
+//! ids mean equal values: interning never rests on a hash alone.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::value::digest;
+
+pub struct Interned {
+    pub bytes: Arc<[u8]>,
+    pub digest: u64,
+    pub immutable: bool,
+    /// The value decoded once, where sharing it between handler runs is harmless: immutable ones.
+    pub shared: Option<Py<PyAny>>,
+}
+
+#[derive(Default)]
+pub struct Interner {
+    ids: FxHashMap<Arc<[u8]>, u32>,
+    items: Vec<Interned>,
+}
+
+impl Interner {
+    pub fn find(&self, bytes: &[u8]) -> Option<u32> {
+        self.ids.get(bytes).copied()
+    }
+
+    /// The id of `bytes`, and whether it is new.
+    pub fn intern(&mut self, bytes: &[u8], immutable: bool) -> (u32, bool) {
+        if let Some(id) = self.find(bytes) {
+            return (id, false);
+        }
+        let id = u32::try_from(self.items.len()).expect("fewer than 2^32 distinct values");
+        let bytes: Arc<[u8]> = bytes.into();
+        self.ids.insert(bytes.clone(), id);
+        self.items.push(Interned {
+            digest: digest(&bytes),
+            bytes,
+            immutable,
+            shared: None,
+        });
+        (id, true)
+    }
+
+    pub fn get(&self, id: u32) -> &Interned {
+        &self.items[id as usize]
+    }
+
+    pub fn share(&mut self, id: u32, value: Py<PyAny>) {
+        self.items[id as usize].shared = Some(value);
+    }
+}

@@ -1,0 +1,89 @@
+//! Properties, judged on state vectors: a walk down the decision trie, Python only where it ends.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+
+use crate::mirror::Mirror;
+use crate::reader::Reader;
+use crate::shared::Shared;
+use crate::trie;
+
+pub struct Judge {
+    shared: Arc<Shared>,
+    tries: Vec<trie::Mirror>,
+}
+
+impl Judge {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let tries = shared.properties.iter().map(|_| trie::Mirror::default());
+        Judge {
+            tries: tries.collect(),
+            shared,
+        }
+    }
+
+    /// Whether `property` holds in `state`; `None` if its predicate raised.
+    #[inline]
+    pub fn holds(
+        &mut self,
+        property: usize,
+        state: &[u32],
+        mirror: &Mirror,
+    ) -> PyResult<Option<bool>> {
+        loop {
+            if let Some(verdict) = self.known(property, state, mirror) {
+                return Ok(Some(verdict));
+            }
+            let shared = self.shared.properties[property].trie.lock();
+            if self.tries[property].catch_up(&shared) {
+                continue;
+            }
+            drop(shared);
+            if !self.ask(property, state)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    #[inline]
+    fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<bool> {
+        let layout = &self.shared.layout;
+        self.tries[property].decide(|query| match query {
+            trie::Query::Field { node, field } => {
+                let local = mirror.locals[state[*node as usize] as usize];
+                u64::from(mirror.rows[(local.row + field) as usize])
+            }
+            trie::Query::Observer(slot) => u64::from(state[layout.nodes + *slot as usize]),
+            trie::Query::Messages(types) => {
+                let words = &state[layout.fixed..];
+                let types = types.as_deref();
+                mirror.flight().answer(layout.network, words, types)
+            }
+        })
+    }
+
+    /// Run the predicate and file its verdict; false if it raised.
+    #[cold]
+    fn ask(&self, property: usize, state: &[u32]) -> PyResult<bool> {
+        Python::attach(|py| {
+            self.shared.property_runs.fetch_add(1, Relaxed);
+            let reader = Py::new(py, Reader::new(self.shared.clone(), state))?;
+            let bridge = self.shared.bridge.bind(py);
+            let verdict: Option<bool> = bridge
+                .call_method1("judge", (property, reader.clone_ref(py)))?
+                .extract()?;
+            let Some(verdict) = verdict else {
+                return Ok(false);
+            };
+            let reads = reader.get().reads();
+            let mut trie = self.shared.properties[property].trie.lock();
+            if trie.learn(&reads, verdict).is_err() {
+                drop(trie);
+                bridge.call_method1("fickle", (property,))?;
+            }
+            Ok(true)
+        })
+    }
+}

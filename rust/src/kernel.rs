@@ -1,0 +1,202 @@
+//! The kernel as Python sees it: a system in integers, and the searches over it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use parking_lot::Mutex;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::layout::{FAULTS, Layout, Network};
+use crate::path;
+use crate::search::bfs::Start;
+use crate::search::{Limits, Search, bfs, dfs, walk};
+use crate::shared::{Kind, PropertyState, Shared};
+use crate::start::initial_states;
+use crate::tables::Tables;
+use crate::value::Codec;
+
+#[pyclass(frozen)]
+pub struct Kernel {
+    shared: Arc<Shared>,
+    locals: Vec<u32>,
+    observers: Vec<u32>,
+}
+
+fn network(name: &str) -> PyResult<Network> {
+    match name {
+        "unordered" => Ok(Network::Unordered),
+        "duplicating" => Ok(Network::Duplicating),
+        "ordered" => Ok(Network::Ordered),
+        _ => Err(PyValueError::new_err(format!(
+            "no network is called `{name}`"
+        ))),
+    }
+}
+
+fn property(kind: &str) -> PyResult<PropertyState> {
+    let kind = match kind {
+        "always" => Kind::Always,
+        "sometimes" => Kind::Sometimes,
+        "rest" => Kind::AtRest,
+        "step" => Kind::Step,
+        _ => return Err(PyValueError::new_err(format!("no property is `{kind}`"))),
+    };
+    Ok(PropertyState {
+        kind,
+        trie: Mutex::default(),
+        decided: AtomicBool::new(false),
+    })
+}
+
+#[pymethods]
+impl Kernel {
+    /// `values`: each node's values before its start; `ghosts`: per node and field.
+    #[new]
+    #[pyo3(signature = (
+        bridge, codec, *, values, ghosts, observers, properties, budgets, network, skip_noops
+    ))]
+    #[allow(clippy::too_many_arguments)] // keywords on the Python side; grouping them hides names
+    fn new(
+        py: Python<'_>,
+        bridge: Py<PyAny>,
+        codec: Py<Codec>,
+        values: Vec<Bound<'_, PyAny>>,
+        ghosts: Vec<Vec<bool>>,
+        observers: Vec<Bound<'_, PyAny>>,
+        properties: Vec<String>,
+        budgets: [i64; 4],
+        network: &str,
+        skip_noops: bool,
+    ) -> PyResult<Self> {
+        let network = self::network(network)?;
+        let layout = Layout::new(ghosts.len(), observers.len(), budgets, network, skip_noops);
+        let mut shared = Shared {
+            layout,
+            codec,
+            bridge,
+            tables: Mutex::new(Tables::new()),
+            ghost_values: Vec::new(),
+            ghosts,
+            properties: properties
+                .iter()
+                .map(|kind| property(kind))
+                .collect::<PyResult<_>>()?,
+            handler_runs: AtomicU64::new(0),
+            property_runs: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            error: Mutex::new(None),
+        };
+        for node in &values {
+            let ids = node
+                .try_iter()?
+                .map(|value| shared.intern_value(py, &value?));
+            shared.ghost_values.push(ids.collect::<PyResult<_>>()?);
+        }
+        let locals = values.iter().enumerate();
+        let locals = locals.map(|(node, values)| shared.local(py, node, values));
+        let states = observers.iter().map(|state| shared.intern_value(py, state));
+        Ok(Kernel {
+            locals: locals.collect::<PyResult<_>>()?,
+            observers: states.collect::<PyResult<_>>()?,
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Run one search; a second one on the same kernel finds every step already run.
+    #[pyo3(signature = (
+        kind, *, depth, states, seconds, memory_mib, threads, keep_going, seed, walks, progress
+    ))]
+    #[allow(clippy::too_many_arguments)] // as above
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        depth: Option<u32>,
+        states: Option<usize>,
+        seconds: Option<f64>,
+        memory_mib: Option<u64>,
+        threads: usize,
+        keep_going: bool,
+        seed: u64,
+        walks: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let limits = Limits {
+            depth: depth.unwrap_or(u32::MAX),
+            states: states.unwrap_or(usize::MAX),
+            seconds: seconds.unwrap_or(f64::INFINITY),
+            memory_mib: memory_mib.unwrap_or(u64::MAX),
+            threads: threads.max(1),
+            keep_going,
+            seed,
+            walks,
+        };
+        self.shared.stop.store(false, Relaxed);
+        for property in &self.shared.properties {
+            property.decided.store(false, Relaxed);
+        }
+        let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
+        let depths = kind == "dfs" && depth.is_some();
+        let search = Search::new(self.shared.clone(), limits, initial, depths);
+        let seconds = run(py, kind, &search, progress.as_ref())?;
+        self.report(py, &search, seconds)
+    }
+}
+
+/// Do the search called `kind`; gives its seconds.
+fn run(py: Python<'_>, kind: &str, search: &Search, progress: Option<&Py<PyAny>>) -> PyResult<f64> {
+    let start = Start::default();
+    match kind {
+        "bfs" => {
+            let frontier = bfs::Frontier::default();
+            let work = |thread| bfs::work(search, &frontier, thread, &start);
+            search.supervise(py, progress, work)
+        }
+        "dfs" => {
+            let pool = dfs::Pool::default();
+            let work = |thread| dfs::work(search, &pool, thread, &start);
+            search.supervise(py, progress, work)
+        }
+        "walk" => {
+            let next = AtomicU64::new(0);
+            search.supervise(py, progress, |_| walk::work(search, &next))
+        }
+        _ => Err(PyValueError::new_err(format!(
+            "no search is called `{kind}`"
+        ))),
+    }
+}
+
+impl Kernel {
+    fn report<'py>(
+        &self,
+        py: Python<'py>,
+        search: &Search,
+        seconds: f64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let report = PyDict::new(py);
+        report.set_item("unique", search.seen.len())?;
+        report.set_item("generated", search.generated.load(Relaxed))?;
+        report.set_item("depth", search.depth.load(Relaxed))?;
+        report.set_item("walks", search.walked.load(Relaxed))?;
+        report.set_item("seconds", seconds)?;
+        report.set_item("stopped_by", *search.stopped_by.lock())?;
+        report.set_item("cut", search.cut.load(Relaxed))?;
+        report.set_item("handler_runs", self.shared.handler_runs.load(Relaxed))?;
+        report.set_item("property_runs", self.shared.property_runs.load(Relaxed))?;
+        let faults = PyDict::new(py);
+        for (name, count) in FAULTS.iter().zip(&search.faults) {
+            faults.set_item(name, count.load(Relaxed))?;
+        }
+        report.set_item("faults", faults)?;
+        let mut found = Vec::new();
+        for finding in search.found.lock().iter().flatten() {
+            let (start, events) = path::events(py, search, &finding.route)?;
+            found.push((finding.property, start, events));
+        }
+        report.set_item("found", found)?;
+        Ok(report)
+    }
+}

@@ -1,0 +1,36 @@
+//! The native core of presage: interning, the step memo, the seen table and the searches.
+//!
+//! Flat on purpose: one Python module, a handful of names. `expand.rs` is the hot loop; `shared.rs`
+//! is the only place where threads enter Python.
+
+mod build;
+mod expand;
+mod fingerprint;
+mod flat;
+mod intern;
+mod judge;
+mod kernel;
+mod layout;
+mod mirror;
+mod path;
+mod reader;
+mod run;
+mod search;
+mod seen;
+mod shared;
+mod start;
+mod tables;
+mod trie;
+mod value;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<value::Codec>()?;
+    module.add_class::<kernel::Kernel>()?;
+    module.add_class::<reader::Reader>()?;
+    module.add_function(wrap_pyfunction!(fingerprint::mix, module)?)?;
+    module.add_function(wrap_pyfunction!(fingerprint::combine, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! A state as a predicate sees it, noting down what was read.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::mirror::Flight;
+use crate::shared::{Shared, addresses};
+use crate::trie::Query;
+
+#[pyclass(frozen)]
+pub struct Reader {
+    shared: Arc<Shared>,
+    state: Vec<u32>,
+    reads: Mutex<Vec<(Query, u64)>>,
+}
+
+impl Reader {
+    pub fn new(shared: Arc<Shared>, state: &[u32]) -> Self {
+        Reader {
+            shared,
+            state: state.to_vec(),
+            reads: Mutex::default(),
+        }
+    }
+
+    pub fn reads(&self) -> Vec<(Query, u64)> {
+        self.reads.lock().clone()
+    }
+
+    /// A question asked twice has the same answer, so the second one leads nowhere new.
+    fn note(&self, query: Query, answer: u64) {
+        let mut reads = self.reads.lock();
+        if !reads.iter().any(|(known, _)| *known == query) {
+            reads.push((query, answer));
+        }
+    }
+}
+
+#[pymethods]
+impl Reader {
+    /// Status, calls made, timers and failure of a node.
+    fn control<'py>(&self, py: Python<'py>, node: usize) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py, node, 0)
+    }
+
+    fn value<'py>(
+        &self,
+        py: Python<'py>,
+        node: usize,
+        field: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let id = {
+            let tables = self.shared.tables.lock();
+            let local = tables.locals[self.state[node] as usize];
+            tables.rows[local.row as usize + field]
+        };
+        let (node, field) = (node as u32, field as u32);
+        self.note(Query::Field { node, field }, u64::from(id));
+        self.shared.value(py, id)
+    }
+
+    fn observer<'py>(&self, py: Python<'py>, slot: usize) -> PyResult<Bound<'py, PyAny>> {
+        let id = self.state[self.shared.layout.nodes + slot];
+        self.note(Query::Observer(slot as u32), u64::from(id));
+        self.shared.value(py, id)
+    }
+
+    /// (source, to, message) of everything in flight of these types, in canonical order.
+    fn messages<'py>(
+        &self,
+        py: Python<'py>,
+        types: Option<Bound<'py, PyTuple>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let types: Option<Arc<[usize]>> = match types {
+            Some(types) => Some(addresses(types.as_any())?.into()),
+            None => None,
+        };
+        let words = &self.state[self.shared.layout.fixed..];
+        let mut found = Vec::new();
+        {
+            let tables = self.shared.tables.lock();
+            let flight = Flight {
+                envelopes: &tables.envelopes,
+                queues: &tables.queues,
+                classes: &tables.classes,
+            };
+            let network = self.shared.layout.network;
+            flight.visit(network, words, types.as_deref(), |envelope| {
+                let bytes = tables.messages.get(envelope).bytes.clone();
+                found.push((bytes, envelope));
+            });
+            let answer = flight.answer(network, words, types.as_deref());
+            self.note(Query::Messages(types), answer);
+        }
+        found.sort_unstable();
+        let listed = found.iter().map(|(_, id)| self.shared.message(py, *id));
+        PyList::new(py, listed.collect::<PyResult<Vec<_>>>()?)
+    }
+}

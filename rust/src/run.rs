@@ -1,0 +1,178 @@
+//! Questions that only user code can answer: what a step does, what an observer makes of it.
+//!
+//! Each is asked once. A thread looks the answer up, else waits for the interpreter, looks again
+//! (another thread may have been faster), and only then runs the code.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::flat::pair;
+use crate::layout::Budget;
+use crate::shared::Shared;
+use crate::tables::{Internal, NOT_A_FAULT, Outcome};
+
+/// The first steps, and a share of all later ones, are run twice to catch impure handlers.
+const TWICE_FIRST: u64 = 256;
+const TWICE_EVERY: u64 = 16;
+
+impl Shared {
+    /// What `envelope` does to its receiver in `local`; empty while it cannot be delivered.
+    pub fn delivery(self: &Arc<Self>, local: u32, envelope: u32) -> PyResult<Arc<[Outcome]>> {
+        if let Some(known) = self.tables.lock().delivery(local, envelope) {
+            return Ok(known);
+        }
+        Python::attach(|py| {
+            // Another thread may have run it while this one waited for the interpreter.
+            if let Some(known) = self.tables.lock().delivery(local, envelope) {
+                return Ok(known);
+            }
+            let message = self.message(py, envelope)?;
+            let stimulus = ("deliver", message.get_item(0)?, message.get_item(2)?);
+            let stimulus = stimulus.into_pyobject(py)?;
+            let outcomes = self.run(py, local, stimulus.as_any())?;
+            let mut tables = self.tables.lock();
+            let key = pair(local, envelope);
+            tables.deliveries.insert(key, outcomes.clone());
+            Ok(outcomes)
+        })
+    }
+
+    /// The events that a node can start by itself in `local`, with what they do.
+    pub fn internals(self: &Arc<Self>, local: u32) -> PyResult<Arc<[Internal]>> {
+        if let Some(known) = self.tables.lock().internals.get(&local) {
+            return Ok(known.clone());
+        }
+        Python::attach(|py| {
+            if let Some(known) = self.tables.lock().internals.get(&local) {
+                return Ok(known.clone());
+            }
+            let (node, _) = self.row(local);
+            let values = self.fresh(py, local)?;
+            let listed = self
+                .bridge
+                .bind(py)
+                .call_method1("stimuli", (node, values))?;
+            let mut internals = Vec::new();
+            for item in listed.try_iter()? {
+                let (stimulus, fault): (Bound<'_, PyAny>, Option<u8>) = item?.extract()?;
+                let fault = fault.unwrap_or(NOT_A_FAULT);
+                if fault == NOT_A_FAULT || self.layout.budgets[fault as usize] != Budget::Off {
+                    internals.push(Internal {
+                        stimulus: self.intern_stimulus(py, &stimulus)?,
+                        fault,
+                        outcomes: self.run(py, local, &stimulus)?,
+                    });
+                }
+            }
+            let internals: Arc<[Internal]> = internals.into();
+            self.tables
+                .lock()
+                .internals
+                .insert(local, internals.clone());
+            Ok(internals)
+        })
+    }
+
+    /// Run every branch of a step in Python.
+    pub fn run(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        local: u32,
+        stimulus: &Bound<'_, PyAny>,
+    ) -> PyResult<Arc<[Outcome]>> {
+        let count = self.handler_runs.fetch_add(1, Relaxed);
+        let (node, _) = self.row(local);
+        let outcomes = self.run_once(py, node, local, stimulus)?;
+        if count < TWICE_FIRST || count % TWICE_EVERY == 0 {
+            let again = self.run_once(py, node, local, stimulus)?;
+            if again != outcomes {
+                return Err(self.impure(py, node, local, stimulus));
+            }
+        }
+        Ok(outcomes.into())
+    }
+
+    /// Python explains what differed; it sees the same step run twice more.
+    fn impure(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        node: usize,
+        local: u32,
+        stimulus: &Bound<'_, PyAny>,
+    ) -> PyErr {
+        let explained = self.fresh_callable(py, local).and_then(|fresh| {
+            let bridge = self.bridge.bind(py);
+            bridge.call_method1("impure", (node, fresh, stimulus))
+        });
+        explained.err().unwrap_or_else(|| {
+            PyRuntimeError::new_err("a step gave two outcomes and no explanation")
+        })
+    }
+
+    fn run_once(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        node: usize,
+        local: u32,
+        stimulus: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<Outcome>> {
+        let fresh = self.fresh_callable(py, local)?;
+        let listed = self
+            .bridge
+            .bind(py)
+            .call_method1("step", (node, fresh, stimulus))?;
+        if listed.is_none() {
+            return Ok(Vec::new());
+        }
+        let listed = listed.cast_into::<PyList>()?;
+        listed
+            .iter()
+            .map(|item| self.outcome(py, node, &item))
+            .collect()
+    }
+
+    /// Intern what Python says of one branch: (choices, values, sends, records, broken).
+    fn outcome(&self, py: Python<'_>, node: usize, item: &Bound<'_, PyAny>) -> PyResult<Outcome> {
+        let item = item.cast::<PyTuple>()?;
+        let choices: Vec<u32> = item.get_item(0)?.extract()?;
+        let local = self.local(py, node, &item.get_item(1)?)?;
+        let sends = item.get_item(2)?.cast_into::<PyList>()?;
+        let sends = sends
+            .iter()
+            .map(|send| self.envelope(py, node, &send))
+            .collect::<PyResult<Box<[u32]>>>()?;
+        let records = self.records(py, node, &item.get_item(3)?)?;
+        Ok(Outcome {
+            local,
+            sends,
+            records,
+            broken: item.get_item(4)?.extract()?,
+            choices: choices.into(),
+        })
+    }
+
+    /// The state of observer `slot` after it has been fed `records` in `state`.
+    pub fn observed(&self, slot: u32, state: u32, records: u32) -> PyResult<u32> {
+        let key = (slot, state, records);
+        if let Some(&known) = self.tables.lock().observed.get(&key) {
+            return Ok(known);
+        }
+        Python::attach(|py| {
+            let sequence = self.tables.lock().records[records as usize].clone();
+            let mut fed = Vec::with_capacity(sequence.len());
+            for &(node, value) in sequence.iter() {
+                fed.push((node, self.value(py, value)?));
+            }
+            let bridge = self.bridge.bind(py);
+            let before = self.value(py, state)?;
+            let after = bridge.call_method1("observe", (slot, before, fed))?;
+            let id = self.intern_value(py, &after)?;
+            self.tables.lock().observed.insert(key, id);
+            Ok(id)
+        })
+    }
+}

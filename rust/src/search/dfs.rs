@@ -1,0 +1,134 @@
+//! Depth first: little memory for the frontier, and long paths early.
+//!
+//! Each thread has its own stack; a thread that runs dry is given the older half of another's. With
+//! a depth limit a state reached again by a shorter path is expanded again, since more of what lies
+//! behind it is now within the limit.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use parking_lot::{Condvar, Mutex};
+use pyo3::prelude::*;
+
+use super::Search;
+use super::bfs::Start;
+use super::worker::{HEADER, Worker};
+
+/// States back to back, and where each starts and how deep it is.
+#[derive(Default)]
+struct Stack {
+    words: Vec<u32>,
+    entries: Vec<(usize, u32)>,
+}
+
+impl Stack {
+    /// Enter the states that were written after `from`.
+    fn index(&mut self, from: usize, depth: u32) {
+        let mut at = from;
+        while at < self.words.len() {
+            self.entries.push((at, depth));
+            at += HEADER + self.words[at] as usize;
+        }
+    }
+
+    /// Move the top state to `into`.
+    fn pop(&mut self, into: &mut Vec<u32>) -> Option<u32> {
+        let (at, depth) = self.entries.pop()?;
+        into.clear();
+        into.extend_from_slice(&self.words[at..]);
+        self.words.truncate(at);
+        Some(depth)
+    }
+
+    /// Split off the older half.
+    fn halve(&mut self) -> Stack {
+        let middle = self.entries.len() / 2;
+        let cut = self.entries[middle].0;
+        let older = Stack {
+            words: self.words[..cut].to_vec(),
+            entries: self.entries[..middle].to_vec(),
+        };
+        self.words.drain(..cut);
+        self.entries.drain(..middle);
+        self.entries.iter_mut().for_each(|entry| entry.0 -= cut);
+        older
+    }
+}
+
+#[derive(Default)]
+struct Waiting {
+    given: Vec<Stack>,
+    idle: usize,
+    over: bool,
+}
+
+#[derive(Default)]
+pub struct Pool {
+    waiting: Mutex<Waiting>,
+    idle: AtomicUsize,
+    changed: Condvar,
+}
+
+impl Pool {
+    /// Wait for a stack; `None` when every thread waits or the search stops.
+    fn take(&self, search: &Search) -> Option<Stack> {
+        let mut waiting = self.waiting.lock();
+        waiting.idle += 1;
+        self.idle.store(waiting.idle, Relaxed);
+        loop {
+            if let Some(stack) = waiting.given.pop() {
+                waiting.idle -= 1;
+                self.idle.store(waiting.idle, Relaxed);
+                return Some(stack);
+            }
+            if waiting.over || search.stopping() || waiting.idle == search.limits.threads {
+                waiting.over = true;
+                self.changed.notify_all();
+                return None;
+            }
+            self.changed.wait(&mut waiting);
+        }
+    }
+
+    fn give(&self, stack: Stack) {
+        self.waiting.lock().given.push(stack);
+        self.changed.notify_one();
+    }
+}
+
+pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyResult<()> {
+    let mut worker = Worker::new(search);
+    let mut stack = Stack::default();
+    let begun = match thread {
+        0 => worker.begin(&mut stack.words),
+        _ => Ok(()),
+    };
+    stack.index(0, 1);
+    started.arrive(search.limits.threads);
+    begun?;
+    let mut state = Vec::new();
+    loop {
+        while let Some(depth) = stack.pop(&mut state) {
+            if search.stopping() {
+                break;
+            }
+            if depth >= search.limits.depth {
+                search.cut.store(true, Relaxed);
+                continue;
+            }
+            let top = stack.words.len();
+            if let Err(error) = worker.expand(&state, &[0], depth, &mut stack.words) {
+                search.shared.fail(error);
+                break;
+            }
+            stack.index(top, depth + 1);
+            if pool.idle.load(Relaxed) > 0 && stack.entries.len() > 1 {
+                pool.give(stack.halve());
+            }
+        }
+        match pool.take(search) {
+            Some(given) => stack = given,
+            None => return Ok(()),
+        }
+        worker.expander.sync();
+    }
+}

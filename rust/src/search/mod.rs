@@ -1,0 +1,257 @@
+//! What every search has in common: limits, counters, findings, and the thread that watches.
+
+pub mod bfs;
+pub mod dfs;
+pub mod walk;
+pub mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use pyo3::prelude::*;
+
+use crate::expand::What;
+use crate::layout::FAULTS;
+use crate::seen::Seen;
+use crate::shared::{PropertyState, Shared};
+
+pub struct Limits {
+    pub depth: u32, // counts the initial state as 1; u32::MAX for none
+    pub states: usize,
+    pub seconds: f64,
+    pub memory_mib: u64,
+    pub threads: usize,
+    pub keep_going: bool,
+    pub seed: u64,
+    pub walks: u64,
+}
+
+/// An event that happened, by ids: enough to tell Python which one it was.
+#[derive(Clone, Copy, Debug)]
+pub struct Happened {
+    pub what: What,
+    pub node: u32,
+    /// Stimulus of an internal event, envelope of all others.
+    pub origin: u32,
+    pub branch: u32,
+}
+
+/// How to get to a finding.
+pub enum Route {
+    /// To this state, and then, where the step itself is the finding, by this event.
+    Seen(u64, Option<Happened>),
+    /// From the initial state with this index, by these events.
+    Walked(usize, Vec<Happened>),
+}
+
+pub struct Found {
+    pub property: usize,
+    /// Number of steps.
+    pub length: u32,
+    pub route: Route,
+}
+
+pub struct Search {
+    pub shared: Arc<Shared>,
+    pub limits: Limits,
+    pub seen: Seen,
+    pub initial: Vec<Initial>,
+    pub generated: AtomicU64,
+    pub depth: AtomicUsize,
+    pub frontier: AtomicUsize,
+    pub walked: AtomicU64,
+    pub faults: [AtomicU64; FAULTS.len()],
+    /// At most one per property, the shortest found.
+    pub found: Mutex<Vec<Option<Found>>>,
+    pub stopped_by: Mutex<Option<&'static str>>,
+    /// Something was left out because of the depth limit.
+    pub cut: AtomicBool,
+}
+
+#[derive(Clone)]
+pub struct Initial {
+    pub words: Vec<u32>,
+    pub sum: u64,
+    /// Bits of the properties that a `start` handler broke.
+    pub broken: u64,
+    /// The choices made in all `start` handlers, in node order.
+    pub choices: Vec<u32>,
+}
+
+impl Search {
+    pub fn new(shared: Arc<Shared>, limits: Limits, initial: Vec<Initial>, depths: bool) -> Self {
+        let properties = shared.properties.len();
+        Search {
+            shared,
+            limits,
+            seen: Seen::new(depths),
+            initial,
+            generated: AtomicU64::new(0),
+            depth: AtomicUsize::new(0),
+            frontier: AtomicUsize::new(0),
+            walked: AtomicU64::new(0),
+            faults: Default::default(),
+            found: Mutex::new((0..properties).map(|_| None).collect()),
+            stopped_by: Mutex::new(None),
+            cut: AtomicBool::new(false),
+        }
+    }
+
+    pub fn stopping(&self) -> bool {
+        self.shared.stop.load(Relaxed)
+    }
+
+    /// Stop all threads. The first reason given is the one reported.
+    pub fn stop(&self, reason: &'static str) {
+        self.stopped_by.lock().get_or_insert(reason);
+        self.shared.stop.store(true, Relaxed);
+    }
+
+    /// Keep a finding if it is the shortest of its property so far.
+    pub fn report(&self, finding: Found) {
+        let mut found = self.found.lock();
+        let slot = &mut found[finding.property];
+        if slot
+            .as_ref()
+            .is_none_or(|known| finding.length < known.length)
+        {
+            *slot = Some(finding);
+        }
+    }
+
+    pub fn check_states(&self) {
+        if self.seen.len() >= self.limits.states {
+            self.stop("states");
+        }
+    }
+
+    /// Run `work` on every thread while this one looks after limits, signals and progress.
+    pub fn supervise(
+        &self,
+        py: Python<'_>,
+        progress: Option<&Py<PyAny>>,
+        work: impl Fn(usize) -> PyResult<()> + Sync,
+    ) -> PyResult<f64> {
+        let started = Instant::now();
+        let running = Mutex::new(self.limits.threads);
+        let ended = Condvar::new();
+        let outcome = py.detach(|| {
+            std::thread::scope(|scope| {
+                for index in 0..self.limits.threads {
+                    let (running, ended, work) = (&running, &ended, &work);
+                    scope.spawn(move || {
+                        let done = Done { running, ended };
+                        // Attached once around it all, so that entering Python for a miss need not
+                        // make and destroy a thread state each time.
+                        let outcome = Python::attach(|py| py.detach(|| work(index)));
+                        if let Err(error) = outcome {
+                            self.shared.fail(error);
+                        }
+                        drop(done);
+                    });
+                }
+                self.watch(&running, &ended, started, progress)
+            })
+        });
+        outcome?;
+        match self.shared.error.lock().take() {
+            Some(error) => Err(error),
+            None => Ok(started.elapsed().as_secs_f64()),
+        }
+    }
+
+    fn watch(
+        &self,
+        running: &Mutex<usize>,
+        ended: &Condvar,
+        started: Instant,
+        progress: Option<&Py<PyAny>>,
+    ) -> PyResult<()> {
+        let mut told = started;
+        let mut outcome = Ok(());
+        let mut left = running.lock();
+        while *left > 0 {
+            ended.wait_for(&mut left, Duration::from_millis(50));
+            if *left == 0 {
+                break;
+            }
+            // Release the count while in Python: a worker must be able to end meanwhile.
+            parking_lot::MutexGuard::unlocked(&mut left, || {
+                self.check_limits(started);
+                let due = told.elapsed() >= Duration::from_millis(250);
+                let heard = Python::attach(|py| self.listen(py, started, progress.filter(|_| due)));
+                if due {
+                    told = Instant::now();
+                }
+                if let Err(error) = heard {
+                    self.stop("interrupt");
+                    outcome = Err(error);
+                }
+            });
+        }
+        outcome
+    }
+
+    fn check_limits(&self, started: Instant) {
+        if started.elapsed().as_secs_f64() >= self.limits.seconds {
+            self.stop("seconds");
+        }
+        if resident_mib().is_some_and(|used| used >= self.limits.memory_mib) {
+            self.stop("memory");
+        }
+    }
+
+    /// Let Python handle signals, and tell the progress line how far we are.
+    fn listen(
+        &self,
+        py: Python<'_>,
+        started: Instant,
+        progress: Option<&Py<PyAny>>,
+    ) -> PyResult<()> {
+        if let Err(error) = py.check_signals() {
+            if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
+                self.stop("interrupt");
+                return Ok(());
+            }
+            return Err(error);
+        }
+        if let Some(progress) = progress {
+            let shared = &self.shared;
+            let decided = |property: &PropertyState| property.decided.load(Relaxed);
+            let decided: Vec<bool> = shared.properties.iter().map(decided).collect();
+            let counts = (
+                self.seen.len(),
+                self.generated.load(Relaxed),
+                self.depth.load(Relaxed),
+                self.frontier.load(Relaxed),
+                self.walked.load(Relaxed),
+                shared.handler_runs.load(Relaxed),
+                decided,
+                started.elapsed().as_secs_f64(),
+            );
+            progress.bind(py).call1(counts)?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts a worker out however it ends, also by a panic, so that the watcher never waits in vain.
+struct Done<'a> {
+    running: &'a Mutex<usize>,
+    ended: &'a Condvar,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        *self.running.lock() -= 1;
+        self.ended.notify_all();
+    }
+}
+
+fn resident_mib() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * 4 / 1024)
+}

@@ -1,0 +1,120 @@
+//! Random walks: each picks uniformly among the states it can go to next, up to a depth.
+//!
+//! A walk draws from its own generator, seeded by the search's seed and its own number, and picks
+//! by fingerprint, never by the position of an event in a list: positions follow interned ids,
+//! which depend on what other threads met first. So the same seed visits the same states however
+//! many threads share the walks.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use pyo3::prelude::*;
+
+use super::worker::Worker;
+use super::{Happened, Route, Search};
+use crate::expand::NOWHERE;
+use crate::fingerprint::{nonzero, scramble};
+use crate::seen::Inserted;
+
+/// SplitMix64: small, seedable anywhere, and good enough to pick events.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        scramble(self.0)
+    }
+
+    /// The position of the fingerprint that this roll favours.
+    fn pick(&mut self, fingerprints: impl Iterator<Item = u64>) -> Option<usize> {
+        let roll = self.roll();
+        let favour = |&(_, fingerprint): &(usize, u64)| scramble(fingerprint ^ roll);
+        fingerprints
+            .enumerate()
+            .min_by_key(favour)
+            .map(|(position, _)| position)
+    }
+}
+
+pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
+    let mut worker = Worker::new(search);
+    loop {
+        let number = next.fetch_add(1, Relaxed);
+        if number >= search.limits.walks || search.stopping() {
+            return Ok(());
+        }
+        walk(search, &mut worker, number)?;
+        search.walked.fetch_add(1, Relaxed);
+    }
+}
+
+fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
+    let mut dice = Dice(scramble(search.limits.seed) ^ scramble(number));
+    let sums = search.initial.iter().map(|initial| initial.sum);
+    let start = dice.pick(sums).expect("every system begins somewhere");
+    let initial = &search.initial[start];
+    let (mut state, mut sum) = (initial.words.clone(), initial.sum);
+    let mut next = Vec::new();
+    let mut events: Vec<Happened> = Vec::new();
+    worker.expander.sync();
+    worker.broken(initial.broken, 0, || Route::Walked(start, Vec::new()));
+    search.generated.fetch_add(u64::from(number == 0), Relaxed);
+    loop {
+        let length = events.len() as u32;
+        if visit(search, sum, length) {
+            worker.check_state(&state, length, || Route::Walked(start, events.clone()))?;
+        }
+        if length + 1 >= search.limits.depth || search.stopping() {
+            search.cut.store(true, Relaxed);
+            return Ok(());
+        }
+        worker.expander.candidates.clear();
+        if worker.expander.list(&state, sum, 0)? {
+            worker.check_rest_by(&state, length, || Route::Walked(start, events.clone()))?;
+        }
+        report_broken(worker, &state, (start, &events));
+        let targets = worker
+            .expander
+            .candidates
+            .iter()
+            .map(|candidate| candidate.fingerprint);
+        let Some(picked) = dice.pick(targets) else {
+            return Ok(());
+        };
+        let candidate = worker.expander.candidates[picked];
+        worker.count_fault(&candidate);
+        worker.count(1);
+        events.push(worker.happened(&candidate, &state));
+        next.clear();
+        worker.expander.build(&state, &candidate, &mut next);
+        std::mem::swap(&mut state, &mut next);
+        sum = candidate.fingerprint;
+    }
+}
+
+/// A step that breaks a property is worth telling even where the walk goes another way.
+fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[Happened])) {
+    for candidate in &worker.expander.candidates {
+        if candidate.effect == NOWHERE {
+            continue;
+        }
+        let broken = worker.expander.effects[candidate.effect as usize].broken;
+        if broken != 0 {
+            let mut events = events.to_vec();
+            events.push(worker.happened(candidate, state));
+            let length = events.len() as u32;
+            worker.broken(broken, length, || Route::Walked(start, events.clone()));
+        }
+    }
+}
+
+/// Count the state; true if no walk has been there.
+fn visit(search: &Search, sum: u64, length: u32) -> bool {
+    search.depth.fetch_max(length as usize + 1, Relaxed);
+    search.seen.reserve(search.limits.threads);
+    let inserted = search.seen.read().insert(nonzero(sum), 0, length);
+    if inserted == Inserted::New {
+        search.seen.add(1);
+        search.check_states();
+    }
+    inserted == Inserted::New
+}

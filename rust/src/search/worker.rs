@@ -1,0 +1,313 @@
+//! One thread's share of a search: take states, list what can happen, keep what is new, judge it.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+
+use super::{Found, Happened, Route, Search};
+use crate::expand::{Candidate, Expander, NOWHERE, What};
+use crate::fingerprint::nonzero;
+use crate::judge::Judge;
+use crate::layout::FAULTS;
+use crate::seen::Inserted;
+use crate::shared::Kind;
+
+/// Words before each state in a buffer: its length, and its fingerprint sum in two halves.
+pub const HEADER: usize = 3;
+/// States whose successors are looked up together, so that memory latencies overlap.
+const BATCH: usize = 32;
+/// How many insertions ahead the seen table's cache line is asked for.
+const AHEAD: usize = 12;
+
+pub struct Worker<'a> {
+    pub search: &'a Search,
+    pub expander: Expander,
+    judge: Judge,
+    fresh: Vec<u32>,
+    faults: [u64; FAULTS.len()],
+}
+
+/// A state in a buffer.
+#[derive(Clone, Copy)]
+pub struct Stored<'b> {
+    pub words: &'b [u32],
+    pub sum: u64,
+}
+
+pub fn store(out: &mut Vec<u32>, sum: u64, write: impl FnOnce(&mut Vec<u32>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0, sum as u32, (sum >> 32) as u32]);
+    write(out);
+    out[start] = (out.len() - start - HEADER) as u32;
+}
+
+pub fn stored(buffer: &[u32], at: usize) -> Stored<'_> {
+    let length = buffer[at] as usize;
+    Stored {
+        words: &buffer[at + HEADER..at + HEADER + length],
+        sum: u64::from(buffer[at + 1]) | (u64::from(buffer[at + 2]) << 32),
+    }
+}
+
+impl<'a> Worker<'a> {
+    pub fn new(search: &'a Search) -> Self {
+        Worker {
+            search,
+            expander: Expander::new(search.shared.clone()),
+            judge: Judge::new(search.shared.clone()),
+            fresh: Vec::new(),
+            faults: Default::default(),
+        }
+    }
+
+    /// Put the initial states into `out` and judge them. One thread does this, before all else.
+    pub fn begin(&mut self, out: &mut Vec<u32>) -> PyResult<()> {
+        self.search.depth.fetch_max(1, Relaxed);
+        for (index, initial) in self.search.initial.iter().enumerate() {
+            self.search.generated.fetch_add(1, Relaxed);
+            self.broken(initial.broken, 0, || Route::Walked(index, Vec::new()));
+            self.search.seen.reserve(1);
+            let key = nonzero(initial.sum);
+            if self.search.seen.read().insert(key, 0, 1) == Inserted::New {
+                self.search.seen.add(1);
+                self.search.frontier.fetch_add(1, Relaxed);
+                store(out, initial.sum, |out| {
+                    out.extend_from_slice(&initial.words)
+                });
+                let words = &initial.words;
+                self.check_state(words, 0, || Route::Walked(index, Vec::new()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Expand the states at `offsets` of `buffer`, all `depth` deep; new states go to `out`.
+    pub fn expand(
+        &mut self,
+        buffer: &[u32],
+        offsets: &[usize],
+        depth: u32,
+        out: &mut Vec<u32>,
+    ) -> PyResult<()> {
+        for batch in offsets.chunks(BATCH) {
+            if self.search.stopping() {
+                return Ok(());
+            }
+            self.list(buffer, batch, depth)?;
+            self.insert(buffer, batch, depth);
+            self.keep(buffer, batch, depth, out)?;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, buffer: &[u32], batch: &[usize], depth: u32) -> PyResult<()> {
+        self.expander.candidates.clear();
+        for (from, &at) in batch.iter().enumerate() {
+            let state = stored(buffer, at);
+            let first = self.expander.candidates.len();
+            if self.expander.list(state.words, state.sum, from as u32)? {
+                self.check_rest(state, depth - 1)?;
+            }
+            for index in first..self.expander.candidates.len() {
+                self.check_step(index, state.sum, depth);
+            }
+        }
+        self.count(self.expander.candidates.len() as u64);
+        Ok(())
+    }
+
+    /// Add to the counters that all threads share: once a batch, since they are contended.
+    pub fn count(&mut self, generated: u64) {
+        self.search.generated.fetch_add(generated, Relaxed);
+        for (total, own) in self.search.faults.iter().zip(&mut self.faults) {
+            if *own > 0 {
+                total.fetch_add(std::mem::take(own), Relaxed);
+            }
+        }
+    }
+
+    pub fn count_fault(&mut self, candidate: &Candidate) {
+        if let Some(fault) = self.expander.fault_of(candidate) {
+            self.faults[fault] += 1;
+        }
+    }
+
+    /// Count faults, and report the properties that this very step breaks.
+    #[inline(always)]
+    fn check_step(&mut self, index: usize, sum: u64, depth: u32) {
+        let candidate = self.expander.candidates[index];
+        self.count_fault(&candidate);
+        if candidate.effect == NOWHERE {
+            return;
+        }
+        let broken = self.expander.effects[candidate.effect as usize].broken;
+        if broken != 0 {
+            let happened = self.happened(&candidate, &[]);
+            self.broken(broken, depth, || Route::Seen(nonzero(sum), Some(happened)));
+        }
+    }
+
+    pub fn broken(&self, mut broken: u64, length: u32, route: impl Fn() -> Route) {
+        while broken != 0 {
+            let property = broken.trailing_zeros() as usize;
+            broken &= broken - 1;
+            self.found(property, length, route());
+        }
+    }
+
+    fn found(&self, property: usize, length: u32, route: Route) {
+        let state = &self.search.shared.properties[property];
+        self.search.report(Found {
+            property,
+            length,
+            route,
+        });
+        state.decided.store(true, Relaxed);
+        if state.kind != Kind::Sometimes && !self.search.limits.keep_going {
+            self.search.stop("violation");
+        }
+    }
+
+    /// Enter the batch's candidates into the seen table; `fresh` gets the new ones.
+    fn insert(&mut self, buffer: &[u32], batch: &[usize], depth: u32) {
+        let candidates = &self.expander.candidates;
+        self.fresh.clear();
+        self.search
+            .seen
+            .reserve(candidates.len() * self.search.limits.threads);
+        let slots = self.search.seen.read();
+        for candidate in candidates.iter().take(AHEAD) {
+            slots.prefetch(nonzero(candidate.fingerprint));
+        }
+        let mut new = 0;
+        for (index, candidate) in candidates.iter().enumerate() {
+            if let Some(ahead) = candidates.get(index + AHEAD) {
+                slots.prefetch(nonzero(ahead.fingerprint));
+            }
+            let parent = stored(buffer, batch[candidate.from as usize]).sum;
+            if candidate.fingerprint == parent {
+                continue;
+            }
+            let key = nonzero(candidate.fingerprint);
+            match slots.insert(key, nonzero(parent), depth + 1) {
+                Inserted::Known => continue,
+                Inserted::New => new += 1,
+                Inserted::Shorter => {}
+            }
+            self.fresh.push(index as u32);
+        }
+        drop(slots);
+        self.search.seen.add(new);
+    }
+
+    /// Write out and judge what was new.
+    fn keep(
+        &mut self,
+        buffer: &[u32],
+        batch: &[usize],
+        depth: u32,
+        out: &mut Vec<u32>,
+    ) -> PyResult<()> {
+        let fresh = std::mem::take(&mut self.fresh);
+        for &index in &fresh {
+            let candidate = self.expander.candidates[index as usize];
+            let from = stored(buffer, batch[candidate.from as usize]);
+            let start = out.len();
+            store(out, candidate.fingerprint, |out| {
+                self.expander.build(from.words, &candidate, out);
+            });
+            let key = nonzero(candidate.fingerprint);
+            self.check_state(&out[start + HEADER..], depth, || Route::Seen(key, None))?;
+        }
+        if !fresh.is_empty() {
+            self.search.depth.fetch_max(depth as usize + 1, Relaxed);
+            self.search.frontier.fetch_add(fresh.len(), Relaxed);
+            self.search.check_states();
+        }
+        self.search.frontier.fetch_sub(batch.len(), Relaxed);
+        self.fresh = fresh;
+        Ok(())
+    }
+
+    /// Judge `always` and `sometimes` in a state reached by `length` steps.
+    pub fn check_state(
+        &mut self,
+        words: &[u32],
+        length: u32,
+        route: impl Fn() -> Route,
+    ) -> PyResult<()> {
+        for property in 0..self.search.shared.properties.len() {
+            let kind = self.search.shared.properties[property].kind;
+            let telling = match kind {
+                Kind::Always => false,
+                Kind::Sometimes => true,
+                Kind::AtRest | Kind::Step => continue,
+            };
+            if self.judge(property, words)? == Some(telling) {
+                self.found(property, length, route());
+            }
+        }
+        Ok(())
+    }
+
+    /// Judge what must hold where the system has come to rest.
+    fn check_rest(&mut self, state: Stored<'_>, length: u32) -> PyResult<()> {
+        let key = nonzero(state.sum);
+        self.check_rest_by(state.words, length, || Route::Seen(key, None))
+    }
+
+    pub fn check_rest_by(
+        &mut self,
+        words: &[u32],
+        length: u32,
+        route: impl Fn() -> Route,
+    ) -> PyResult<()> {
+        for property in 0..self.search.shared.properties.len() {
+            let at_rest = self.search.shared.properties[property].kind == Kind::AtRest;
+            if at_rest && self.judge(property, words)? == Some(false) {
+                self.found(property, length, route());
+            }
+        }
+        Ok(())
+    }
+
+    /// The verdict, or `None` where there is nothing more to learn about the property.
+    #[inline]
+    fn judge(&mut self, property: usize, words: &[u32]) -> PyResult<Option<bool>> {
+        let state = &self.search.shared.properties[property];
+        if state.decided.load(Relaxed) {
+            return Ok(None);
+        }
+        let verdict = self.judge.holds(property, words, &self.expander.mirror)?;
+        if verdict.is_none() {
+            state.decided.store(true, Relaxed);
+        }
+        Ok(verdict)
+    }
+
+    /// Name the event of a candidate. `words` are those of the state it starts from.
+    pub fn happened(&self, candidate: &Candidate, words: &[u32]) -> Happened {
+        if candidate.effect != NOWHERE {
+            let effect = &self.expander.effects[candidate.effect as usize];
+            return Happened {
+                what: candidate.what,
+                node: effect.node,
+                origin: effect.origin,
+                branch: effect.branch,
+            };
+        }
+        let mirror = &self.expander.mirror;
+        let word = words[candidate.word as usize];
+        let envelope = match self.search.shared.layout.network {
+            crate::layout::Network::Ordered => mirror.queues[word as usize].head,
+            _ => word,
+        };
+        debug_assert!(matches!(candidate.what, What::Drop | What::Duplicate));
+        Happened {
+            what: candidate.what,
+            node: mirror.envelopes[envelope as usize].to,
+            origin: envelope,
+            branch: 0,
+        }
+    }
+}

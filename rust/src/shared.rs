@@ -1,0 +1,255 @@
+//! What all threads share, and the way from Python values to ids and back.
+//!
+//! Invariant: encoding and decoding may run user code, so they happen without the tables' lock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple, PyType};
+
+use crate::intern::Interner;
+use crate::layout::Layout;
+use crate::tables::Tables;
+use crate::trie::Trie;
+use crate::value::Codec;
+
+/// When a property is judged, and what its verdict means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Always,
+    Sometimes,
+    /// Judged where the system has come to rest.
+    AtRest,
+    /// Judged in Python when a step is first run: step properties and exceptions.
+    Step,
+}
+
+pub struct PropertyState {
+    pub kind: Kind,
+    pub trie: Mutex<Trie>,
+    /// Nothing more to learn: violated, reached, or its predicate raised.
+    pub decided: AtomicBool,
+}
+
+pub struct Shared {
+    pub layout: Layout,
+    pub codec: Py<Codec>,
+    pub bridge: Py<PyAny>,
+    pub tables: Mutex<Tables>,
+    /// Per node, per field: is it a ghost, and the id of the value a handler starts with.
+    pub ghosts: Vec<Vec<bool>>,
+    pub ghost_values: Vec<Vec<u32>>,
+    pub properties: Vec<PropertyState>,
+    pub handler_runs: AtomicU64,
+    pub property_runs: AtomicU64,
+    pub stop: AtomicBool,
+    pub error: Mutex<Option<PyErr>>,
+}
+
+/// Values encoded back to back, not yet interned.
+#[derive(Default)]
+struct Encoded {
+    bytes: Vec<u8>,
+    ends: Vec<(usize, bool)>,
+}
+
+impl Encoded {
+    fn push(&mut self, py: Python<'_>, codec: &Codec, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let immutable = codec.encode(py, value, &mut self.bytes)?;
+        self.ends.push((self.bytes.len(), immutable));
+        Ok(())
+    }
+
+    fn intern(&self, interner: &mut Interner) -> Vec<u32> {
+        let mut start = 0;
+        let mut ids = Vec::with_capacity(self.ends.len());
+        for &(end, immutable) in &self.ends {
+            ids.push(interner.intern(&self.bytes[start..end], immutable).0);
+            start = end;
+        }
+        ids
+    }
+}
+
+/// A callable that gives a handler its own copy of a local state, each time it is called.
+#[pyclass(frozen)]
+pub struct Fresh {
+    shared: Arc<Shared>,
+    local: u32,
+}
+
+#[pymethods]
+impl Fresh {
+    fn __call__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.shared.fresh(py, self.local)
+    }
+}
+
+/// Which interner an id belongs to.
+#[derive(Clone, Copy)]
+enum Of {
+    Values,
+    Messages,
+    Stimuli,
+}
+
+impl Tables {
+    fn interner(&mut self, of: Of) -> &mut Interner {
+        match of {
+            Of::Values => &mut self.values,
+            Of::Messages => &mut self.messages,
+            Of::Stimuli => &mut self.stimuli,
+        }
+    }
+}
+
+impl Shared {
+    /// Remember the first error and stop every thread.
+    pub fn fail(&self, error: PyErr) {
+        self.error.lock().get_or_insert(error);
+        self.stop.store(true, Relaxed);
+    }
+
+    fn decoded<'py>(&self, py: Python<'py>, of: Of, id: u32) -> PyResult<Bound<'py, PyAny>> {
+        let (bytes, immutable) = {
+            let mut tables = self.tables.lock();
+            let item = tables.interner(of).get(id);
+            if let Some(shared) = &item.shared {
+                return Ok(shared.clone_ref(py).into_bound(py));
+            }
+            (item.bytes.clone(), item.immutable)
+        };
+        let value = self.codec.get().decode(py, &bytes)?;
+        if immutable {
+            let shared = value.clone_ref(py);
+            self.tables.lock().interner(of).share(id, shared);
+        }
+        Ok(value.into_bound(py))
+    }
+
+    pub fn value<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(py, Of::Values, id)
+    }
+
+    /// (source, to, message) of an envelope.
+    pub fn message<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(py, Of::Messages, id)
+    }
+
+    pub fn stimulus<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(py, Of::Stimuli, id)
+    }
+
+    pub fn row(&self, local: u32) -> (usize, Vec<u32>) {
+        let tables = self.tables.lock();
+        let info = tables.locals[local as usize];
+        let start = info.row as usize;
+        let fields = self.ghosts[info.node as usize].len();
+        (
+            info.node as usize,
+            tables.rows[start..start + fields].to_vec(),
+        )
+    }
+
+    /// The values of a local state, as objects no other run will ever see unless immutable.
+    pub fn fresh<'py>(&self, py: Python<'py>, local: u32) -> PyResult<Bound<'py, PyList>> {
+        let (_, row) = self.row(local);
+        let values = row.iter().map(|&id| self.value(py, id));
+        PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    pub fn fresh_callable<'py>(
+        self: &Arc<Self>,
+        py: Python<'py>,
+        local: u32,
+    ) -> PyResult<Py<Fresh>> {
+        let shared = self.clone();
+        Py::new(py, Fresh { shared, local })
+    }
+
+    /// Intern the values of a node as a local state. Ghost fields are put back to their start.
+    pub fn local(&self, py: Python<'_>, node: usize, values: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let mut encoded = Encoded::default();
+        for (field, value) in values.cast::<PyList>()?.iter().enumerate() {
+            let codec = self.codec.get();
+            let pushed = encoded.push(py, codec, &value);
+            pushed.map_err(|error| self.not_state(py, node, field, error))?;
+        }
+        let mut tables = self.tables.lock();
+        let mut row = encoded.intern(&mut tables.values);
+        for (field, &ghost) in self.ghosts[node].iter().enumerate() {
+            if ghost {
+                row[field] = self.ghost_values[node][field];
+            }
+        }
+        Ok(tables.local(node, &row, &self.ghosts[node]))
+    }
+
+    /// The same error, told in terms of the node's class and field.
+    fn not_state(&self, py: Python<'_>, node: usize, field: usize, error: PyErr) -> PyErr {
+        let bridge = self.bridge.bind(py);
+        let value = error.clone_ref(py).into_value(py);
+        let told = bridge.call_method1("not_state", (node, field, value));
+        told.err().unwrap_or(error)
+    }
+
+    pub fn intern_stimulus(&self, py: Python<'_>, stimulus: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let mut encoded = Encoded::default();
+        encoded.push(py, self.codec.get(), stimulus)?;
+        Ok(encoded.intern(&mut self.tables.lock().stimuli)[0])
+    }
+
+    pub fn intern_value(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let mut encoded = Encoded::default();
+        encoded.push(py, self.codec.get(), value)?;
+        Ok(encoded.intern(&mut self.tables.lock().values)[0])
+    }
+
+    pub fn envelope(
+        &self,
+        py: Python<'_>,
+        source: usize,
+        send: &Bound<'_, PyAny>,
+    ) -> PyResult<u32> {
+        let send = send.cast::<PyTuple>()?;
+        let to: usize = send.get_item(0)?.extract()?;
+        let message = send.get_item(1)?;
+        let whole = (source, to, &message).into_pyobject(py)?;
+        let mut bytes = Vec::with_capacity(64);
+        let immutable = self.codec.get().encode(py, whole.as_any(), &mut bytes)?;
+        if let Some(known) = self.tables.lock().messages.find(&bytes) {
+            return Ok(known);
+        }
+        let class = message.get_type();
+        let mro = addresses(&class.getattr("__mro__")?)?;
+        let mut tables = self.tables.lock();
+        let class = tables.class(&mro, class.into_any().unbind());
+        Ok(tables.envelope(&bytes, immutable, (source, to, class)))
+    }
+
+    pub fn records(&self, py: Python<'_>, node: usize, list: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let list = list.cast::<PyList>()?;
+        if list.is_empty() {
+            return Ok(0);
+        }
+        let mut encoded = Encoded::default();
+        for record in list.iter() {
+            encoded.push(py, self.codec.get(), &record)?;
+        }
+        let mut tables = self.tables.lock();
+        let ids = encoded.intern(&mut tables.values);
+        let records: Vec<(u32, u32)> = ids.into_iter().map(|id| (node as u32, id)).collect();
+        Ok(tables.record_sequence(&records))
+    }
+}
+
+/// The addresses of the classes in a tuple.
+pub fn addresses(classes: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let classes = classes.cast::<PyTuple>()?;
+    let address = |class: Bound<'_, PyAny>| -> PyResult<usize> {
+        Ok(class.cast::<PyType>()?.as_ptr() as usize)
+    };
+    classes.iter().map(address).collect()
+}

@@ -1,0 +1,122 @@
+//! The states a system can begin in: one for each way its `start` handlers can choose.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::fingerprint::{BUDGET, OBSERVER, mix};
+use crate::layout::{Budget, Network};
+use crate::search::Initial;
+use crate::shared::Shared;
+use crate::tables::Outcome;
+
+/// Run every `start` and combine their branches, in node order.
+pub fn initial_states(
+    py: Python<'_>,
+    shared: &Arc<Shared>,
+    locals: &[u32],
+    observers: &[u32],
+) -> PyResult<Vec<Initial>> {
+    let stimulus = ("start",).into_pyobject(py)?;
+    let mut partial: Vec<Vec<Outcome>> = vec![Vec::new()];
+    for &local in locals {
+        let outcomes = shared.run(py, local, stimulus.as_any())?;
+        let extended = partial.iter().flat_map(|chosen| {
+            outcomes.iter().map(|outcome| {
+                let mut chosen = chosen.clone();
+                chosen.push(outcome.clone());
+                chosen
+            })
+        });
+        partial = extended.collect();
+    }
+    let assembled = partial
+        .iter()
+        .map(|chosen| assemble(shared, chosen, observers));
+    assembled.collect()
+}
+
+fn assemble(shared: &Arc<Shared>, chosen: &[Outcome], observers: &[u32]) -> PyResult<Initial> {
+    let layout = &shared.layout;
+    let mut words: Vec<u32> = chosen.iter().map(|outcome| outcome.local).collect();
+    words.extend_from_slice(observers);
+    for outcome in chosen.iter().filter(|outcome| outcome.records != 0) {
+        for slot in 0..layout.observers {
+            let word = layout.nodes + slot;
+            words[word] = shared.observed(slot as u32, words[word], outcome.records)?;
+        }
+    }
+    for (fault, budget) in layout.budgets.iter().enumerate() {
+        if matches!(budget, Budget::Word(_)) {
+            words.push(layout.granted[fault]);
+        }
+    }
+    let sends = chosen
+        .iter()
+        .flat_map(|outcome| outcome.sends.iter().copied());
+    let mut network = in_flight(shared, sends);
+    network.sort_unstable();
+    words.extend(network);
+    Ok(Initial {
+        sum: sum(shared, &words),
+        words,
+        broken: chosen.iter().fold(0, |all, outcome| all | outcome.broken),
+        choices: chosen
+            .iter()
+            .flat_map(|outcome| outcome.choices.to_vec())
+            .collect(),
+    })
+}
+
+/// The network words after these sends.
+fn in_flight(shared: &Shared, sends: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut tables = shared.tables.lock();
+    let mut words: Vec<u32> = Vec::new();
+    for send in sends {
+        match shared.layout.network {
+            Network::Unordered => words.push(send),
+            Network::Duplicating => {
+                if !words.contains(&send) {
+                    words.push(send);
+                }
+            }
+            Network::Ordered => {
+                let ends = |envelope: u32| {
+                    let info = tables.envelopes[envelope as usize];
+                    (info.source, info.to)
+                };
+                let same = |&queue: &u32| ends(tables.queues[queue as usize].head) == ends(send);
+                match words.iter().position(same) {
+                    Some(position) => words[position] = tables.pushed(words[position], send),
+                    None => words.push(tables.pushed(0, send)),
+                }
+            }
+        }
+    }
+    words
+}
+
+/// The fingerprint sum of a state, from nothing.
+fn sum(shared: &Shared, words: &[u32]) -> u64 {
+    let layout = &shared.layout;
+    let tables = shared.tables.lock();
+    let locals = words[..layout.nodes].iter();
+    let mut sum = locals.fold(0u64, |sum, &local| {
+        sum.wrapping_add(tables.locals[local as usize].mix)
+    });
+    for slot in 0..layout.observers {
+        let digest = tables.values.get(words[layout.nodes + slot]).digest;
+        sum = sum.wrapping_add(mix(OBSERVER, slot as u64, digest));
+    }
+    for (fault, budget) in layout.budgets.iter().enumerate() {
+        if let Budget::Word(word) = *budget {
+            sum = sum.wrapping_add(mix(BUDGET, fault as u64, u64::from(words[word])));
+        }
+    }
+    words[layout.fixed..].iter().fold(sum, |sum, &word| {
+        sum.wrapping_add(match layout.network {
+            Network::Ordered => tables.queues[word as usize].mix,
+            _ => tables.envelopes[word as usize].mix,
+        })
+    })
+}

@@ -1,0 +1,125 @@
+//! Canonical values: any state or message as bytes, and back as fresh objects.
+//!
+//! Two values are the same state if and only if their bytes are equal. The bytes know types (1,
+//! `True` and 1.0 differ) but not hash seeds, insertion orders, addresses or sharing.
+//!
+//! Invariants: `decode(encode(x))` equals `x`, type by type; `encode(decode(b)) == b`; and no lock
+//! is held while Python code runs.
+//!
+//! Reading order: `wire` (the bytes), `encode`, `objects`, `decode`, `rebuild`; how a class is
+//! judged is in `classes`, `layout` and `refused`.
+
+mod blame;
+mod classes;
+mod decode;
+mod encode;
+mod layout;
+mod objects;
+mod raw;
+mod rebuild;
+mod reduce;
+mod reference;
+mod refused;
+mod registry;
+mod wire;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use xxhash_rust::xxh3::xxh3_64;
+
+use blame::Frame;
+use decode::Decoder;
+use encode::Encoder;
+use registry::Registry;
+use wire::{IMMUTABLE, MUTABLE, malformed};
+
+/// Translates values to bytes and back. Safe to share between threads.
+#[pyclass(frozen, module = "presage._core")]
+#[derive(Default)]
+pub struct Codec {
+    registry: Registry,
+}
+
+/// 64 bits that stand for `bytes`: the same in every process and on every platform.
+#[inline]
+pub fn digest(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
+/// May the decoded object be shared? So if no part of it can be changed in place.
+#[inline]
+pub fn immutable(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&IMMUTABLE)
+}
+
+impl Codec {
+    /// Append the encoding of `object` to `out`; is it immutable? On failure `out` is unchanged.
+    pub fn encode(
+        &self,
+        py: Python<'_>,
+        object: &Bound<'_, PyAny>,
+        out: &mut Vec<u8>,
+    ) -> PyResult<bool> {
+        let start = out.len();
+        out.push(MUTABLE);
+        let mut encoder = Encoder::new(self, py, out);
+        let result = encoder.value(object, &Frame::ROOT);
+        let immutable = !encoder.mutable;
+        match result {
+            Ok(()) => {
+                out[start] = if immutable { IMMUTABLE } else { MUTABLE };
+                Ok(immutable)
+            }
+            Err(fail) => {
+                out.truncate(start);
+                Err(fail.into_error(py))
+            }
+        }
+    }
+
+    /// A fresh object from an encoding that this codec made.
+    pub fn decode(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<Py<PyAny>> {
+        match bytes.split_first() {
+            Some((&(MUTABLE | IMMUTABLE), rest)) => {
+                Ok(Decoder::new(self, py, rest).whole()?.unbind())
+            }
+            _ => Err(malformed("it has an unknown first byte")),
+        }
+    }
+}
+
+#[pymethods]
+impl Codec {
+    #[new]
+    fn new() -> Self {
+        Codec::default()
+    }
+
+    /// The canonical bytes of `value`; raises `NotState` if it cannot be state.
+    #[pyo3(name = "encode")]
+    fn encode_value<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut out = Vec::with_capacity(128);
+        self.encode(value.py(), value, &mut out)?;
+        Ok(PyBytes::new(value.py(), &out))
+    }
+
+    /// A fresh value from bytes that this codec made.
+    #[pyo3(name = "decode")]
+    fn decode_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
+        self.decode(py, data)
+    }
+
+    /// Can no part of the encoded value be changed in place?
+    #[staticmethod]
+    #[pyo3(name = "immutable")]
+    fn is_immutable(data: &[u8]) -> bool {
+        immutable(data)
+    }
+
+    /// 64 bits that stand for `data`, the same in every process.
+    #[staticmethod]
+    #[pyo3(name = "digest")]
+    fn digest_of(data: &[u8]) -> u64 {
+        digest(data)
+    }
+}

@@ -1,0 +1,98 @@
+"""presage: run real distributed code under every order of events that matters.
+
+Layout, from the bottom up; each layer imports only what stands above it in this list:
+
+    errors      every exception, each with cause and remedy
+    _core       Rust: canonical values, fingerprints, the kernel and its searches
+    model       what a user writes (Service, System) and what a state is (World)
+    props       claims about worlds, and histories of operations
+    trace       what happened, as plain data and as a file
+    search      check, replay, doctor
+    ui          terminal texts
+    cli         the command line
+    systems     ready-made systems; they use the public names below and nothing else
+"""
+
+from presage.errors import PresageError as PresageError
+from presage.model.declare import action as action
+from presage.model.declare import durable as durable
+from presage.model.declare import ghost as ghost
+from presage.model.declare import on as on
+from presage.model.declare import state as state
+from presage.model.declare import timer as timer
+from presage.model.event import Envelope as Envelope
+from presage.model.service import Service as Service
+from presage.model.system import UNLIMITED as UNLIMITED
+from presage.model.system import Call as Call
+from presage.model.system import Faults as Faults
+from presage.model.system import Observer as Observer
+from presage.model.system import System as System
+from presage.model.view import NodeView as NodeView
+from presage.model.view import WorldView as WorldView
+from presage.model.world import World as World
+from presage.props.history import Invoke as Invoke
+from presage.props.history import Linearizable as Linearizable
+from presage.props.history import Read as Read
+from presage.props.history import Register as Register
+from presage.props.history import Return as Return
+from presage.props.history import SequentiallyConsistent as SequentiallyConsistent
+from presage.props.history import Write as Write
+from presage.props.history import linearizable as linearizable
+from presage.props.history import sequentially_consistent as sequentially_consistent
+from presage.props.property import HOLDS as HOLDS
+from presage.props.property import Property as Property
+from presage.props.property import Verdict as Verdict
+from presage.props.property import always as always
+from presage.props.property import eventually as eventually
+from presage.props.property import no_deadlock as no_deadlock
+from presage.props.property import sometimes as sometimes
+from presage.props.property import step as step
+from presage.search.check import check as check
+from presage.search.replay import replay as replay
+from presage.search.report import Report as Report
+from presage.search.report import Violation as Violation
+from presage.trace.trace import Trace as Trace
+from presage.version import VERSION as __version__
+
+__all__ = [
+    "__version__",
+    "Call",
+    "Envelope",
+    "Faults",
+    "HOLDS",
+    "Invoke",
+    "Linearizable",
+    "NodeView",
+    "Observer",
+    "PresageError",
+    "Property",
+    "Read",
+    "Register",
+    "Report",
+    "Return",
+    "SequentiallyConsistent",
+    "Service",
+    "System",
+    "Trace",
+    "UNLIMITED",
+    "Verdict",
+    "Violation",
+    "World",
+    "WorldView",
+    "Write",
+    "action",
+    "always",
+    "check",
+    "durable",
+    "eventually",
+    "ghost",
+    "linearizable",
+    "no_deadlock",
+    "on",
+    "replay",
+    "sequentially_consistent",
+    "sometimes",
+    "state",
+    "step",
+    "timer",
+]

@@ -1,0 +1,7 @@
+"""`python -m presage` is `presage`."""
+
+import sys
+
+from presage.cli import main
+
+sys.exit(main())

@@ -1,0 +1,367 @@
+"""The command line: parses, calls the layer below, prints, and ends with the promised status.
+
+0 held within its limits, 1 violation, 2 usage or a system that cannot be checked, 3 the checked
+code is nondeterministic, 4 presage's own fault. Standard output carries the report, with `--json`
+one object, and nothing else: progress, errors and what the checked code prints go to standard
+error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from presage.errors import BadTarget, BadTrace, PresageError, explain
+from presage.version import VERSION
+
+if TYPE_CHECKING:
+    from presage.load import Loaded
+    from presage.ui.progress import Progress
+    from presage.ui.theme import Theme
+
+EXIT_HELD = 0
+EXIT_VIOLATION = 1
+EXIT_USAGE = 2
+EXIT_NONDETERMINISM = 3
+EXIT_OURS = 4
+STATUSES = range(5)
+EXIT_INTERRUPTED = 130  # by Ctrl-C before there was anything to report; the shells' convention
+
+TRACES = ".presage/traces"
+TRACEBACK = "PRESAGE_TRACEBACK"
+
+
+class Parser(argparse.ArgumentParser):
+    """Speaks of usage errors as presage speaks of all others."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"error: {message}\n  way out: `{self.prog} --help` tells more\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    _prepare_streams()
+    try:
+        args = _parser().parse_args(argv)
+        status: int = args.run(args)
+        return status
+    except PresageError as error:
+        _complain(str(error))
+        return error.exit_status
+    except KeyboardInterrupt:
+        _complain("interrupted before there was anything to report")
+        return EXIT_INTERRUPTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of the Rust core is not an `Exception`
+        _complain(
+            explain(
+                f"presage itself failed: {type(error).__name__}: {error}",
+                "a fault of presage, not of the checked system",
+                f"`{TRACEBACK}=1` in the environment shows where; please report it",
+            )
+        )
+        return EXIT_OURS
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """`presage check`: search, then tell what broke and what was covered."""
+    from presage.load import load
+    from presage.search.check import check
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        loaded = load(args.target, _settings(args.set))
+        progress = _progress(args, loaded)
+        limits = {
+            "depth": args.depth,
+            "states": args.states,
+            "seconds": args.seconds,
+            "memory_mib": args.memory,
+            "walks": args.walks,
+            "handler_seconds": args.handler_seconds,
+        }
+        given: dict[str, Any] = {name: n for name, n in limits.items() if n is not None}
+        try:
+            report = check(
+                loaded.system,
+                search=args.search,
+                threads=args.threads,
+                seed=args.seed,
+                keep_going=args.keep_going,
+                traces=args.traces,
+                progress=progress,
+                target=loaded.target,
+                parameters=loaded.parameters,
+                give_up=lambda error: _give_up(error, progress),
+                **given,
+            )
+        finally:
+            progress.done()
+    if args.json:
+        _print_json(report.to_json())
+    else:
+        from presage.ui import summary, violation
+
+        theme = _theme(args, sys.stdout)
+        texts = [violation.render(found, theme) for found in report.violations]
+        _print("\n\n".join([*texts, summary.render(report, theme)]))
+    return report.exit_status
+
+
+def run_replay(args: argparse.Namespace) -> int:
+    """`presage replay`: the same steps on the code as it is now, each state compared."""
+    from presage.load import load
+    from presage.search.replay import replay
+    from presage.trace import codec
+    from presage.ui import story
+
+    trace = codec.read(args.trace)
+    target = args.target or trace.target
+    if target is None:
+        raise BadTrace(
+            explain(
+                f"the trace `{args.trace}` does not say which system it belongs to",
+                "it was saved by `presage.check` called from Python",
+                f"`presage replay {args.trace} --target TARGET`",
+            )
+        )
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        loaded = load(target, trace.parameters)
+        replayed = replay(loaded.system, trace)
+    if args.json:
+        _print_json(
+            {
+                "trace": args.trace,
+                "property": trace.prop,
+                "reproduced": replayed.message is not None,
+                "message": replayed.message,
+                "steps": len(replayed.steps),
+            }
+        )
+    else:
+        told = trace.with_steps(replayed.steps)
+        _print(story.render(told, _theme(args, sys.stdout), message=replayed.message))
+    return EXIT_HELD if replayed.message is None else EXIT_VIOLATION
+
+
+def run_systems(args: argparse.Namespace) -> int:
+    """`presage systems`: what is shipped, with parameters and bug switches."""
+    from presage.load import shipped
+    from presage.ui import systems
+
+    _print(systems.render(shipped(), _theme(args, sys.stdout)))
+    return EXIT_HELD
+
+
+def run_doctor(args: argparse.Namespace) -> int:
+    """`presage doctor`: run steps twice, under two hash seeds, and name what differs."""
+    from presage import hashseeds
+    from presage.search.doctor import compare
+    from presage.ui import doctor
+
+    settings = _settings(args.set)
+    if args.transcript:
+        return _transcribe(args.target, settings, args.transcript)
+    arguments = [args.target, *(f"--set={name}={value}" for name, value in settings.items())]
+    try:
+        examined = compare(hashseeds.transcripts(arguments))
+    except hashseeds.Failed as failed:
+        print(failed.text, end="", file=sys.stderr)
+        return failed.status if failed.status in STATUSES else EXIT_OURS
+    if args.json:
+        _print_json({"presage": VERSION, "target": args.target, **examined.to_json()})
+    else:
+        _print(doctor.render(examined, args.target, _theme(args, sys.stdout)))
+    return EXIT_NONDETERMINISM if examined.findings else EXIT_HELD
+
+
+def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
+    """The doctor's work in one of its processes."""
+    from presage import hashseeds
+    from presage.load import load
+    from presage.search.doctor import transcribe
+
+    hashseeds.write(transcribe(load(target, settings).system), path)
+    return EXIT_HELD
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="presage", description="Check distributed systems written in Python.")
+    parser.add_argument("--version", action="version", version=f"presage {VERSION}")
+    parser.set_defaults(run=lambda _: _show_help(parser))
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    _add_check(commands)
+    replay = _add(commands, "replay", run_replay, "run a saved trace again, step by step")
+    replay.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    replay.add_argument("--target", help="the system, for a trace that does not name it")
+    replay.add_argument("--json", action="store_true", help="print one JSON object")
+    _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
+    doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
+    _add_target(doctor)
+    doctor.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
+    return parser
+
+
+def _add_check(commands: Any) -> None:
+    from presage.search.check import SEARCHES
+
+    parser = _add(commands, "check", run_check, "search a system for violations of its properties")
+    _add_target(parser)
+    how = parser.add_argument_group("search")
+    how.add_argument("--search", choices=SEARCHES, default="bfs", help="default: %(default)s")
+    how.add_argument("--threads", metavar="N", type=_positive, default=1, help="default: 1")
+    how.add_argument("--seed", metavar="N", type=_whole, default=0, help="of walks; default: 0")
+    how.add_argument("--walks", metavar="N", type=_positive, help="how many random walks")
+    how.add_argument("--keep-going", action="store_true", help="look on after a violation")
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--depth", metavar="N", type=_positive, help="the initial state is 1")
+    limits.add_argument("--states", metavar="N", type=_positive, help="distinct states")
+    limits.add_argument("--seconds", metavar="S", type=_duration, help="wall-clock time")
+    limits.add_argument("--memory", metavar="MIB", type=_positive, help="of the process, in MiB")
+    limits.add_argument(
+        "--handler-seconds", metavar="S", type=_duration, help="for one run of one handler"
+    )
+    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
+
+
+def _add(commands: Any, name: str, run: Callable[..., int], about: str) -> Parser:
+    parser: Parser = commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+    parser.set_defaults(run=run)
+    parser.add_argument("--ascii", action="store_true", help="write ASCII only")
+    parser.add_argument(
+        "--no-color", action="store_true", help="as with NO_COLOR in the environment"
+    )
+    return parser
+
+
+def _add_target(parser: Parser) -> None:
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="a shipped system, `package.module:name` or `path/to/file.py:name`",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        type=_setting,
+        help="a keyword argument of the function that makes the system; may be repeated",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _positive(text: str) -> int:
+    number = _whole(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _duration(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
+    return seconds
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
+    return name, value
+
+
+def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    settings = dict(pairs)
+    for name in settings:
+        if sum(given == name for given, _ in pairs) > 1:
+            raise BadTarget(
+                explain(
+                    f"`{name}` is set more than once",
+                    "a command line put together from parts",
+                    f"keep one `--set {name}=VALUE`",
+                )
+            )
+    return settings
+
+
+def _give_up(error: PresageError, progress: Progress) -> None:
+    """End the process at once: a handler waits in native code, where nothing can stop it."""
+    progress.done()
+    _complain(str(error))
+    os._exit(error.exit_status)
+
+
+def _show_help(parser: Parser) -> int:
+    parser.print_help(sys.stderr)
+    return EXIT_USAGE
+
+
+def _theme(args: argparse.Namespace, stream: TextIO) -> Theme:
+    from presage.ui.theme import Theme
+
+    return Theme.of(stream, ascii=args.ascii, colour=not args.no_color)
+
+
+def _progress(args: argparse.Namespace, loaded: Loaded) -> Progress:
+    from presage.ui.progress import Limits, Progress
+
+    nodes = len(loaded.system.nodes)
+    return Progress(
+        stream=sys.stderr,
+        theme=_theme(args, sys.stderr),
+        title=loaded.system.name,
+        subtitle=f"{nodes} node{'' if nodes == 1 else 's'}, {args.search}",
+        limits=Limits(depth=args.depth, states=args.states, seconds=args.seconds),
+        live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
+    )
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    import msgspec
+
+    _print(msgspec.json.encode(value).decode())
+
+
+def _print(text: str) -> None:
+    """Write `text` to standard output; a reader that has gone away does not change the status."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Python flushes standard output once more at exit, and must find it harmless.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(message: str) -> None:
+    """Tell on standard error why there is no result; call it while the exception is handled."""
+    if os.environ.get(TRACEBACK):
+        import traceback
+
+        traceback.print_exc()
+    with contextlib.suppress(BrokenPipeError):
+        print(f"error: {message}", file=sys.stderr, flush=True)
+
+
+def _prepare_streams() -> None:
+    """Let every text be written: unencodable characters are escaped, closed streams swallow."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,343 @@
+"""Every exception a user of presage can meet.
+
+Each one is a fact about the checked system or about how presage was called, never about presage
+itself: what is not a `PresageError` is our own fault. A text states the fact, its usual cause and
+the way out, in that order. `exit_status` is what the command line ends with.
+
+Lowest layer: imports nothing from presage, so that the Rust module may raise from here too.
+"""
+
+from __future__ import annotations
+
+EXIT_USAGE = 2  # called wrongly, or a system that cannot be checked
+EXIT_NONDETERMINISM = 3  # the checked code is not a function of its state
+
+
+def explain(fact: str, cause: str, remedy: str) -> str:
+    """The three lines of every error text."""
+    return f"{fact}\n  usual cause: {cause}\n  way out: {remedy}"
+
+
+class PresageError(Exception):
+    """Cause: presage cannot go on, because of what it was given.
+
+    Remedy: the text says; catch this class to catch them all.
+    """
+
+    exit_status = EXIT_USAGE
+
+
+class BadSystem(PresageError):
+    """Cause: a `System`, or something in it, is not put together correctly.
+
+    Remedy: correct the argument the text names.
+    """
+
+
+class BadService(BadSystem):
+    """Cause: a `Service` class is wrong as written; found when the class is defined.
+
+    Remedy: correct the attribute the text names, at the given file and line.
+    """
+
+    def __init__(
+        self, service: str, attribute: str, location: str, fact: str, cause: str, remedy: str
+    ) -> None:
+        self.service = service
+        self.attribute = attribute
+        self.location = location
+        super().__init__(explain(f"{location}: `{service}.{attribute}` {fact}", cause, remedy))
+
+
+class BadHandler(BadService):
+    """Cause: a handler, guard, timer or action has a signature presage cannot call.
+
+    Remedy: give it the parameters the text lists.
+    """
+
+
+class DuplicateHandler(BadService):
+    """Cause: two handlers of one class take the same message type.
+
+    Remedy: keep one, or branch inside it.
+    """
+
+
+class SharedDefault(BadService):
+    """Cause: a mutable default value would be one object shared by all nodes.
+
+    Remedy: give a factory, as in `votes: set[str] = state(set)`.
+    """
+
+
+class BadField(BadService):
+    """Cause: a field's name or declaration cannot work.
+
+    Remedy: rename or annotate it, as the text says.
+    """
+
+
+class MutableMessage(BadService):
+    """Cause: `@on` names a message class whose instances can be changed after sending.
+
+    Remedy: make it frozen: `@dataclass(frozen=True)`, a `NamedTuple`, `frozen=True` on a Struct.
+    """
+
+
+class BadPrototype(BadSystem):
+    """Cause: a node is not an instance of a `Service`, or lacks a field without a default.
+
+    Remedy: give `System(nodes=...)` instances, with every required field.
+    """
+
+
+class BadProperty(BadSystem):
+    """Cause: something in `properties` is not a property, or two have the same name.
+
+    Remedy: decorate the predicate with `@always`, `@sometimes`, `@eventually` or `@step`.
+    """
+
+
+class BadObserver(BadSystem):
+    """Cause: an observer lacks `initial()` or `observe(state, node, record)`.
+
+    Remedy: give an instance that has both.
+    """
+
+
+class NotState(PresageError):
+    """Cause: a value that cannot be copied exactly is part of a state, a message or a record.
+
+    Remedy: keep plain values (numbers, text, containers, dataclasses, Enums) and rebuild the rest.
+    """
+
+    def __init__(self, path: str, type_name: str, reason: str, where: str = "") -> None:
+        self.path = path
+        self.type_name = type_name
+        self.reason = reason
+        self.where = where
+        place = f"{where}{path}" or "the value"
+        super().__init__(
+            explain(
+                f"`{place}` holds a `{type_name}`, which cannot be state: {reason}",
+                "a socket, lock, open file, generator or function is kept in a field or message",
+                "keep plain values, and rebuild the object from them where it is used",
+            )
+        )
+
+    def at(self, where: str) -> NotState:
+        """The same error, told from further out: `where` is put in front of the path."""
+        return NotState(self.path, self.type_name, self.reason, where + self.where)
+
+
+class UnknownNode(PresageError):
+    """Cause: a message was sent to, or a world was asked for, a name no node has.
+
+    Remedy: use a key of `System(nodes=...)`.
+    """
+
+    def __init__(self, name: object, nodes: tuple[str, ...], where: str) -> None:
+        self.name = name
+        shown = ", ".join(nodes[:8]) + (", ..." if len(nodes) > 8 else "")
+        super().__init__(
+            explain(
+                f"{where}: there is no node {name!r}; the nodes are {shown}",
+                "a misspelt name, or a node object where its name is meant",
+                "use a key of `System(nodes=...)`; inside a handler `self.name` is one",
+            )
+        )
+
+
+class UnknownObserver(PresageError):
+    """Cause: a property asks for an observer the system does not have.
+
+    Remedy: use a key of `System(observers=...)`.
+    """
+
+
+class UndeclaredField(PresageError):
+    """Cause: a handler, or a prototype, has a field its class does not declare.
+
+    Remedy: declare it with an annotation in the class body; then it is part of the state.
+    """
+
+    def __init__(self, service: str, field: str, where: str, fact: str = "sets") -> None:
+        self.service = service
+        self.field = field
+        super().__init__(
+            explain(
+                f"{where} {fact} `{field}`, which `{service}` does not declare as a field",
+                "a misspelt name, or a field created on the fly",
+                f"declare it in the class body: `{field}: ... = ...`, or `= state(factory)`",
+            )
+        )
+
+
+class DeletedField(UndeclaredField):
+    """Cause: a handler deleted a declared field, so the state has a hole.
+
+    Remedy: set it to None instead.
+    """
+
+    def __init__(self, service: str, field: str, where: str) -> None:
+        PresageError.__init__(
+            self,
+            explain(
+                f"{where} deletes the field `{service}.{field}`",
+                "`del self.field` used to mean `no value`",
+                f"set `self.{field} = None`",
+            ),
+        )
+        self.service = service
+        self.field = field
+
+
+class BadCall(PresageError):
+    """Cause: a handler used a `self` operation wrongly: no options, an unknown timer, a bad value.
+
+    Remedy: the text names the operation and what it takes.
+    """
+
+
+class NotEnumerable(BadCall):
+    """Cause: a draw has too many possible results to try them all (`random.random()`, 2**64).
+
+    Remedy: choose among the few values that matter, with `self.choose`.
+    """
+
+
+class BadChoice(PresageError):
+    """Cause: a path supplies a choice that does not exist, too few of them, or too many.
+
+    Remedy: the path belongs to another system or to an older version of it; search again.
+    """
+
+    def __init__(self, k: int | None, n: int | None) -> None:
+        self.k = k
+        self.n = n
+        if k is None:
+            fact = f"the path ends before a choice among {n}"
+        elif n is None:
+            fact = f"the path supplies a choice ({k}) that nobody asks for"
+        else:
+            fact = f"the path takes option {k} of a choice among {n}, counted from 0"
+        super().__init__(
+            explain(
+                fact,
+                "the path was recorded from another system, or before the code was changed",
+                "search again, with `presage check`",
+            )
+        )
+
+
+class GuardError(PresageError):
+    """Cause: a guard (`when`) or `over` raised, or `over` gave no collection.
+
+    Remedy: a guard is a total, pure function of the node's state; correct it at the given line.
+    """
+
+
+class GhostRead(PresageError):
+    """Cause: a property reads a ghost field, whose value differs between equal states.
+
+    Remedy: make it a plain field, or leave it out of the property.
+    """
+
+
+class ReadOnly(PresageError):
+    """Cause: a property changes the world it looks at.
+
+    Remedy: compute on copies; a property only reads.
+    """
+
+
+class Nondeterminism(PresageError):
+    """Cause: the same step gave two different results, so no result can be trusted.
+
+    Remedy: take every source of chance from `self.choose`, `self.random` and timers.
+    """
+
+    exit_status = EXIT_NONDETERMINISM
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            explain(
+                what,
+                "a handler reads the clock, `random`, `id()`, a global, or the order of a set",
+                "use `self.choose`, `self.random`, timers, `sorted(...)`; `presage doctor` finds"
+                " the field",
+            )
+        )
+
+
+class Impure(PresageError):
+    """Cause: a handler read the clock, the global `random`, the network or the like.
+
+    Remedy: `self.random` or `self.choose` for chance, a timer for time.
+    """
+
+    exit_status = EXIT_NONDETERMINISM
+
+    def __init__(self, what: str, location: str) -> None:
+        self.what = what
+        self.location = location
+        super().__init__(
+            explain(
+                f"{location}: a handler calls `{what}`, which is no function of the node's state",
+                "code written for a live run, where time and chance come from the machine",
+                "`self.random` or `self.choose` for chance, `@timer` for time, a field for input",
+            )
+        )
+
+
+class HandlerStuck(PresageError):
+    """Cause: a handler or predicate did not return within the time limit.
+
+    Remedy: look for an endless loop at the given line.
+    """
+
+    def __init__(self, location: str, seconds: float) -> None:
+        self.location = location
+        self.seconds = seconds
+        super().__init__(
+            explain(
+                f"{location}: still running after {seconds:g} s",
+                "an endless loop, a blocking call, or a wait for something outside the model",
+                "let the handler return and go on in another event (a message or a timer)",
+            )
+        )
+
+
+class PropertyError(PresageError):
+    """Cause: a property's predicate raised, or returned neither a bool nor a `Verdict`.
+
+    Remedy: correct it at the given line.
+    """
+
+
+class ObserverError(PresageError):
+    """Cause: an observer raised while it took in a record.
+
+    Remedy: correct it at the given line; `observe` is a pure function of its arguments.
+    """
+
+
+class NotEnabled(PresageError):
+    """Cause: an event was applied to a world in which it cannot happen.
+
+    Remedy: take events from `world.enabled()`; a trace may belong to an older system.
+    """
+
+
+class BadTrace(PresageError):
+    """Cause: a trace file is damaged, of another version, or of another system.
+
+    Remedy: make it again with `presage check`.
+    """
+
+
+class BadTarget(PresageError):
+    """Cause: the target names no system, or its file cannot be imported.
+
+    Remedy: `presage systems` lists names; otherwise `package.module:name` or `path/file.py:name`.
+    """

@@ -1,0 +1,86 @@
+"""Who is to blame when a run does not end well, in words: texts and errors about checked code.
+
+A failure of checked code is a finding and becomes part of the state; misuse of presage is an error
+and ends the search. Both name the line of the user's code that led there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from presage.errors import (
+    DeletedField,
+    GuardError,
+    NotEnumerable,
+    ObserverError,
+    UndeclaredField,
+    explain,
+)
+from presage.model.source import place_of, raised
+
+
+def describe_failure(error: BaseException, function: Callable[..., Any]) -> tuple[str, str]:
+    """The exception that left a handler: briefly, for the state, and in full, for people.
+
+    The state keeps the kind of exception and the function only: texts may hold addresses and the
+    order of sets, lines move, and a state must be the same in the next process.
+    """
+    kind = type(error).__name__
+    where, name = raised(error.__traceback__) or (place_of(function), function.__name__)
+    try:
+        text = re.sub(r" at 0x[0-9a-fA-F]+", "", str(error))
+    except Exception:  # an exception class of the user's that cannot even say what it is
+        text = ""
+    told = f"{kind}: {text}" if text else kind
+    return f"{kind} in {name}", f"{told} at {where} in {name}"
+
+
+def wrong_fields(
+    service: type, function: Callable[..., Any], declared: tuple[str, ...], held: Mapping[str, Any]
+) -> UndeclaredField:
+    """A handler left other fields than the declared ones."""
+    where = f"{place_of(function)}: `{service.__name__}.{function.__name__}`"
+    for field in held:
+        if field not in declared:
+            return UndeclaredField(service.__name__, field, where)
+    missing = next(field for field in declared if field not in held)
+    return DeletedField(service.__name__, missing, where)
+
+
+def guard_error(guard: object, error: Exception) -> GuardError:
+    """A guard, or `over`, raised."""
+    where = raised(error.__traceback__)
+    place = where[0] if where else place_of(guard) if callable(guard) else f"`over={guard!r}`"
+    return GuardError(
+        explain(
+            f"{place}: a guard raised {type(error).__name__}: {error}",
+            "a field or message that the guard expects to be set is not, in some state",
+            "let `when` and `over` answer in every state the node can be in",
+        )
+    )
+
+
+def observer_error(name: str, observer: object, error: Exception) -> ObserverError:
+    """An observer raised."""
+    where = raised(error.__traceback__)
+    place = where[0] if where else type(observer).__name__
+    return ObserverError(
+        explain(
+            f"{place}: observer `{name}` raised {type(error).__name__}: {error}",
+            "a record of a kind the observer does not know, or in an order it does not expect",
+            "correct the observer, or what the services `record`",
+        )
+    )
+
+
+def too_many_branches(node: str, what: str, most: int) -> NotEnumerable:
+    """One step has more results than a search could go through."""
+    return NotEnumerable(
+        explain(
+            f"{node}: the step `{what}` has more than {most} results",
+            "several large choices in one handler, such as the shuffle of a long list",
+            "choose less in one step, or among the cases that matter",
+        )
+    )

@@ -1,0 +1,183 @@
+"""Choices: every decision a handler leaves open, made from outside, recorded and replayed.
+
+A handler that asks for a choice gets the next one of a given list, so the list replays the run
+exactly. Beyond its end a chooser either stops the run (`Fork`) or goes on with the first option,
+which lets `branches` enumerate every run of a handler in as many runs.
+
+The idea is MaceMC's `Toss`; the enumeration is depth first, like an odometer.
+`random` is imported for its class only: the one here draws nothing, it branches.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+from presage.errors import BadCall, BadChoice, NotEnumerable, PresageError, explain
+from presage.model.source import caller
+
+T = TypeVar("T")
+
+OPTIONS_MAX = 1000  # options of one choice
+CHOICES_MAX = 1000  # choices of one run
+
+
+class Fork(NamedTuple):
+    """The code asked for a choice beyond those supplied; there are `n` options."""
+
+    n: int
+
+
+class Beyond(BaseException):
+    """Ends a handler that asked for a choice nobody made.
+
+    Not an `Exception`, so that a handler's own `except` does not take it for an error.
+    """
+
+
+class Chooser:
+    """Answers the choices of one run.
+
+    `taken` holds (k, n) for each: option k, from 0, of n; n is at least 2, since a choice among
+    one is none.
+    """
+
+    __slots__ = ("_extends", "_given", "beyond", "error", "taken")
+
+    def __init__(self, given: Sequence[int], *, extends: bool) -> None:
+        self._given = given
+        self._extends = extends
+        self.taken: list[tuple[int, int]] = []
+        self.beyond: int | None = None  # number of options of the choice that was not supplied
+        self.error: PresageError | None = None  # kept, because a handler's `except` may eat it
+
+    def refuse(self, error: PresageError) -> NoReturn:
+        """Raise `error`, which ends the search even if the handler catches it."""
+        self.error = error
+        raise error
+
+    def pick(self, n: int) -> int:
+        """The next choice among `n`."""
+        if n == 1:
+            return 0
+        at = len(self.taken)
+        if n > OPTIONS_MAX or at >= CHOICES_MAX:
+            what = f"a choice among {n}" if n > OPTIONS_MAX else f"{at + 1} choices"
+            self.refuse(_too_many(what))
+        if at < len(self._given):
+            k = self._given[at]
+            if not 0 <= k < n:
+                self.refuse(BadChoice(k, n))
+        elif self._extends:
+            k = 0
+        else:
+            self.beyond = n
+            raise Beyond
+        self.taken.append((k, n))
+        return k
+
+    def choose(self, options: Sequence[T]) -> T:
+        """One of `options`."""
+        if not isinstance(options, Sequence):
+            self.refuse(
+                BadCall(
+                    explain(
+                        f"{caller()}: `choose` was given a `{type(options).__name__}`",
+                        "a set or a view, whose order is not part of the state",
+                        "give a sequence: `self.choose(sorted(...))`",
+                    )
+                )
+            )
+        if not options:
+            self.refuse(
+                BadCall(
+                    explain(
+                        f"{caller()}: `choose` was given no options",
+                        "an empty collection that was expected to have members",
+                        "test for it before, or guard the handler with `when=...`",
+                    )
+                )
+            )
+        return options[self.pick(len(options))]
+
+
+def following(taken: Sequence[tuple[int, int]]) -> list[int] | None:
+    """The choices of the run after the one that took `taken`, depth first; None after the last."""
+    at = len(taken) - 1
+    while at >= 0 and taken[at][0] + 1 == taken[at][1]:
+        at -= 1
+    if at < 0:
+        return None
+    return [k for k, _ in taken[:at]] + [taken[at][0] + 1]
+
+
+class BranchingRandom(random.Random):
+    """A `random.Random` each of whose integer draws is a choice; draws of floats are refused."""
+
+    def __init__(self, chooser: Chooser) -> None:
+        super().__init__()
+        self._chooser = chooser
+
+    # Every integer method of `random.Random` draws through `_randbelow`, which subclasses may
+    # define (see `Random.__init_subclass__`).
+    def _randbelow(self, n: int) -> int:
+        return self._chooser.pick(n)
+
+    def _refuse(self, what: str) -> NoReturn:
+        self._chooser.refuse(
+            NotEnumerable(
+                explain(
+                    f"{caller()}: `self.random.{what}` has too many results to try each of them",
+                    "a draw from a continuous range, or with weights",
+                    "choose among the cases that matter: `self.choose([True, False])`,"
+                    " `randrange(n)`",
+                )
+            )
+        )
+
+    def getrandbits(self, k: int, /) -> int:
+        """An integer of `k` bits."""
+        return self._chooser.pick(1 << k) if k else 0
+
+    def sample(self, population: Sequence[T], k: int, *, counts: Any = None) -> list[T]:
+        """`k` distinct members. The inherited one draws again on a repeat, without end."""
+        pool = list(population)
+        if counts is not None:
+            pool = [member for member, n in zip(pool, counts, strict=True) for _ in range(n)]
+        if not 0 <= k <= len(pool):
+            raise ValueError("sample larger than population or is negative")
+        return [pool.pop(self._randbelow(len(pool))) for _ in range(k)]
+
+    def choices(
+        self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
+    ) -> list[Any]:
+        """`k` members, with repetition; weights say how likely, which a search does not ask."""
+        if weights is not None or cum_weights is not None:
+            self._refuse("choices(..., weights)")
+        return [population[self._randbelow(len(population))] for _ in range(k)]
+
+    def random(self) -> float:
+        """Refused: there are 2**53 results."""
+        self._refuse("random()")
+
+    def seed(self, a: Any = None, version: int = 2) -> None:
+        """Nothing to seed: nothing is drawn."""
+
+    def getstate(self) -> Any:
+        """Refused: there is no state to save."""
+        self._refuse("getstate()")
+
+    def setstate(self, state: Any) -> None:
+        """Refused: there is no state to restore."""
+        self._refuse("setstate()")
+
+
+def _too_many(what: str) -> NotEnumerable:
+    return NotEnumerable(
+        explain(
+            f"{caller()}: {what} in one run of a handler",
+            "a draw from a large range, or a loop that chooses until it likes the result",
+            f"at most {OPTIONS_MAX} options and {CHOICES_MAX} choices: choose among fewer cases",
+        )
+    )

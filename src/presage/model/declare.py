@@ -1,0 +1,169 @@
+"""The marks a user puts into a service class: kinds of fields, and what makes a method run.
+
+A mark only remembers what was said. `shape` reads the marks of a finished class and checks them,
+so that the order of decorators and of attributes does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from types import FunctionType
+from typing import Any, Literal, TypeVar, overload
+
+from presage.errors import BadSystem, explain
+from presage.model.source import caller
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+FieldKind = Literal["volatile", "durable", "ghost"]
+
+
+class Missing(Enum):
+    """The absence of a default, which None cannot stand for."""
+
+    MISSING = "missing"
+
+
+MISSING = Missing.MISSING
+
+
+@dataclass(frozen=True)
+class FieldMark:
+    """The value side of a field declaration."""
+
+    kind: FieldKind
+    default: Any = MISSING
+    factory: Callable[[], Any] | None = None
+
+
+def _mark(kind: FieldKind, default: Any, factory: Callable[[], Any] | None) -> Any:
+    if default is not MISSING and factory is not None:
+        raise BadSystem(
+            explain(
+                f"{caller()}: a field has both a default and a factory",
+                "two ways to say one thing",
+                "give one of them",
+            )
+        )
+    # A class or function as a default is a factory that lost its keyword: `durable(dict)`.
+    if isinstance(default, type | FunctionType):
+        return FieldMark(kind, MISSING, default)
+    return FieldMark(kind, default, factory)
+
+
+@overload
+def state(factory: Callable[[], T]) -> T: ...
+@overload
+def state(*, default: T) -> T: ...
+def state(factory: Any = None, *, default: Any = MISSING) -> Any:
+    """A field that is lost in a crash; `factory` makes its value, once per node."""
+    if factory is not None and not callable(factory):
+        return _mark("volatile", factory, None)
+    return _mark("volatile", default, factory)
+
+
+@overload
+def durable(default: T) -> T: ...
+@overload
+def durable(*, factory: Callable[[], T]) -> T: ...
+@overload
+def durable() -> Any: ...
+def durable(default: Any = MISSING, *, factory: Callable[[], Any] | None = None) -> Any:
+    """A field that survives a crash: what the node keeps on disk."""
+    return _mark("durable", default, factory)
+
+
+@overload
+def ghost(default: T) -> T: ...
+@overload
+def ghost(*, factory: Callable[[], T]) -> T: ...
+def ghost(default: Any = MISSING, *, factory: Callable[[], Any] | None = None) -> Any:
+    """A field for people only: worlds that differ in nothing else are one state.
+
+    A search starts every handler with the ghost's default, so nothing may depend on its value.
+    """
+    return _mark("ghost", default, factory)
+
+
+@dataclass(frozen=True)
+class OnMark:
+    """This method handles messages of one class."""
+
+    message: Any
+    when: Callable[..., Any] | None
+
+
+@dataclass(frozen=True)
+class TimerMark:
+    """This method runs when the timer of its name fires."""
+
+    periodic: bool
+
+
+@dataclass(frozen=True)
+class ActionMark:
+    """This method may run by itself, once per value of `over`, while `when` holds."""
+
+    when: Callable[..., Any] | None
+    over: Iterable[Any] | Callable[..., Iterable[Any]] | None
+
+
+Mark = OnMark | TimerMark | ActionMark
+
+MARKS = "_presage_marks"  # the attribute of a method under which its marks are kept
+
+
+def marks_of(value: object) -> tuple[Mark, ...]:
+    """The marks on an attribute of a class; none on what is no method of ours."""
+    return getattr(value, MARKS, ())
+
+
+def _add(function: F, mark: Mark) -> F:
+    try:
+        setattr(function, MARKS, (*marks_of(function), mark))
+    except AttributeError:
+        raise BadSystem(
+            explain(
+                f"{caller()}: a `{type(function).__name__}` cannot be a handler",
+                "`@property` or another decorator under the mark",
+                "mark a plain method",
+            )
+        ) from None
+    return function
+
+
+def on(message: Any, *, when: Callable[..., Any] | None = None) -> Callable[[F], F]:
+    """Handle messages of class `message`; while `when` is false they are not deliverable."""
+    return lambda function: _add(function, OnMark(message, when))
+
+
+@overload
+def timer(function: F) -> F: ...
+@overload
+def timer(*, periodic: bool = False) -> Callable[[F], F]: ...
+def timer(function: Any = None, *, periodic: bool = False) -> Any:
+    """Run when the timer named like the method fires: at any time while it is armed.
+
+    Firing disarms it first, unless it is `periodic`.
+    """
+    if function is not None:
+        return _add(function, TimerMark(periodic))
+    return lambda function: _add(function, TimerMark(periodic))
+
+
+@overload
+def action(function: F) -> F: ...
+@overload
+def action(
+    *,
+    when: Callable[..., Any] | None = None,
+    over: Iterable[Any] | Callable[..., Iterable[Any]] | None = None,
+) -> Callable[[F], F]: ...
+def action(function: Any = None, *, when: Any = None, over: Any = None) -> Any:
+    """Let the node do this by itself, at any time while `when` holds, for each value of `over`."""
+    if function is not None:
+        return _add(function, ActionMark(when, over))
+    return lambda function: _add(function, ActionMark(when, over))

@@ -1,0 +1,172 @@
+"""Events: the things that can happen next, a closed union. Steps: those that did.
+
+Events name nodes and hold values, never indices or objects of a world, so that an event means the
+same in every world of its system and reads well. `node` is where it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+TEXT_MAX = 40  # characters of a message that is a plain value, in an event's text
+
+
+class Envelope(NamedTuple):
+    """A message in flight."""
+
+    source: str
+    to: str
+    message: Any
+
+
+@dataclass(frozen=True)
+class _Mail:
+    node: str  # the receiver
+    source: str
+    message: Any
+
+    def __str__(self) -> str:
+        return f"{message_name(self.message)} {self.source} -> {self.node}"
+
+
+@dataclass(frozen=True)
+class Deliver(_Mail):
+    """`node` handles a message."""
+
+    kind: ClassVar[str] = "deliver"
+
+    __str__ = _Mail.__str__
+
+
+@dataclass(frozen=True)
+class Drop(_Mail):
+    """The network loses a message."""
+
+    kind: ClassVar[str] = "drop"
+
+    __str__ = _Mail.__str__
+
+
+@dataclass(frozen=True)
+class Duplicate(_Mail):
+    """The network makes a second copy of a message."""
+
+    kind: ClassVar[str] = "duplicate"
+
+    __str__ = _Mail.__str__
+
+
+@dataclass(frozen=True)
+class Fire:
+    """An armed timer fires."""
+
+    kind: ClassVar[str] = "timer"
+    node: str
+    timer: str
+    args: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return _called(self.timer, self.args, bare=True)
+
+
+@dataclass(frozen=True)
+class Act:
+    """A node does one of its actions."""
+
+    kind: ClassVar[str] = "action"
+    node: str
+    action: str
+    args: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return _called(self.action, self.args, bare=True)
+
+
+@dataclass(frozen=True)
+class Made:
+    """The workload makes its next call of a node."""
+
+    kind: ClassVar[str] = "call"
+    node: str
+    call: str
+    args: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return _called(self.call, self.args, bare=False)
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A node goes down and loses what is not durable."""
+
+    kind: ClassVar[str] = "crash"
+    node: str
+
+    def __str__(self) -> str:
+        return "crash"
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A node that is down comes up again."""
+
+    kind: ClassVar[str] = "restart"
+    node: str
+
+    def __str__(self) -> str:
+        return "restart"
+
+
+Event: TypeAlias = Deliver | Drop | Duplicate | Fire | Act | Made | Crash | Restart
+
+# The canonical order of kinds; what is ordinary comes before what is a fault.
+KINDS = ("deliver", "timer", "action", "call", "crash", "restart", "drop", "duplicate")
+FAULT_KINDS = frozenset({"crash", "restart", "drop", "duplicate"})
+
+
+@dataclass(frozen=True)
+class Step:
+    """An event that happened, and what it did."""
+
+    index: int  # 1 for the first step; 0 is the initial state
+    event: Event
+    choices: tuple[tuple[int, int], ...]  # (k, n): option k, from 0, of n
+    sends: tuple[Envelope, ...]
+    records: tuple[Any, ...]
+    logs: tuple[str, ...]
+    changes: Mapping[str, Mapping[str, tuple[Any, Any]]]  # node -> field -> (before, after)
+    fingerprint: int  # of the world after it
+    failure: str | None = None  # the exception that left the handler, and where
+
+    def __str__(self) -> str:
+        return f"{self.index} {self.event.node} {self.event.kind} {self.event}"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a world began: what the `start` handlers did, in node order."""
+
+    choices: tuple[tuple[int, int], ...] = ()
+    sends: tuple[Envelope, ...] = ()
+    records: tuple[tuple[str, Any], ...] = ()  # (node, record)
+    logs: tuple[tuple[str, str], ...] = ()  # (node, text)
+    failures: Mapping[str, str] = field(default_factory=dict)  # node -> the exception and where
+
+
+def message_name(message: Any) -> str:
+    """A message in a word: its class's name, or the value itself if it is a plain one."""
+    if isinstance(message, Enum):
+        return f"{type(message).__name__}.{message.name}"
+    if type(message).__module__ != "builtins":
+        return type(message).__name__
+    text = repr(message)
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
+
+
+def _called(name: str, args: tuple[Any, ...], *, bare: bool) -> str:
+    if bare and not args:
+        return name
+    return f"{name}({', '.join(map(repr, args))})"

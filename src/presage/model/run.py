@@ -1,0 +1,180 @@
+"""What `self` can do besides its fields: the effects of one run of one handler, gathered.
+
+A service instance lives for one run. It holds its fields in `__dict__` and one of the objects here
+in its slot `_run`: a `Run` inside a handler, a `Quiet` inside a guard, `OUTSIDE` otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from presage._core import Codec
+from presage.errors import BadCall, NotState, UnknownNode, explain
+from presage.model.choice import BranchingRandom, Chooser
+from presage.model.local import Timers
+from presage.model.shape import Shape
+from presage.model.source import caller
+
+
+class Run:
+    """The effects of one run. Sends and records keep their order, which is part of the result."""
+
+    __slots__ = (
+        "_codec",
+        "_indices",
+        "_random",
+        "_shape",
+        "chooser",
+        "logs",
+        "name",
+        "records",
+        "sends",
+        "timers",
+    )
+
+    up = True
+
+    def __init__(
+        self,
+        name: str,
+        shape: Shape,
+        indices: Mapping[str, int],
+        timers: Timers,
+        chooser: Chooser,
+        codec: Codec,
+    ) -> None:
+        self.name = name
+        self.timers = timers
+        self.chooser = chooser
+        self.sends: list[tuple[int, Any]] = []
+        self.records: list[Any] = []
+        self.logs: list[str] = []
+        self._codec = codec
+        self._shape = shape
+        self._indices = indices  # node name -> index
+        self._random: BranchingRandom | None = None
+
+    @property
+    def random(self) -> BranchingRandom:
+        """Made on first use: most handlers draw nothing."""
+        if self._random is None:
+            self._random = BranchingRandom(self.chooser)
+        return self._random
+
+    def send(self, to: str, message: Any) -> None:
+        try:
+            index = self._indices[to]
+        except (KeyError, TypeError):
+            self.chooser.refuse(UnknownNode(to, tuple(self._indices), f"{caller()}: `send`"))
+        self.sends.append((index, self._as_it_is_now(message, "message")))
+
+    def choose(self, options: Sequence[Any]) -> Any:
+        return self.chooser.choose(options)
+
+    def arm(self, timer: str, args: tuple[Any, ...]) -> None:
+        declared = self._shape.timers.get(timer)
+        if declared is None:
+            self._refuse_timer(timer)
+        if not declared.least <= len(args) <= declared.most:
+            self.chooser.refuse(
+                BadCall(
+                    explain(
+                        f"{caller()}: timer `{timer}` is armed with {len(args)} arguments,"
+                        " which its method does not take",
+                        "arguments left out or added",
+                        f"arm it with what `def {timer}(self, ...)` takes",
+                    )
+                )
+            )
+        try:
+            self.timers |= {(timer, *args)}
+        except TypeError:
+            self.chooser.refuse(
+                BadCall(
+                    explain(
+                        f"{caller()}: timer `{timer}` is armed with a mutable argument",
+                        "a list, dict or set among the arguments",
+                        "arm it with immutable values, such as a tuple or a frozenset",
+                    )
+                )
+            )
+
+    def disarm(self, timer: str, args: tuple[Any, ...]) -> None:
+        if timer not in self._shape.timers:
+            self._refuse_timer(timer)
+        self.timers -= {(timer, *args)}
+
+    def armed(self, timer: str, args: tuple[Any, ...]) -> bool:
+        if timer not in self._shape.timers:
+            self._refuse_timer(timer)
+        return (timer, *args) in self.timers
+
+    def record(self, value: Any) -> None:
+        self.records.append(self._as_it_is_now(value, "record"))
+
+    def log(self, text: str) -> None:
+        self.logs.append(text)
+
+    def _as_it_is_now(self, value: Any, what: str) -> Any:
+        """`value`, out of reach of what the handler does next to any mutable part of it."""
+        try:
+            encoded = self._codec.encode(value)
+        except NotState as error:
+            self.chooser.refuse(error.at(f"{caller()}: {what} {type(value).__name__}"))
+        return value if self._codec.immutable(encoded) else self._codec.decode(encoded)
+
+    def _refuse_timer(self, timer: object) -> NoReturn:
+        known = ", ".join(f"`{name}`" for name in self._shape.timers) or "none"
+        self.chooser.refuse(
+            BadCall(
+                explain(
+                    f"{caller()}: `{self._shape.service.__name__}` has no timer {timer!r};"
+                    f" it has {known}",
+                    "a misspelt name, or a method without `@timer`",
+                    "name a method of the class that is marked `@timer`",
+                )
+            )
+        )
+
+
+class Quiet:
+    """What a guard sees: everything may be read, nothing may be done."""
+
+    __slots__ = ("name", "timers")
+
+    up = True
+
+    def __init__(self, name: str, timers: Timers) -> None:
+        self.name = name
+        self.timers = timers
+
+    def armed(self, timer: str, args: tuple[Any, ...]) -> bool:
+        return (timer, *args) in self.timers
+
+    def __getattr__(self, operation: str) -> Any:
+        raise BadCall(
+            explain(
+                f"{caller()}: a guard uses `self.{operation}`",
+                "work done in `when` or `over` that belongs into the handler",
+                "let the guard only read the node's fields and the message",
+            )
+        )
+
+
+class Outside:
+    """What a service has when no run is under way: a prototype, or an object in a unit test."""
+
+    __slots__ = ()
+
+    def __getattr__(self, operation: str) -> Any:
+        raise BadCall(
+            explain(
+                f"{caller()}: `self.{operation}` was used outside a run",
+                "a handler called directly, or a prototype asked for its name",
+                "put the service into a `System`; `World.initial(system)` runs it step by step",
+            )
+        )
+
+
+OUTSIDE = Outside()

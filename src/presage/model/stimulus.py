@@ -1,0 +1,36 @@
+"""Events and stimuli are the same thing told twice: to people by name, to an automaton by index."""
+
+from __future__ import annotations
+
+from presage.model.event import Act, Crash, Deliver, Drop, Duplicate, Event, Fire, Made, Restart
+from presage.model.local import Stimulus
+from presage.model.system import System
+
+
+def event_of(system: System, node: int, stimulus: Stimulus) -> Event:
+    """What `stimulus` is called at a node; for a call, ask `World.next_call`."""
+    automaton = system.automata[node]
+    kind = stimulus[0]
+    if kind == "deliver":
+        return Deliver(automaton.name, system.names[stimulus[1]], stimulus[2])
+    if kind == "timer":
+        return Fire(automaton.name, stimulus[1], tuple(stimulus[2:]))
+    if kind == "action":
+        return Act(automaton.name, stimulus[1], tuple(stimulus[2:]))
+    assert kind in ("crash", "restart"), f"`{kind}` is no event"
+    return Crash(automaton.name) if kind == "crash" else Restart(automaton.name)
+
+
+def stimulus_of(system: System, event: Event) -> Stimulus:
+    """What the automaton at `event.node` is told."""
+    match event:
+        case Deliver():
+            return ("deliver", system.index(event.source), event.message)
+        case Fire():
+            return ("timer", event.timer, *event.args)
+        case Act():
+            return ("action", event.action, *event.args)
+        case Made() | Crash() | Restart():
+            return (event.kind,)
+        case Drop() | Duplicate():
+            raise AssertionError(f"`{event.kind}` happens to the network, not to a node")

@@ -1,0 +1,333 @@
+"""`System`: what is checked. Nodes, the network between them, faults, workload, claims.
+
+Everything that can be known to be wrong before a search is refused here. A system never changes;
+its prototypes are encoded when it is made, so changing one afterwards changes nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, Protocol, runtime_checkable
+
+from presage._core import Codec
+from presage.errors import (
+    BadObserver,
+    BadProperty,
+    BadPrototype,
+    BadSystem,
+    NotState,
+    UnknownNode,
+    explain,
+)
+from presage.model.automaton import Automaton
+from presage.model.fields import RESERVED
+from presage.model.service import Service
+
+UNLIMITED = math.inf
+NETWORKS = ("unordered", "duplicating", "ordered")
+FAULTS = ("crash", "restart", "drop", "duplicate")
+
+
+@dataclass(frozen=True)
+class Faults:
+    """How often each fault may happen in one execution: a count, or `UNLIMITED`."""
+
+    crash: float = 0
+    restart: float = 0
+    drop: float = 0
+    duplicate: float = 0
+    nodes: Sequence[str] | None = None  # the nodes that may crash; None: any
+
+    def __post_init__(self) -> None:
+        for fault in FAULTS:
+            amount = getattr(self, fault)
+            whole = isinstance(amount, int) and not isinstance(amount, bool)
+            if amount != UNLIMITED and (not whole or amount < 0):
+                raise BadSystem(
+                    explain(
+                        f"`Faults({fault}={amount!r})` is not a number of times",
+                        "a negative number, a fraction or a flag",
+                        f"`{fault}=2`, or `{fault}=UNLIMITED`",
+                    )
+                )
+        if isinstance(self.nodes, str):
+            raise BadSystem(
+                explain(
+                    f"`Faults(nodes={self.nodes!r})` is a text, not a collection of names",
+                    "one name without brackets",
+                    f"`nodes=[{self.nodes!r}]`",
+                )
+            )
+
+    @property
+    def budgets(self) -> tuple[float, float, float, float]:
+        """The amounts in the order of `FAULTS`."""
+        return (self.crash, self.restart, self.drop, self.duplicate)
+
+
+@dataclass(frozen=True, init=False)
+class Call:
+    """One call of the workload: a method of the service, and its arguments."""
+
+    method: str
+    args: tuple[Any, ...]
+
+    def __init__(self, method: str, *args: Any) -> None:
+        object.__setattr__(self, "method", method)
+        object.__setattr__(self, "args", args)
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """Watches what nodes `record`; its state is part of the world. Both methods are pure."""
+
+    def initial(self) -> Any:
+        """The state before any record."""
+
+    def observe(self, state: Any, node: str, record: Any, /) -> Any:
+        """The state after `node` recorded `record`."""
+
+
+@runtime_checkable
+class Claim(Protocol):
+    """What a system needs to know of a property; the rest is the business of `props`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+
+class System:
+    """A distributed system, ready to be checked."""
+
+    def __init__(
+        self,
+        nodes: Mapping[str, Service],
+        *,
+        network: str = "unordered",
+        faults: Faults | None = None,
+        calls: Mapping[str, Sequence[Call]] | None = None,
+        observers: Mapping[str, Observer] | None = None,
+        properties: Sequence[Any] = (),
+        skip_noops: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.nodes: dict[str, Service] = _checked_nodes(nodes)
+        self.names = tuple(self.nodes)
+        self.indices = {node: index for index, node in enumerate(self.names)}
+        self.network = _checked_network(network)
+        self.faults = _checked_faults(faults or Faults(), network, self.names)
+        self.calls = _checked_calls(calls or {}, self.nodes)
+        self.observers: dict[str, Observer] = _checked_observers(observers or {})
+        self.properties: tuple[Any, ...] = _checked_properties(properties)
+        self.skip_noops = network != "ordered" if skip_noops is None else bool(skip_noops)
+        self.name = name or type(next(iter(self.nodes.values()))).__name__
+        self.codec = Codec()
+        self.automata = tuple(
+            self._automaton(index, node, prototype)
+            for index, (node, prototype) in enumerate(self.nodes.items())
+        )
+        self._observed = [self._encode_observer(*named) for named in self.observers.items()]
+
+    def observed(self) -> list[Any]:
+        """Fresh initial states of the observers, in order."""
+        return [self.codec.decode(encoded) for encoded in self._observed]
+
+    def index(self, node: str) -> int:
+        """The index of a node by its name."""
+        try:
+            return self.indices[node]
+        except (KeyError, TypeError):
+            raise UnknownNode(node, self.names, f"system `{self.name}`") from None
+
+    def _automaton(self, index: int, node: str, prototype: Service) -> Automaton:
+        workload = [(call.method, call.args) for call in self.calls.get(node, ())]
+        for method, args in workload:
+            try:
+                self.codec.encode(args)
+            except NotState as error:
+                raise error.at(f"calls[{node!r}]: {method}") from None
+        exposed = self.faults.nodes is None or node in self.faults.nodes
+        return Automaton(
+            index,
+            node,
+            prototype,
+            codec=self.codec,
+            indices=self.indices,
+            workload=workload,
+            crashes=exposed and self.faults.crash > 0,
+            restarts=self.faults.restart > 0,
+        )
+
+    def _encode_observer(self, name: str, observer: Observer) -> bytes:
+        try:
+            return self.codec.encode(observer.initial())
+        except NotState as error:
+            raise error.at(f"observer {name}: initial()") from None
+
+    def __repr__(self) -> str:
+        return f"System({self.name}: {', '.join(self.names)}; {self.network})"
+
+
+def _checked_nodes(nodes: Any) -> dict[str, Service]:
+    if not isinstance(nodes, Mapping) or not nodes:
+        raise BadSystem(
+            explain(
+                "the system has no nodes",
+                "an empty mapping, or a list of services without names",
+                '`System(nodes={"n0": Server(), "n1": Server()})`',
+            )
+        )
+    for name, prototype in nodes.items():
+        if not isinstance(name, str) or not name:
+            raise BadSystem(
+                explain(
+                    f"{name!r} is not the name of a node",
+                    "numbers or objects used as keys of `nodes`",
+                    f'name it by a text, such as "n{name}"',
+                )
+            )
+        if isinstance(prototype, Service):
+            continue
+        if isinstance(prototype, type) and issubclass(prototype, Service):
+            fact = f"node `{name}` is the class `{prototype.__name__}`, not an instance of it"
+        else:
+            fact = f"node `{name}` is a `{type(prototype).__name__}`, not a `Service`"
+        raise BadPrototype(
+            explain(
+                fact,
+                "the parentheses or the base class `Service` left out",
+                "give an instance of a class derived from `Service`, with its field values",
+            )
+        )
+    return dict(nodes)
+
+
+def _checked_network(network: Any) -> str:
+    if network in NETWORKS:
+        return str(network)
+    known = ", ".join(f"`{name}`" for name in NETWORKS)
+    raise BadSystem(
+        explain(f"there is no network {network!r}", "a misspelt name", f"use one of {known}")
+    )
+
+
+def _checked_faults(faults: Any, network: str, names: tuple[str, ...]) -> Faults:
+    if not isinstance(faults, Faults):
+        raise BadSystem(
+            explain(
+                f"`faults` is a `{type(faults).__name__}`",
+                "a dict or a number given for it",
+                "`faults=Faults(crash=1, drop=2)`",
+            )
+        )
+    for node in faults.nodes or ():
+        if node not in names:
+            raise UnknownNode(node, names, "`Faults(nodes=...)`")
+    if faults.duplicate and network == "duplicating":
+        raise BadSystem(
+            explain(
+                "a budget for `duplicate` on a duplicating network",
+                "that network may deliver every message again anyway",
+                'leave `duplicate` out, or take `network="unordered"`',
+            )
+        )
+    return faults
+
+
+def _checked_calls(
+    calls: Mapping[str, Sequence[Call]], nodes: dict[str, Service]
+) -> dict[str, tuple[Call, ...]]:
+    checked = {}
+    for node, sequence in calls.items():
+        if node not in nodes:
+            raise UnknownNode(node, tuple(nodes), "`System(calls=...)`")
+        if isinstance(sequence, Call):
+            sequence = [sequence]
+        for call in sequence:
+            _check_call(node, type(nodes[node]), call)
+        checked[node] = tuple(sequence)
+    return checked
+
+
+def _check_call(node: str, service: type[Service], call: Any) -> None:
+    if not isinstance(call, Call):
+        raise BadSystem(
+            explain(
+                f"`calls[{node!r}]` holds {call!r}, which is not a `Call`",
+                "the name of a method, or a function, given for it",
+                f'`calls={{"{node}": [Call("put", "A")]}}`',
+            )
+        )
+    method = inspect.getattr_static(service, str(call.method), None)
+    if not isinstance(method, FunctionType) or call.method in RESERVED:
+        raise BadSystem(
+            explain(
+                f"`calls[{node!r}]`: `{service.__name__}` has no method `{call.method}` to call",
+                "a misspelt name, or a method of another service",
+                "name a plain method of the service",
+            )
+        )
+    if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
+        raise BadSystem(
+            explain(
+                f"`{service.__name__}.{call.method}` is a coroutine or generator",
+                "`async def` or `yield` in it; a step of a node does not wait",
+                "let it return, and go on in a handler",
+            )
+        )
+    try:
+        inspect.signature(method).bind(None, *call.args)
+    except TypeError as error:
+        raise BadSystem(
+            explain(
+                f"`calls[{node!r}]`: `{call.method}` cannot be called so: {error}",
+                "arguments left out or added",
+                f"give what `{service.__name__}.{call.method}` takes: `Call(name, *args)`",
+            )
+        ) from None
+
+
+def _checked_observers(observers: Mapping[str, Any]) -> dict[str, Observer]:
+    for name, observer in observers.items():
+        if isinstance(observer, type) or not isinstance(observer, Observer):
+            raise BadObserver(
+                explain(
+                    f"observer `{name}` is {observer!r}, which cannot observe",
+                    "a class given for an instance, or a missing method",
+                    "give an object with `initial()` and `observe(state, node, record)`",
+                )
+            )
+    return dict(observers)
+
+
+def _checked_properties(properties: Any) -> tuple[Any, ...]:
+    if isinstance(properties, Claim) or not isinstance(properties, Sequence):
+        properties = (properties,) if isinstance(properties, Claim) else tuple(properties)
+    seen: set[str] = set()
+    for claim in properties:
+        if not isinstance(claim, Claim) or isinstance(claim, type):
+            raise BadProperty(
+                explain(
+                    f"`properties` holds {claim!r}, which is not a property",
+                    "a predicate without its decorator",
+                    "put `@always`, `@sometimes`, `@eventually` or `@step` above it",
+                )
+            )
+        if claim.name in seen or claim.name == "no_exception":
+            raise BadProperty(
+                explain(
+                    f"two properties are called `{claim.name}`",
+                    "one listed twice, or two functions with one name"
+                    if claim.name in seen
+                    else "`no_exception` is always checked",
+                    'give one another name: `always(predicate, name="...")`',
+                )
+            )
+        seen.add(claim.name)
+    return tuple(properties)

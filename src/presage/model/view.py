@@ -1,0 +1,238 @@
+"""A world as a predicate sees it: read-only, each read answered by a `Reader`.
+
+The kernel's reader notes down what was read, so that a verdict can be remembered under it. Hence
+nothing is read before it is asked for, and a node's view knows no values, only where they are.
+
+A node's view is an instance of a class made for that node, derived from the user's service class:
+methods, properties and `super()` work in it, and its fields are properties that ask the reader.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol, TypeVar
+
+from presage.errors import GhostRead, ReadOnly, UnknownNode, UnknownObserver, explain
+from presage.model.automaton import Automaton
+from presage.model.event import Envelope
+from presage.model.local import UP, Control, Values
+from presage.model.service import Service
+from presage.model.source import caller
+from presage.model.system import System
+
+S = TypeVar("S")
+
+
+class Reader(Protocol):
+    """Answers what a view asks about one state. Nodes are given by index."""
+
+    def control(self, node: int, /) -> Control:
+        """(status, calls, timers, failure)."""
+
+    def value(self, node: int, position: int, /) -> Any:
+        """The value at `position` of a node's local record: 0 is control, 1 the first field."""
+
+    def messages(self, types: tuple[type, ...] | None, /) -> list[tuple[int, int, Any]]:
+        """(source, to, message) of all in flight of these classes, ordered by their encoding."""
+
+    def observer(self, index: int, /) -> Any:
+        """An observer's state."""
+
+
+class NodeView:
+    """One node, read-only. Its reader is in the slot where a running service has its `Run`."""
+
+    __slots__ = ()
+
+    def __getattr__(self, attribute: str) -> Any:
+        raise AttributeError(
+            f"node `{self.name}` has no field or method `{attribute}`;"
+            f" it is a `{type(self).__name__}`"
+        )
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        _refuse(attribute)
+
+    def __delattr__(self, attribute: str) -> None:
+        _refuse(attribute)
+
+    def armed(self, timer: str, *args: Any) -> bool:
+        """Whether the timer is armed with these arguments."""
+        return (timer, *args) in self.timers
+
+    def send(self, to: str, message: Any) -> None:
+        """Refused, as everything that would change the world."""
+        _refuse("send")
+
+    def choose(self, options: Any) -> Any:
+        """Refused: a verdict does not depend on chance."""
+        _refuse("choose")
+
+    @property
+    def random(self) -> Any:
+        """Refused: a verdict does not depend on chance."""
+        _refuse("random")
+
+    def arm(self, timer: str, *args: Any) -> None:
+        """Refused."""
+        _refuse("arm")
+
+    def disarm(self, timer: str, *args: Any) -> None:
+        """Refused."""
+        _refuse("disarm")
+
+    def record(self, value: Any) -> None:
+        """Refused."""
+        _refuse("record")
+
+    def log(self, text: str) -> None:
+        """Says nothing: a property may call the service's own methods, which may log."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+
+def _refuse(what: str) -> NoReturn:
+    raise ReadOnly(
+        explain(
+            f"{caller()}: a property changes the world: `{what}`",
+            "a method that was written for handlers is called in a property",
+            "let properties only read; compute on copies",
+        )
+    )
+
+
+def view_class(automaton: Automaton) -> type[Any]:
+    """The class of the views of one node."""
+    index = automaton.index
+    attributes: dict[str, Any] = {
+        "__slots__": (),
+        "name": property(lambda view: automaton.name),
+        "up": property(lambda view: view._run.control(index)[0] == UP),
+        "timers": property(lambda view: view._run.control(index)[2]),
+    }
+    for field, position in automaton.positions.items():
+        ghost = position in automaton.ghosts
+        attributes[field] = _ghost(automaton, field) if ghost else _reading(index, position)
+    return types.new_class(
+        automaton.service.__name__,
+        (NodeView, automaton.service),
+        {"view": True},
+        lambda namespace: namespace.update(attributes),
+    )
+
+
+def _reading(index: int, position: int) -> property:
+    def read(view: Any) -> Any:
+        return view._run.value(index, position)
+
+    return property(read)
+
+
+def _ghost(automaton: Automaton, field: str) -> property:
+    def refuse(view: Any) -> NoReturn:
+        raise GhostRead(
+            explain(
+                f"{caller()}: a property reads the ghost `{automaton.service.__name__}.{field}`",
+                "a ghost's value differs between worlds that count as one state",
+                f"declare `{field}` as a plain field, or leave it out of the property",
+            )
+        )
+
+    return property(refuse)
+
+
+# Sets the slot of a view past its own `__setattr__`, which refuses.
+_attach: Callable[[Any, Reader], None] = Service._run.__set__
+
+
+class LocalReader:
+    """Answers for one node alone, out of its values."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+
+    def control(self, node: int, /) -> Control:
+        return self._values[0]  # type: ignore[no-any-return]
+
+    def value(self, node: int, position: int, /) -> Any:
+        return self._values[position]
+
+    def messages(self, types: tuple[type, ...] | None, /) -> NoReturn:
+        raise AssertionError("a node's view has no messages")
+
+    def observer(self, index: int, /) -> NoReturn:
+        raise AssertionError("a node's view has no observers")
+
+
+def node_view(automaton: Automaton, seen: Reader | Values) -> Any:
+    """The node of `automaton`, as a reader answers for it, or as its values are."""
+    reader = LocalReader(seen) if isinstance(seen, list) else seen
+    if automaton.view is None:
+        automaton.view = view_class(automaton)
+    view = object.__new__(automaton.view)
+    _attach(view, reader)
+    return view
+
+
+class WorldView:
+    """A world, read-only. Holds no values, so it stays true to whatever its reader answers."""
+
+    __slots__ = ("_nodes", "_reader", "_system")
+
+    def __init__(self, system: System, reader: Reader) -> None:
+        self._system = system
+        self._reader = reader
+        self._nodes: tuple[Any, ...] | None = None
+
+    @property
+    def nodes(self) -> tuple[Any, ...]:
+        """Every node, in the order of `System(nodes=...)`."""
+        if self._nodes is None:
+            reader = self._reader
+            self._nodes = tuple([node_view(each, reader) for each in self._system.automata])
+        return self._nodes
+
+    def up(self) -> tuple[Any, ...]:
+        """The nodes that are up."""
+        return tuple([node for node in self.nodes if node.up])
+
+    def __getitem__(self, name: str) -> Any:
+        index = self._system.indices.get(name)
+        if index is None:
+            raise UnknownNode(name, self._system.names, f"{caller()}: `world[{name!r}]`")
+        return self.nodes[index]
+
+    def of(self, service: type[S]) -> tuple[S, ...]:
+        """The nodes whose service is `service`, or derived from it."""
+        return tuple([node for node in self.nodes if isinstance(node, service)])
+
+    def messages(self, *types: type) -> tuple[Envelope, ...]:
+        """What is in flight of these classes (of any, if none is named), in canonical order."""
+        names = self._system.names
+        return tuple(
+            [
+                Envelope(names[source], names[to], message)
+                for source, to, message in self._reader.messages(types or None)
+            ]
+        )
+
+    def observer(self, name: str) -> Any:
+        """The state of an observer."""
+        for index, known in enumerate(self._system.observers):
+            if known == name:
+                return self._reader.observer(index)
+        known_names = ", ".join(f"`{known}`" for known in self._system.observers) or "none"
+        raise UnknownObserver(
+            explain(
+                f"{caller()}: there is no observer {name!r}; there are: {known_names}",
+                "a misspelt name, or an observer left out of the system",
+                f'`System(observers={{"{name}": ...}})`',
+            )
+        )
+
+    def __repr__(self) -> str:
+        return f"<World of {self._system.name}>"

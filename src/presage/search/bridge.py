@@ -1,0 +1,157 @@
+"""What the kernel asks Python: run this step, judge this world, feed this observer.
+
+The kernel calls these methods by name, each only for what it has not met before. They return plain
+tuples and numbers; the kernel encodes and interns.
+
+Invariant: property 0 is `no_exception`; property i + 1 is the i-th one of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from presage._core import Reader
+from presage.errors import (
+    HandlerStuck,
+    Impure,
+    Nondeterminism,
+    NotState,
+    PresageError,
+    explain,
+)
+from presage.model.automaton import Automaton
+from presage.model.blame import observer_error
+from presage.model.local import UP, Outcome, Stimulus, Values
+from presage.model.source import raised
+from presage.model.system import System
+from presage.model.view import WorldView, node_view
+from presage.props.property import Property
+from presage.search.difference import describe, first_difference
+from presage.search.watch import Watch
+
+EXCEPTION = 1  # the bit of `no_exception` among the broken properties
+
+Branch = tuple[list[int], Values, list[tuple[int, Any]], list[Any], int]
+
+
+class Bridge:
+    """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
+
+    def __init__(self, system: System, watch: Watch) -> None:
+        self.system = system
+        self.automata: tuple[Automaton, ...] = system.automata
+        self.properties: list[Property] = list(system.properties)
+        self.errors: dict[int, str] = {}  # kernel index of a property -> why it cannot be judged
+        self._observers = list(system.observers.items())
+        self._names = tuple(system.nodes)
+        self._run = watch.run
+        self._step_properties = [
+            [(at, prop) for at, prop in enumerate(self.properties, 1) if self._concerns(prop, node)]
+            for node in self.automata
+        ]
+
+    @staticmethod
+    def _concerns(prop: Property, node: Automaton) -> bool:
+        return prop.kind == "step" and (prop.of is None or issubclass(node.service, prop.of))
+
+    def stimuli(self, node: int, values: Values) -> list[tuple[Stimulus, int | None]]:
+        """What `node` can start by itself."""
+        found: list[tuple[Stimulus, int | None]] = self._run(self.automata[node].stimuli, values)
+        return found
+
+    def step(
+        self, node: int, fresh: Callable[[], Values], stimulus: Stimulus
+    ) -> list[Branch] | None:
+        """Every branch of a step; None while the message cannot be delivered."""
+        outcomes = self._run(self.automata[node].branches, fresh, stimulus)
+        if outcomes is None:
+            return None
+        starts = stimulus[0] == "start"  # how a world begins is no step
+        return [self._branch(node, None if starts else fresh, outcome) for outcome in outcomes]
+
+    def _branch(self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome) -> Branch:
+        broken = 0 if outcome.failure is None else EXCEPTION
+        if fresh and self._step_properties[node] and outcome.values[0][0] == UP:
+            before = fresh()
+            if before[0][0] == UP:
+                broken |= self._broken(node, before, outcome)
+        choices = [k for k, _ in outcome.choices]
+        return (choices, outcome.values, outcome.sends, outcome.records, broken)
+
+    def _broken(self, node: int, before: Values, outcome: Outcome) -> int:
+        automaton, codec = self.automata[node], self.system.codec
+        broken = 0
+        for at, prop in self._step_properties[node]:
+            if at in self.errors:
+                continue
+            # Views of copies: a predicate must not change what the kernel goes on with.
+            earlier = node_view(automaton, before)
+            later = node_view(automaton, codec.decode(codec.encode(outcome.values)))
+            if self._verdict(at, prop, earlier, later) is False:
+                broken |= 1 << at
+        return broken
+
+    def judge(self, at: int, reader: Reader) -> bool | None:
+        """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
+        return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
+
+    def _verdict(self, at: int, prop: Property, *seen: Any) -> bool | None:
+        try:
+            return bool(self._run(prop.judge, *seen).holds)
+        except (HandlerStuck, Impure):
+            raise
+        except PresageError as error:
+            self.errors.setdefault(at, str(error))
+        except Exception as error:
+            self.errors.setdefault(at, told(prop, error))
+        return None
+
+    def observe(self, slot: int, state: Any, records: list[tuple[int, Any]]) -> Any:
+        """The state of an observer after it has taken in `records`."""
+        name, observer = self._observers[slot]
+        try:
+            for node, record in records:
+                state = self._run(observer.observe, state, self._names[node], record)
+        except PresageError:
+            raise
+        except Exception as error:
+            raise observer_error(name, observer, error) from error
+        return state
+
+    def impure(self, node: int, fresh: Callable[[], Values], stimulus: Stimulus) -> NoReturn:
+        """Say what differed between two runs of one step."""
+        automaton = self.automata[node]
+        what = describe(automaton, stimulus, self._names)
+        for _ in range(50):
+            first = self._run(automaton.branches, fresh, stimulus)
+            second = self._run(automaton.branches, fresh, stimulus)
+            difference = first_difference(automaton, first, second)
+            if difference is not None:
+                raise Nondeterminism(f"{what}, run twice from the same state, {difference}")
+        raise Nondeterminism(f"{what}, run twice from the same state, gave two results")
+
+    def not_state(self, node: int, field: int, error: Exception) -> NoReturn:
+        """Tell which field holds what cannot be state."""
+        if isinstance(error, NotState):
+            raise error.at(self.automata[node].place(field))
+        raise error
+
+    def fickle(self, at: int) -> NoReturn:
+        """A property looked at other things although all it had read was the same."""
+        prop = self.properties[at - 1]
+        raise Nondeterminism(
+            f"{prop.source}: property `{prop.name}` read different things, or gave another"
+            " verdict, for worlds in which all it had read was equal"
+        )
+
+
+def told(prop: Property, error: Exception) -> str:
+    """Why a predicate could not be judged, with the line that raised."""
+    where = raised(error.__traceback__)
+    place = where[0] if where else prop.source
+    return explain(
+        f"{place}: property `{prop.name}` raised {type(error).__name__}: {error}",
+        "a world in which something the predicate expects is not there yet",
+        "let the predicate answer in every reachable world",
+    )

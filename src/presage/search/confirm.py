@@ -1,0 +1,143 @@
+"""Replay a finding of the kernel on live code, and ask the property again.
+
+The kernel works on tables; this is where its word is tested. A fingerprint that differs, or a
+property that holds after all, means that the checked code is not deterministic (or that presage is
+wrong): either way nothing may be reported as if it were known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from presage.errors import Nondeterminism, PresageError
+from presage.model.event import Deliver, Drop, Duplicate, Event, Step
+from presage.model.stimulus import event_of
+from presage.model.system import System
+from presage.model.world import World
+from presage.props.property import Property
+from presage.search.watch import Watch
+
+# (what, node, stimulus or (source, to, message), choices, fingerprint after)
+KernelEvent = tuple[str, int, tuple[Any, ...], list[int], int]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the kernel says: a property, and the events that decide it."""
+
+    at: int  # 0: no_exception, i + 1: the i-th property of the system
+    choices: tuple[int, ...]  # of the start handlers
+    initial: int  # fingerprint
+    events: tuple[KernelEvent, ...]
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A finding that live code agrees with."""
+
+    prop: Property | None  # None: no_exception
+    why: str
+    choices: tuple[int, ...]
+    initial: int
+    steps: tuple[Step, ...]
+
+
+def confirm(system: System, watch: Watch, finding: Finding) -> Confirmed:
+    """Replay `finding`; raises `Nondeterminism` where live code disagrees."""
+    prop = system.properties[finding.at - 1] if finding.at else None
+    world: World = watch.run(World.initial, system, tuple(finding.choices))
+    _same(finding.initial, world, "the initial state")
+    run = Run(system, watch, world, prop)
+    for number, (what, node, origin, choices, fingerprint) in enumerate(finding.events, 1):
+        event = named(system, world, what, node, origin)
+        run.apply(event, tuple(choices))
+        _same(fingerprint, world, f"step {number} (`{event}` at {event.node})")
+    why = run.verdict()
+    if why is None:
+        name = prop.name if prop else "no_exception"
+        raise Nondeterminism(
+            f"the search found that `{name}` is decided after {len(run.steps)} steps, and a replay"
+            " on live code says otherwise"
+        )
+    return Confirmed(prop, why, tuple(finding.choices), finding.initial, tuple(run.steps))
+
+
+def _same(fingerprint: int, world: World, where: str) -> None:
+    if world.fingerprint != fingerprint:
+        raise Nondeterminism(
+            f"{where} gave another state on replay: {fingerprint:016x} != {world.fingerprint:016x}"
+        )
+
+
+def named(system: System, world: World, what: str, node: int, origin: tuple[Any, ...]) -> Event:
+    """The event that the kernel describes by indices, about to happen in `world`."""
+    name = system.names[node]
+    if what != "internal":
+        source, _, message = origin
+        kinds: dict[str, type[Deliver | Drop | Duplicate]]
+        kinds = {"deliver": Deliver, "drop": Drop, "duplicate": Duplicate}
+        return kinds[what](name, system.names[source], message)
+    return world.next_call(name) if origin == ("call",) else event_of(system, node, origin)
+
+
+class Run:
+    """A live execution, and whether it decides a property in its last state or step."""
+
+    def __init__(self, system: System, watch: Watch, world: World, prop: Property | None) -> None:
+        self.system = system
+        self.watch = watch
+        self.world = world
+        self.prop = prop
+        self.steps: list[Step] = []
+        self._before: Any = None
+
+    def apply(self, event: Event, choices: tuple[int, ...]) -> None:
+        """Let one event happen."""
+        if self.prop is not None and self.prop.kind == "step":
+            self._before = self.world.view()[event.node]
+        self.steps.append(self.watch.run(self.world.apply, event, choices))
+
+    def verdict(self) -> str | None:
+        """Why the property is decided here (violated, or for `sometimes` reached); None if not."""
+        prop = self.prop
+        if prop is None:
+            return self._failure()
+        if prop.kind == "step":
+            return self._step_verdict(prop)
+        if prop.kind in ("eventually", "deadlock") and not self.watch.run(self.world.at_rest):
+            return None
+        verdict = self._ask(prop, self.world.view())
+        if verdict is None or verdict.holds != (prop.kind == "sometimes"):
+            return None
+        return verdict.why or f"`{prop.name}` is {verdict.holds}"
+
+    def _failure(self) -> str | None:
+        if self.steps:
+            return self.steps[-1].failure
+        failures = self.world.opening.failures
+        return "; ".join(f"{node}: {text}" for node, text in failures.items()) or None
+
+    def _step_verdict(self, prop: Property) -> str | None:
+        if not self.steps or self.steps[-1].event.kind in ("drop", "duplicate"):
+            return None  # the network's doing: no node took a step
+        node = self.steps[-1].event.node
+        automaton = self.system.automata[self.system.index(node)]
+        after = self.world.view()[node]
+        if prop.of is not None and not issubclass(automaton.service, prop.of):
+            return None
+        if not (self._before.up and after.up):
+            return None
+        verdict = self._ask(prop, self._before, after)
+        if verdict is None or verdict.holds:
+            return None
+        return verdict.why or f"`{prop.name}` is False for {node} before and after this step"
+
+    def _ask(self, prop: Property, *seen: Any) -> Any:
+        """The verdict, or None where the predicate cannot say: that is no violation."""
+        try:
+            return self.watch.run(prop.judge, *seen)
+        except PresageError:
+            raise
+        except Exception:
+            return None

@@ -1,0 +1,60 @@
+"""Name what differs between two runs of one step: the field, the send, the record, the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from presage.model.automaton import Automaton
+from presage.model.local import Outcome, Stimulus
+from presage.trace.show import show, show_call
+
+
+def describe(automaton: Automaton, stimulus: Stimulus, names: Sequence[str]) -> str:
+    """A step in words: `n0: Server, deliver Join from n1`."""
+    kind, *rest = stimulus
+    if kind == "deliver":
+        text = f"deliver {show(rest[1])} from {names[rest[0]]}"
+    elif kind in ("timer", "action"):
+        text = f"{kind} {show_call(rest[0], rest[1:])}"
+    else:
+        text = str(kind)
+    return f"{automaton.name}: {automaton.service.__name__}, {text}"
+
+
+def first_difference(
+    automaton: Automaton, first: list[Outcome] | None, second: list[Outcome] | None
+) -> str | None:
+    """What differs, as the end of a sentence; None if nothing does."""
+    if first is None or second is None:
+        return None if first is second else "was deliverable once and once not"
+    if len(first) != len(second):
+        return f"had {len(first)} branches once and {len(second)} once"
+    for one, other in zip(first, second, strict=True):
+        difference = _between(automaton, one, other)
+        if difference is not None:
+            return difference
+    return None
+
+
+def _between(automaton: Automaton, one: Outcome, other: Outcome) -> str | None:
+    for position, (left, right) in enumerate(zip(one.values, other.values, strict=True)):
+        if position not in automaton.ghosts and _differ(automaton, left, right):
+            what = "timers or status" if position == 0 else f"`{automaton.fields[position - 1]}`"
+            return f"differed in {what}: {show(left)} and {show(right)}"
+    if _differ(automaton, one.sends, other.sends):
+        return f"differed in what it sent: {_messages(one)} and {_messages(other)}"
+    if _differ(automaton, one.records, other.records):
+        return f"differed in what it recorded: {show(one.records)} and {show(other.records)}"
+    if one.choices != other.choices:
+        return f"asked for different choices: {one.choices} and {other.choices}"
+    return None
+
+
+def _differ(automaton: Automaton, left: Any, right: Any) -> bool:
+    encode = automaton.codec.encode
+    return encode(left) != encode(right)
+
+
+def _messages(outcome: Outcome) -> str:
+    return show([message for _, message in outcome.sends])

@@ -1,0 +1,193 @@
+"""Is a system fit to be checked? Run its steps twice, here and under another hash seed.
+
+`transcribe` walks a part of the state space in an order that depends on nothing but canonical
+forms, runs every local step twice, and writes down what it did. Two processes with different
+hash seeds write the same transcript, unless handlers depend on set order, `hash()` or `id()`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from presage.errors import Impure, Nondeterminism
+from presage.model.automaton import Automaton
+from presage.model.event import Drop, Duplicate, Event
+from presage.model.local import Outcome
+from presage.model.stimulus import stimulus_of
+from presage.model.system import System
+from presage.model.world import World
+from presage.search.difference import describe, first_difference
+from presage.search.watch import SECONDS_DEFAULT, Watch
+from presage.trace.show import show
+
+STEPS_DEFAULT = 2_000  # local steps examined
+WORLDS_MAX = 2_000  # worlds visited to meet them: live ones are slow, and late ones bring little
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One local step: what it was, and each thing it did as (name, canonical digest, text)."""
+
+    step: str
+    did: tuple[tuple[str, int, str], ...]
+
+
+class Transcript(msgspec.Struct, frozen=True):
+    """All steps examined, and what was found while looking."""
+
+    entries: tuple[Entry, ...] = ()
+    findings: tuple[str, ...] = ()
+    exhausted: bool = False  # every reachable local step was among them
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The doctor's answer. No findings: nothing was found in the `steps` that were looked at."""
+
+    steps: int
+    exhausted: bool
+    seeds: tuple[int, ...] = ()
+    findings: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "steps": self.steps,
+            "exhausted": self.exhausted,
+            "hash_seeds": list(self.seeds),
+            "findings": list(self.findings),
+        }
+
+
+def transcribe(
+    system: System,
+    *,
+    steps: int = STEPS_DEFAULT,
+    handler_seconds: float = SECONDS_DEFAULT,
+) -> Transcript:
+    """Run up to `steps` distinct local steps, each twice; breadth first, canonical order."""
+    with Watch(handler_seconds) as watch:
+        try:
+            return _Walk(system, watch, steps).transcript()
+        except (Impure, Nondeterminism) as error:
+            return Transcript(findings=(str(error),))
+
+
+def compare(transcripts: dict[int, Transcript]) -> Examined:
+    """What transcripts of one system, by hash seed, say together."""
+    (seed, first), *others = transcripts.items()
+    findings = list(dict.fromkeys(f for each in transcripts.values() for f in each.findings))
+    for other_seed, other in others:
+        if not findings:
+            difference = _difference(first, other)
+            if difference is not None:
+                findings.append(f"under hash seeds {seed} and {other_seed}, {difference}")
+    exhausted = all(each.exhausted for each in transcripts.values())
+    return Examined(len(first.entries), exhausted, tuple(transcripts), tuple(findings))
+
+
+def _difference(first: Transcript, other: Transcript) -> str | None:
+    for one, two in zip(first.entries, other.entries, strict=False):
+        if one.step != two.step:
+            return f"different things could happen: `{one.step}` and `{two.step}`"
+        for (name, digest, text), (other_name, other_digest, other_text) in zip(
+            one.did, two.did, strict=False
+        ):
+            if name != other_name:
+                return f"{one.step}: did `{name}` once and `{other_name}` once"
+            if digest != other_digest:
+                return f"{one.step}: differed in {name}: {text} and {other_text}"
+        if len(one.did) != len(two.did):
+            return f"{one.step}: had another number of effects"
+    if len(first.entries) != len(other.entries):
+        return f"{len(first.entries)} and {len(other.entries)} steps were possible"
+    return None
+
+
+class _Walk:
+    """A breadth-first walk over live worlds that runs each distinct local step twice."""
+
+    def __init__(self, system: System, watch: Watch, limit: int) -> None:
+        self.system = system
+        self.watch = watch
+        self.limit = limit
+        self.entries: list[Entry] = []
+        self.findings: list[str] = []
+        self.done: set[bytes] = set()  # local steps, encoded
+
+    def transcript(self) -> Transcript:
+        world = self._first()
+        queue = deque([world.save()])
+        seen = {world.fingerprint}
+        visited = 0
+        while queue and visited < WORLDS_MAX and self._wants_more():
+            visited += 1
+            saved = queue.popleft()
+            world.restore(saved)
+            for event in self.watch.run(world.enabled):
+                world.restore(saved)
+                for choices in self._examine(world, event):
+                    world.restore(saved)
+                    self.watch.run(world.apply, event, choices)
+                    if world.fingerprint not in seen:
+                        seen.add(world.fingerprint)
+                        queue.append(world.save())
+        return Transcript(tuple(self.entries), tuple(self.findings), exhausted=not queue)
+
+    def _wants_more(self) -> bool:
+        return len(self.entries) < self.limit and not self.findings
+
+    def _first(self) -> World:
+        """The initial world in which every `start` makes its first choices."""
+        choices: tuple[int, ...] = ()
+        for automaton in self.system.automata:
+            outcomes = self._twice(automaton, automaton.initial, ("start",))
+            choices += tuple(k for k, _ in outcomes[0].choices) if outcomes else ()
+        world: World = self.watch.run(World.initial, self.system, choices)
+        return world
+
+    def _examine(self, world: World, event: Event) -> list[tuple[int, ...]]:
+        """The choices to go on with, none once enough steps were examined."""
+        if not self._wants_more():
+            return []
+        if isinstance(event, Drop | Duplicate):
+            return [()]
+        automaton = self.system.automata[self.system.index(event.node)]
+        stimulus = stimulus_of(self.system, event)
+        local = world.save().locals[automaton.index]
+        key = self.system.codec.encode((automaton.index, local, stimulus))
+        if key not in self.done:
+            self.done.add(key)
+            decode = self.system.codec.decode
+            self._twice(automaton, lambda: [decode(value) for value in local], stimulus)
+        runs: list[tuple[int, ...]] = self.watch.run(world.runs, event)
+        return runs
+
+    def _twice(
+        self, automaton: Automaton, fresh: Callable[[], list[Any]], stimulus: tuple[Any, ...]
+    ) -> list[Outcome]:
+        first = self.watch.run(automaton.branches, fresh, stimulus)
+        second = self.watch.run(automaton.branches, fresh, stimulus)
+        what = describe(automaton, stimulus, self.system.names)
+        difference = first_difference(automaton, first, second)
+        if difference is not None:
+            self.findings.append(f"{what}, run twice from the same state, {difference}")
+        for outcome in first or []:
+            self.entries.append(Entry(what, tuple(self._did(automaton, outcome))))
+        return first or []
+
+    def _did(self, automaton: Automaton, outcome: Outcome) -> list[tuple[str, int, str]]:
+        parts: list[tuple[str, Any]] = [("timers or status", outcome.values[0])]
+        parts += [
+            (f"`{name}`", outcome.values[at])
+            for name, at in automaton.positions.items()
+            if at not in automaton.ghosts
+        ]
+        parts += [("what it sent", message) for _, message in outcome.sends]
+        parts += [("what it recorded", record) for record in outcome.records]
+        codec = self.system.codec
+        return [(name, codec.digest(codec.encode(part)), show(part)) for name, part in parts]

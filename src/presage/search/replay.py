@@ -1,0 +1,81 @@
+"""Do again what a trace says, on live code, and compare every fingerprint on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presage.errors import BadTrace, Nondeterminism, explain
+from presage.model.event import Event, Step
+from presage.model.system import System
+from presage.model.world import World
+from presage.props.property import Property
+from presage.search.confirm import Run
+from presage.search.watch import SECONDS_DEFAULT, Watch
+from presage.trace.trace import Trace, TraceStep
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a replay: `message` says how the property broke again, None that it did not."""
+
+    steps: tuple[Step, ...]
+    message: str | None
+
+
+def replay(system: System, trace: Trace, *, handler_seconds: float = SECONDS_DEFAULT) -> Replayed:
+    """Replay `trace` on `system`.
+
+    Raises `BadTrace` where a step is no longer possible, and `Nondeterminism` where a step leads to
+    another state than it did.
+    """
+    prop = _property(system, trace)
+    with Watch(handler_seconds) as watch:
+        world: World = watch.run(World.initial, system, trace.choices)
+        _same(trace.initial, world, "the initial state")
+        run = Run(system, watch, world, prop)
+        for step in trace.steps:
+            event = _event(world, step, watch)
+            run.apply(event, tuple(k for k, _ in step.choices))
+            _same(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
+        return Replayed(tuple(run.steps), run.verdict())
+
+
+def _property(system: System, trace: Trace) -> Property | None:
+    if trace.prop == "no_exception":
+        return None
+    for prop in system.properties:
+        if prop.name == trace.prop:
+            found: Property = prop
+            return found
+    raise BadTrace(
+        explain(
+            f"the system has no property `{trace.prop}`, which the trace breaks",
+            "the property was renamed or removed since the trace was made",
+            "make the trace again with `presage check`",
+        )
+    )
+
+
+def _event(world: World, step: TraceStep, watch: Watch) -> Event:
+    enabled: list[Event] = watch.run(world.enabled)
+    for event in enabled:
+        if step.matches(event):
+            return event
+    possible = ", ".join(f"`{event}` at {event.node}" for event in enabled[:5]) or "nothing"
+    raise BadTrace(
+        explain(
+            f"step {step.index} (`{step.label}` at {step.node}) is not possible any more;"
+            f" possible is {possible}",
+            "the system was changed since the trace was made, or other parameters were given",
+            "make the trace again with `presage check`",
+        )
+    )
+
+
+def _same(fingerprint: int, world: World, where: str) -> None:
+    if world.fingerprint != fingerprint:
+        raise Nondeterminism(
+            f"{where} gave another state than recorded: {fingerprint:016x} !="
+            f" {world.fingerprint:016x}; unless the system was changed since, it is not"
+            " deterministic"
+        )

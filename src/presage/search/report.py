@@ -1,0 +1,155 @@
+"""The outcome of a search, as data: what was covered, what held, what broke and how.
+
+Nothing here prints; `ui` makes text of it and `to_json` the object that `--json` prints. A report
+never claims more than was done: `exhausted` is true only if every reachable state was examined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from presage.errors import EXIT_USAGE, PropertyError
+from presage.trace.trace import plain_parameters
+
+if TYPE_CHECKING:
+    from presage.trace.trace import Trace
+
+EXIT_HELD = 0
+EXIT_VIOLATION = 1
+
+STEPS_TOLD = 20  # of a trace, in the text of an assertion; the file has them all
+
+
+@dataclass
+class Violation:
+    """A property, the trace that breaks it, and where."""
+
+    prop: str
+    kind: str  # safety, liveness, exception, deadlock, unreached
+    message: str  # why it does not hold
+    step: int = 0  # 1-based index of the bad step; 0 is the initial state
+    steps: int = 0
+    critical: int | None = None
+    evidence: str = "exact"  # or how many walks of what length
+    trace: Trace | None = None
+    trace_path: str | None = None
+    source: str = ""  # file:line of the property
+    signature: str = ""  # `def one_root(world)`
+
+    @property
+    def fact(self) -> str:
+        """What happened, in one clause that begins with the property's name."""
+        if self.kind == "unreached":
+            return f"{self.prop} is never reached"
+        if self.critical is not None:
+            return f"{self.prop} never holds again after step {self.critical}"
+        at_rest = self.kind in ("deadlock", "liveness")
+        where = f"{'after' if at_rest else 'at'} step {self.step}"
+        if self.step == 0:
+            where = "in the initial state"
+        if self.kind == "deadlock":
+            return f"{self.prop} fails: nothing can happen {where}"
+        return f"{self.prop} {'does not hold at rest' if at_rest else 'fails'} {where}"
+
+    def explanation(self) -> str:
+        """The whole story in plain text, as the message of a failed assertion."""
+        return "\n".join(self._told())
+
+    def _told(self) -> Iterator[str]:
+        yield f"violation[{self.kind}] {self.fact}"
+        if self.message:
+            yield f"  why: {self.message}"
+        steps = self.trace.steps if self.trace else ()
+        if len(steps) > STEPS_TOLD:
+            yield f"  ... {len(steps) - STEPS_TOLD} steps before"
+        for step in steps[-STEPS_TOLD:]:
+            yield f"  {step.index:>4}  {step.node}  {step.kind:<9}  {step.label}"
+        if self.source:
+            yield f"  property: {self.source}  {self.signature}".rstrip()
+        if self.trace_path:
+            yield f"  replay: presage replay {self.trace_path}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "property": self.prop,
+            "kind": self.kind,
+            "message": self.message,
+            "step": self.step,
+            "steps": self.steps,
+            "critical": self.critical,
+            "evidence": self.evidence,
+            "trace": self.trace_path,
+        }
+
+
+@dataclass
+class Report:
+    """What one search did and found. `unique`, `generated` and `depth` count the initial state."""
+
+    presage: str = ""  # version
+    target: str | None = None  # as given on the command line; None: checked from Python
+    search: str = "bfs"
+    seed: int = 0
+    parameters: dict[str, Any] = field(default_factory=dict)
+    exhausted: bool = False
+    stopped_by: str | None = None  # violation, depth, states, seconds, memory, interrupt
+    unique: int = 0
+    generated: int = 0
+    depth: int = 0
+    executions: int = 0
+    traces: int = 0
+    handler_runs: int = 0
+    property_runs: int = 0
+    faults: dict[str, int] = field(default_factory=dict)  # every configured one: how often
+    seconds: float = 0.0
+    peak_mib: float = 0.0
+    collision_probability: float = 0.0
+    properties: dict[str, str] = field(
+        default_factory=dict
+    )  # held violated reached unreached error
+    violations: list[Violation] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)  # of properties that raised
+    notes: list[str] = field(default_factory=list)
+    nodes: int = 0
+    system: str = ""  # its name
+
+    @property
+    def exit_status(self) -> int:
+        """0 held within its limits, 1 a violation, 2 some property could not be evaluated."""
+        if self.violations:
+            return EXIT_VIOLATION
+        return EXIT_USAGE if self.errors else EXIT_HELD
+
+    def assert_holds(self) -> None:
+        """Raise `AssertionError` with the story of every violation; do nothing if all held."""
+        if self.violations:
+            raise AssertionError("\n\n".join(v.explanation() for v in self.violations))
+        if self.errors:
+            raise PropertyError("\n".join(self.errors))
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints; keys are added, never renamed."""
+        return {
+            "presage": self.presage,
+            "target": self.target,
+            "search": self.search,
+            "seed": self.seed,
+            "parameters": plain_parameters(self.parameters),
+            "exhausted": self.exhausted,
+            "stopped_by": self.stopped_by,
+            "states": {"unique": self.unique, "generated": self.generated, "depth": self.depth},
+            "executions": self.executions,
+            "traces": self.traces,
+            "handler_runs": self.handler_runs,
+            "property_runs": self.property_runs,
+            "faults": dict(self.faults),
+            "seconds": self.seconds,
+            "peak_mib": self.peak_mib,
+            "collision_probability": self.collision_probability,
+            "properties": dict(self.properties),
+            "violations": [violation.to_json() for violation in self.violations],
+            "errors": list(self.errors),
+            "notes": list(self.notes),
+        }

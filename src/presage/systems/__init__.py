@@ -1,0 +1,17 @@
+"""Systems shipped with presage: classic models whose state counts are published, and real bugs.
+
+Each module has a function `system(...)` whose keyword arguments are its parameters, and is
+written with public names only: read one as an example of how to write your own. Names are the
+targets of `presage check`; modules are imported only when asked for.
+"""
+
+from __future__ import annotations
+
+SHIPPED: dict[str, str] = {
+    "abd": "presage.systems.abd",
+    "counter": "presage.systems.counter",
+    "paxos": "presage.systems.paxos",
+    "ping_pong": "presage.systems.ping_pong",
+    "single_copy": "presage.systems.single_copy",
+    "two_phase_commit": "presage.systems.two_phase_commit",
+}

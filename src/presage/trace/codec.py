@@ -1,0 +1,168 @@
+"""Trace files: JSON with a format name and a version, whole or not there at all.
+
+A file appears under its final name by a rename, so a process killed at any moment leaves either
+the whole trace or none. Reading believes nothing: what is not exactly a trace of a version known
+here is refused with the reason, never half understood.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from presage.errors import BadTrace, explain
+from presage.trace.trace import Trace
+
+FORMAT = "presage-trace"
+VERSION = 1
+SUFFIX = ".trace"
+
+REMEDY = "make it again with `presage check`"
+
+
+class _Header(msgspec.Struct):
+    format: str
+    version: int
+
+
+class _File(msgspec.Struct):
+    format: str
+    version: int
+    trace: Trace
+
+
+def encode(trace: Trace) -> bytes:
+    """The content of the file of `trace`."""
+    return msgspec.json.encode(_File(FORMAT, VERSION, trace)) + b"\n"
+
+
+def file_name(trace: Trace) -> str:
+    """A name that tells the property, and that only an equal trace shares."""
+    digest = hashlib.sha256(encode(trace)).hexdigest()[:8]
+    return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', trace.prop)[:60] or 'trace'}-{digest}{SUFFIX}"
+
+
+def save(trace: Trace, folder: str | Path) -> Path:
+    """Write `trace` into `folder`, made if need be, under its own name; return the path."""
+    return write(trace, Path(folder) / file_name(trace))
+
+
+def write(trace: Trace, path: str | Path) -> Path:
+    """Write `trace` to `path`, replacing what was there only when the new file is complete."""
+    path, content = Path(path), encode(trace)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _beside(path) as file:
+            unfinished = Path(file.name)
+            try:
+                file.write(content)
+                file.close()
+                unfinished.replace(path)
+            except BaseException:
+                unfinished.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise BadTrace(
+            explain(
+                f"the trace cannot be written to `{path}`: {_reason(error)}",
+                "a folder that may not be written to, a file where a folder is meant, a full disk",
+                "name another folder with `--traces DIR`",
+            )
+        ) from error
+    return path
+
+
+def read(path: str | Path) -> Trace:
+    """The trace in the file `path`; raises `BadTrace` on anything else."""
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadTrace(
+            explain(
+                f"the trace `{path}` cannot be read: {_reason(error)}",
+                "another folder than the one `presage check` ran in, or a misspelt name",
+                "`presage check` prints the path of every trace it saves",
+            )
+        ) from error
+    _check_header(path, content)
+    try:
+        trace = msgspec.json.decode(content, type=_File).trace
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+    _check_sense(path, trace)
+    return trace
+
+
+def _beside(path: Path) -> BinaryIO:
+    """A new file in the folder of `path`, so that renaming it there is atomic."""
+    # Numbered, not random: names of unfinished files must not depend on chance either. A number
+    # taken by a concurrent or a killed process is skipped.
+    for number in count():
+        try:
+            return path.with_name(f".{path.name}.{number}.unfinished").open("xb")
+        except FileExistsError:
+            continue
+    raise AssertionError("count() is endless")
+
+
+def _check_header(path: Path, content: bytes) -> None:
+    try:
+        header = msgspec.json.decode(content, type=_Header)
+    except msgspec.ValidationError as error:
+        raise _foreign(path) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        # A file that was cut short still says what it was meant to be.
+        if FORMAT.encode() in content[:200]:
+            raise _damaged(path, str(error)) from error
+        raise _foreign(path) from error
+    if header.format != FORMAT:
+        raise _foreign(path)
+    if header.version != VERSION:
+        raise BadTrace(
+            explain(
+                f"the trace `{path}` is of version {header.version}, and this presage reads"
+                f" version {VERSION}",
+                f"{'a newer' if header.version > VERSION else 'an older'} presage made it",
+                f"replay it with that presage, or {REMEDY}",
+            )
+        )
+
+
+def _check_sense(path: Path, trace: Trace) -> None:
+    for position, step in enumerate(trace.steps, 1):
+        if step.index != position:
+            raise _damaged(path, f"step {position} is numbered {step.index}")
+        if any(not 0 <= k < n for k, n in step.choices):
+            raise _damaged(path, f"step {position} has a choice out of range")
+    if not 0 <= trace.step <= len(trace.steps):
+        raise _damaged(path, f"step {trace.step} is named, and there are {len(trace.steps)}")
+
+
+def _foreign(path: Path) -> BadTrace:
+    return BadTrace(
+        explain(
+            f"`{path}` is not a presage trace",
+            "another kind of file was named",
+            "`presage check` prints the path of every trace it saves",
+        )
+    )
+
+
+def _damaged(path: Path, what: str) -> BadTrace:
+    return BadTrace(
+        explain(
+            f"the trace `{path}` is damaged: {what[0].lower()}{what[1:]}",
+            "it was edited by hand, or copied only in part",
+            REMEDY,
+        )
+    )
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

@@ -1,0 +1,203 @@
+"""A trace: the choices that replay an execution, and what happened on the way.
+
+Values are kept as text (`show`), because a person reads them; what a replay needs is kept exactly:
+which event, which choices, and the fingerprint that every state must have again.
+
+Invariant: `steps[i].index == i + 1`; step 0 is the initial state, which has no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from presage.trace.show import show, show_call
+
+if TYPE_CHECKING:
+    from presage.model.event import Event, Step
+    from presage.model.system import System
+
+Plain: TypeAlias = None | bool | int | float | str
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """A message that a step put into flight."""
+
+    source: str
+    to: str
+    message: str
+
+
+class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened at one node."""
+
+    index: int  # 1-based
+    node: str
+    kind: str  # deliver, drop, duplicate, timer, action, call, crash, restart
+    label: str  # the event in a few words, for tables
+    detail: str = ""  # its message or arguments in full; with kind, node, source it names the event
+    source: str | None = None  # the sender, where a message is concerned
+    choices: tuple[tuple[int, int], ...] = ()  # (k, n): the k-th of n, from 0
+    sends: tuple[Sent, ...] = ()
+    records: tuple[str, ...] = ()
+    logs: tuple[str, ...] = ()
+    changes: dict[str, dict[str, tuple[str, str]]] = {}  # node -> field -> (before, after)
+    failure: str | None = None
+    fingerprint: int  # of the state after the step
+
+    @classmethod
+    def of(cls, step: Step, index: int) -> TraceStep:
+        """The record of a live `step`, which is the `index`-th of its trace, from 1."""
+        event = step.event
+        return cls(
+            index=index,
+            node=event.node,
+            kind=event.kind,
+            label=_text(str(event)),
+            detail=_detail(event),
+            source=getattr(event, "source", None),
+            choices=tuple((k, n) for k, n in step.choices),
+            sends=tuple(Sent(s.source, s.to, show(s.message)) for s in step.sends),
+            records=tuple(show(record) for record in step.records),
+            logs=tuple(_text(line) for line in step.logs),
+            changes=_changes(step.changes),
+            failure=None if step.failure is None else _text(step.failure),
+            fingerprint=step.fingerprint,
+        )
+
+    def matches(self, event: Event) -> bool:
+        """Whether `event` reads exactly like the one recorded here."""
+        return (
+            event.kind == self.kind
+            and event.node == self.node
+            and getattr(event, "source", None) == self.source
+            and _detail(event) == self.detail
+        )
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """One execution of one system, and the property it breaks."""
+
+    target: str | None  # as given to `presage check`; None: checked from Python
+    parameters: dict[str, Plain] = {}
+    system: str
+    nodes: tuple[str, ...] = ()
+    seed: int = 0
+    prop: str
+    kind: str  # safety, liveness, exception, deadlock
+    message: str  # why the property does not hold
+    source: str = ""  # file:line of the property
+    signature: str = ""
+    step: int  # where it breaks; 0 is the initial state
+    critical: int | None = None
+    evidence: str = "exact"
+    choices: tuple[int, ...] = ()  # those of every `start()`, in node order
+    initial: int  # fingerprint of the initial state
+    steps: tuple[TraceStep, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        system: System,
+        steps: Iterable[Step],
+        *,
+        initial: int,
+        prop: str,
+        kind: str,
+        message: str,
+        step: int | None = None,
+        choices: Iterable[int] = (),
+        target: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        source: str = "",
+        signature: str = "",
+        critical: int | None = None,
+        evidence: str = "exact",
+    ) -> Trace:
+        """The record of live `steps`. `step` is the bad one; left out, it is the last."""
+        written = _written(steps)
+        return cls(
+            target=target,
+            parameters=plain_parameters(parameters),
+            system=system.name,
+            nodes=tuple(system.nodes),
+            seed=seed,
+            prop=prop,
+            kind=kind,
+            message=_text(message),
+            source=source,
+            signature=signature,
+            step=len(written) if step is None else step,
+            critical=critical,
+            evidence=evidence,
+            choices=tuple(choices),
+            initial=initial,
+            steps=written,
+        )
+
+    def with_steps(self, steps: Iterable[Step]) -> Trace:
+        """The same trace told by live `steps`, as a replay has just taken them."""
+        return msgspec.structs.replace(self, steps=_written(steps))
+
+    def prefix(self, steps: int) -> Trace:
+        """The first `steps` steps: how the execution began."""
+        return msgspec.structs.replace(self, steps=self.steps[:steps])
+
+    def project(self, node: str) -> tuple[TraceStep, ...]:
+        """The steps that happened at `node`: what it saw of the execution."""
+        return tuple(step for step in self.steps if step.node == node)
+
+
+def _written(steps: Iterable[Step]) -> tuple[TraceStep, ...]:
+    return tuple(TraceStep.of(step, index) for index, step in enumerate(steps, 1))
+
+
+def plain_parameters(parameters: Mapping[str, Any] | None) -> dict[str, Plain]:
+    """`parameters` as JSON can hold them, so that `--set` reads each one back."""
+    return {name: _plain(value) for name, value in (parameters or {}).items()}
+
+
+def _plain(value: Any) -> Plain:
+    if isinstance(value, Enum):
+        return value.name
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return int(value)
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
+    return show(value)
+
+
+def _detail(event: Any) -> str:
+    """The part of an event that its kind, node and source leave open."""
+    match event.kind:
+        case "deliver" | "drop" | "duplicate":
+            return show(event.message)
+        case "timer":
+            return show_call(event.timer, event.args)
+        case "action":
+            return show_call(event.action, event.args)
+        case "call":
+            return show_call(event.call, event.args)
+    return ""
+
+
+def _changes(
+    changes: Mapping[str, Mapping[str, tuple[Any, Any]]],
+) -> dict[str, dict[str, tuple[str, str]]]:
+    return {
+        node: {field: (show(before), show(after)) for field, (before, after) in fields.items()}
+        for node, fields in changes.items()
+        if fields
+    }
+
+
+def _text(text: str) -> str:
+    """`text` without lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,156 @@
+"""How far a search has come, told on standard error while it runs.
+
+On a terminal three lines are redrawn in place, at most four times a second; elsewhere one plain
+line is written every ten seconds. The search brings the time with each snapshot, so nothing here
+reads a clock. `rich` is imported at the first drawing: a short run never pays for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TextIO
+
+from presage.ui.summary import mark
+from presage.ui.theme import Span, Theme
+
+REDRAW_SECONDS = 0.25
+LINE_SECONDS = 10.0
+BAR_COLUMNS = 20
+
+
+class Snapshot(Protocol):
+    """What a running search tells of itself; counts include the initial state."""
+
+    @property
+    def unique(self) -> int: ...
+    @property
+    def generated(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def frontier(self) -> int: ...
+    @property
+    def handler_runs(self) -> int: ...
+    @property
+    def properties(self) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The budget of the search, for the bar; None: no such limit."""
+
+    depth: int | None = None
+    states: int | None = None
+    seconds: float | None = None
+
+    def share(self, snapshot: Snapshot) -> float | None:
+        """How much of the budget is used, by the limit that is nearest; None without a limit."""
+        used = [
+            have / limit
+            for have, limit in (
+                (snapshot.depth, self.depth),
+                (snapshot.unique, self.states),
+                (snapshot.seconds, self.seconds),
+            )
+            if limit
+        ]
+        return min(1.0, max(used)) if used else None
+
+
+@dataclass
+class Progress:
+    """Receives snapshots from a search and shows some of them."""
+
+    stream: TextIO
+    theme: Theme
+    title: str  # the system's name
+    subtitle: str  # its nodes, and the search
+    limits: Limits = Limits()
+    live: bool = False  # redraw in place; otherwise plain lines
+    _shown: float = field(default=0.0, init=False)  # seconds of the last snapshot shown
+    _display: Any = field(default=None, init=False)  # rich's Live, once something was drawn
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Show `snapshot`, unless the last one was shown a moment ago."""
+        pause = REDRAW_SECONDS if self.live else LINE_SECONDS
+        if snapshot.seconds - self._shown < pause:
+            return
+        self._shown = snapshot.seconds
+        with suppress(OSError):  # nobody reads it any more: no reason to stop the search
+            if self.live:
+                self._draw("\n".join(self.lines(snapshot)))
+            else:
+                self.stream.write(self.line(snapshot) + "\n")
+                self.stream.flush()
+
+    def done(self) -> None:
+        """Take the lines away: the report says the rest. Harmless when called twice."""
+        if self._display is not None:
+            self._display.stop()
+            self._display = None
+
+    def line(self, snapshot: Snapshot) -> str:
+        """One plain line, for logs."""
+        return (
+            f"checking {self.theme.clean(self.title)}: depth {snapshot.depth:,},"
+            f" {snapshot.unique:,} states, {rate(snapshot):,.0f}/s, {seen(snapshot):.0%} seen"
+            f" before, {snapshot.frontier:,} waiting, {snapshot.seconds:.0f} s"
+        )
+
+    def lines(self, snapshot: Snapshot) -> list[str]:
+        """Three lines: what is checked, how far it is, what the properties say so far."""
+        theme = self.theme
+        head = theme.line(
+            Span("checking ", "dim"),
+            Span(theme.clean(self.title), "strong"),
+            Span(f"  {self.subtitle}", "dim"),
+        )
+        depth = f"/{self.limits.depth:,}" if self.limits.depth else ""
+        minutes, seconds = divmod(int(snapshot.seconds), 60)
+        numbers = (
+            f"{snapshot.unique:,} states  {rate(snapshot):,.0f}/s  ({seen(snapshot):.0%} seen"
+            f" before)  {snapshot.frontier:,} waiting"
+            f"  {minutes // 60}:{minutes % 60:02}:{seconds:02}"
+        )
+        middle = theme.line(
+            Span(f"  depth {snapshot.depth:,}{depth}  {self._bar(snapshot)}{numbers}")
+        )
+        marks = [mark(name, status, theme) for name, status in snapshot.properties.items()]
+        lines = [head, middle]
+        if marks:
+            lines.append(theme.line(*(Span(f"  {m.text}", m.style) for m in marks)))
+        return lines
+
+    def _bar(self, snapshot: Snapshot) -> str:
+        share = self.limits.share(snapshot)
+        if share is None or self.theme.width < 100:
+            return ""
+        full = round(share * BAR_COLUMNS)
+        symbol = self.theme.symbol
+        return symbol("full") * full + symbol("empty") * (BAR_COLUMNS - full) + "  "
+
+    def _draw(self, text: str) -> None:
+        from rich.text import Text
+
+        if self._display is None:
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(file=self.stream, force_terminal=True, highlight=False)
+            self._display = Live(console=console, auto_refresh=False, transient=True)
+            self._display.start()
+        self._display.update(Text.from_ansi(text, no_wrap=True), refresh=True)
+
+
+def rate(snapshot: Snapshot) -> float:
+    """Transitions per second so far."""
+    return snapshot.generated / snapshot.seconds if snapshot.seconds > 0 else 0.0
+
+
+def seen(snapshot: Snapshot) -> float:
+    """The share of transitions that led to a known state: near 1 the end is near."""
+    return 1 - snapshot.unique / snapshot.generated if snapshot.generated else 0.0

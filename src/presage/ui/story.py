@@ -1,0 +1,71 @@
+"""A whole trace as text: every step with what it sent, recorded, logged and changed.
+
+What `presage replay` prints. Nothing is folded: who replays a trace wants to see all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.search.report import Violation
+from presage.trace.trace import Trace, TraceStep
+from presage.ui.steps import Table, changes
+from presage.ui.theme import Span, Theme
+from presage.ui.violation import headline, reason
+
+
+def render(trace: Trace, theme: Theme, *, message: str | None) -> str:
+    """The story of `trace`; `message` is why it violates its property now, None if it does not."""
+    violation = violation_of(trace)
+    if message is None:
+        lines = theme.wrap("", f"replay of a trace in which {violation.fact}")
+    else:
+        lines = headline(violation, theme)
+    lines.append("")
+    table = Table.of(trace.steps, theme)
+    for step in trace.steps:
+        lines.append(table.row(step, marked=message is not None and step.index == trace.step))
+        lines += _effects(step, table)
+    if trace.steps:
+        lines.append("")
+    count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
+    if message is None:
+        lines += theme.wrap("not reproduced: ", f"{trace.prop} is not violated by the same {count}")
+    else:
+        violation.message = message
+        lines += reason(violation, theme)
+        lines.append(f"reproduced: {count}, every state the same")
+    return "\n".join(lines)
+
+
+def violation_of(trace: Trace) -> Violation:
+    """The violation that `trace` tells of."""
+    return Violation(
+        prop=trace.prop,
+        kind=trace.kind,
+        message=trace.message,
+        step=trace.step,
+        steps=len(trace.steps),
+        critical=trace.critical,
+        evidence=trace.evidence,
+        trace=trace,
+        source=trace.source,
+        signature=trace.signature,
+    )
+
+
+def _effects(step: TraceStep, table: Table) -> Iterator[str]:
+    theme, indent = table.theme, " " * table.indent
+    shown = table.event(step)
+    if shown and theme.clean(step.detail) not in shown and not step.detail.endswith("()"):
+        yield theme.line(Span(f"{indent}{theme.clean(step.detail)}", "dim"))
+    for sent in step.sends:
+        text = f"{indent}sends {theme.clean(sent.message)} -> {theme.clean(sent.to)}"
+        yield theme.line(Span(text, "dim"))
+    for record in step.records:
+        yield theme.line(Span(f"{indent}records {theme.clean(record)}", "dim"))
+    for text in step.logs:
+        yield theme.line(Span(f"{indent}logs {theme.clean(text)}", "dim"))
+    yield from changes(step, indent, theme)
+    if step.failure is not None:
+        yield from theme.wrap(f"{indent}raises ", step.failure)

@@ -1,0 +1,158 @@
+"""Colours, symbols and widths: the only module that knows them.
+
+Meaning never rests on colour alone: without it every text still says the same. Text from the
+checked system passes through `clean`, so that it can neither move the cursor nor break a line.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TextIO
+
+WIDTH_MIN = 60
+WIDTH_MAX = 120  # longer lines are harder to read, not easier
+WIDTH_UNKNOWN = 100  # where the output is not a terminal
+
+# Red for the violation only, yellow for the suspicious, cyan for nodes, dim for the rest.
+STYLES = {"": "", "bad": "1;31", "warn": "33", "node": "36", "dim": "2", "strong": "1"}
+
+SYMBOLS = {"ellipsis": "…", "holds": "✓", "fails": "✗", "full": "━", "empty": "─", "most": "≤"}
+ASCII_SYMBOLS = {
+    "ellipsis": "...",
+    "holds": "+",
+    "fails": "x",
+    "full": "#",
+    "empty": "-",
+    "most": "<=",
+}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of one line in one style."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """How to write for one output."""
+
+    width: int = 80
+    colour: bool = False
+    ascii: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        stream: TextIO,
+        *,
+        ascii: bool = False,
+        colour: bool = True,
+        environ: Mapping[str, str] = os.environ,
+    ) -> Theme:
+        """What suits `stream`: the flags can only take away from what it can do."""
+        terminal = stream.isatty()
+        plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        columns = shutil.get_terminal_size((WIDTH_UNKNOWN, 24)).columns
+        return cls(
+            width=max(WIDTH_MIN, min(WIDTH_MAX, columns)),
+            colour=colour and terminal and not plain,
+            ascii=ascii or not _can_write(stream, "".join(SYMBOLS.values())),
+        )
+
+    def symbol(self, name: str) -> str:
+        return (ASCII_SYMBOLS if self.ascii else SYMBOLS)[name]
+
+    def paint(self, text: str, style: str) -> str:
+        code = STYLES[style]
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code and text else text
+
+    def clean(self, text: str) -> str:
+        """`text` on one line, with control characters (and, in ASCII, all others) escaped."""
+        shown = "".join(c if c.isprintable() else _escape(c) for c in text)
+        return shown.encode("ascii", "backslashreplace").decode() if self.ascii else shown
+
+    def fit(self, text: str, room: int) -> str:
+        """`text`, cut to `room` columns with an ellipsis."""
+        if cells(text) <= room:
+            return text
+        end = self.symbol("ellipsis")
+        while text and cells(text) + len(end) > room:
+            text = text[:-1]
+        return text + end
+
+    def line(self, *spans: Span) -> str:
+        """One line of `spans`, cut to the width, painted."""
+        painted, room = [], self.width
+        for span in spans:
+            text = self.fit(span.text, room)
+            painted.append(self.paint(text, span.style))
+            room -= cells(text)
+            if text != span.text:
+                break
+        return "".join(painted).rstrip()
+
+    def wrap(self, lead: str, text: str, *, lines_max: int = 0) -> list[str]:
+        """`text` behind `lead`, broken at spaces and aligned; at most `lines_max` lines."""
+        wrapped: list[str] = []
+        indent = " " * len(lead)
+        for paragraph in text.splitlines():
+            for part in _broken(self.clean(paragraph.rstrip()), self.width - len(lead)):
+                wrapped.append((indent if wrapped else lead) + part)
+        wrapped = wrapped or [lead.rstrip()]
+        if lines_max and len(wrapped) > lines_max:
+            end = self.symbol("ellipsis")
+            last = self.fit(wrapped[lines_max - 1], self.width - len(end) - 1)
+            wrapped = [*wrapped[: lines_max - 1], last.removesuffix(end) + " " + end]
+        return wrapped
+
+
+def pad(text: str, columns: int) -> str:
+    """`text` and blanks up to `columns`."""
+    return text + " " * (columns - cells(text))
+
+
+def cells(text: str) -> int:
+    """Columns that `text` takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(character) for character in text)
+
+
+def _broken(text: str, room: int) -> list[str]:
+    """`text` in lines of at most `room` columns, broken at spaces where there are any."""
+    lines = []
+    start = len(text) - len(text.lstrip())
+    while cells(text) > room:
+        end = room
+        while cells(text[:end]) > room:
+            end -= 1
+        space = text.rfind(" ", start + 1, end + 1)
+        end = space if space > 0 else end
+        lines.append(text[:end].rstrip())
+        text, start = text[end:].lstrip(), 0
+    return [*lines, text]
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _escape(character: str) -> str:
+    return " " if character in "\n\t" else repr(character)[1:-1]
+
+
+def _can_write(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(stream.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True

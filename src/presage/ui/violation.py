@@ -1,0 +1,102 @@
+"""A violation as text, in the manner of a compiler's diagnostic.
+
+The first line stands alone; the arrow points at the user's code; the table ends at the bad step
+and folds what is far from it, saying how much; then why, what the step changed, and the command
+that replays it. Never more than `LINES_MAX` lines: a violation fits on one screen.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from presage.search.report import Violation
+from presage.trace.trace import Trace
+from presage.ui.steps import Table, changes
+from presage.ui.theme import Span, Theme
+
+LINES_MAX = 24
+WHY_LINES_MAX = 4
+CHANGE_LINES_MAX = 6
+ROWS_AFTER = 2  # shown behind a critical step, to see how it goes on
+
+
+def render(violation: Violation, theme: Theme) -> str:
+    """The text of `violation`, without a newline at its end."""
+    above = headline(violation, theme)
+    below = [*reason(violation, theme), *_changed(violation, theme), *_help(violation, theme)]
+    table: list[str] = []
+    if violation.trace and violation.trace.steps:
+        blanks = 2
+        table = _table(violation, violation.trace, theme, LINES_MAX - len(above + below) - blanks)
+    parts = [part for part in (above, table, below) if part]
+    if not table:
+        parts = [above + below]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def headline(violation: Violation, theme: Theme) -> list[str]:
+    """What broke, and where the property is written."""
+    head = f"violation[{violation.kind}]"
+    lines = [theme.line(Span(head, "bad"), Span(f" {theme.clean(violation.fact)}", "strong"))]
+    if violation.source:
+        signature = f"   {violation.signature}" if violation.signature else ""
+        place = f" {theme.clean(violation.source)}"
+        lines.append(
+            theme.line(Span("  -->", "dim"), Span(place), Span(theme.clean(signature), "dim"))
+        )
+    return lines
+
+
+def reason(violation: Violation, theme: Theme) -> list[str]:
+    """Why the property does not hold, in its own words, and on what evidence."""
+    lines = []
+    if violation.message:
+        lines = theme.wrap("   = why: ", violation.message, lines_max=WHY_LINES_MAX)
+    if violation.evidence not in ("", "exact"):
+        lines += theme.wrap("   = evidence: ", violation.evidence, lines_max=1)
+    return lines
+
+
+def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> list[str]:
+    steps = trace.steps
+    focus = violation.critical or violation.step
+    last = min(len(steps), focus + ROWS_AFTER if violation.critical else max(focus, 1))
+    behind = len(steps) - last
+    room = rows_max - (1 if behind else 0)
+    first = 1 if last <= room else last - (room - 1) + 1
+    table = Table.of(steps[first - 1 : last], theme)
+    rows = [table.fold(_count(first - 1, "before"))] if first > 1 else []
+    for step in steps[first - 1 : last]:
+        remark = "critical transition" if step.index == violation.critical else ""
+        rows.append(table.row(step, marked=step.index == focus, remark=remark))
+    if behind:
+        rows.append(table.fold(_count(behind, "after")))
+    return rows
+
+
+def _changed(violation: Violation, theme: Theme) -> list[str]:
+    """The state diff of the bad step; a step that changed nothing is often the bug itself."""
+    trace = violation.trace
+    if not trace or not 1 <= violation.step <= len(trace.steps) or violation.kind == "deadlock":
+        return []
+    step = trace.steps[violation.step - 1]
+    if step.failure is not None:  # a failed node keeps its fields; `why` says what was raised
+        return []
+    lead = "   = changed: "
+    lines = changes(step, lead, theme, lines_max=CHANGE_LINES_MAX)
+    return lines or [theme.line(Span(lead), Span(f"step {step.index} changed no field", "warn"))]
+
+
+def _help(violation: Violation, theme: Theme) -> list[str]:
+    if violation.trace_path is None:
+        return []
+    command = f"   = help: presage replay {shlex.quote(violation.trace_path)}"
+    if violation.trace and violation.trace.target is None:
+        command += " --target TARGET"
+    remark = "      same steps, same states"
+    # The command is never cut: it is there to be copied.
+    return [command + (remark if len(command + remark) <= theme.width else "")]
+
+
+def _count(steps: int, where: str) -> str:
+    return f"{steps:,} step{'' if steps == 1 else 's'} {where}"

@@ -1,0 +1,145 @@
+"""The reference: explore a system breadth first, in plain Python, as slowly and plainly as it gets.
+
+No memo, no interning, no fingerprints: a state is tuples of values, and its key the canonical form
+of all of it. What the kernel finds is compared with what is found here.
+"""
+
+from copy import deepcopy
+
+from reference.plain import Result, State, TooLarge, lone_view, view
+
+from presage.model.choice import Fork
+
+DROP, DUPLICATE = 2, 3  # faults, by their index in the budgets; 0 and 1 are crash and restart
+
+
+class Explorer:
+    def __init__(self, system):
+        self.system, self.encode = system, system.codec.encode
+        self.decided, self.seen, self.level = {}, set(), []
+
+    def local(self, automaton, values):
+        return [value for at, value in enumerate(values) if at not in automaton.ghosts]
+
+    def key(self, state):
+        local = [*map(self.local, self.system.automata, state.nodes)]
+        flying = sorted(state.flying, key=lambda f: f[:2])  # stable: a channel keeps its order
+        network = [*map(self.encode, flying)]
+        if self.system.network != "ordered":
+            network.sort()
+        return self.encode((local, state.observers, state.budgets, network))
+
+    def runs(self, automaton, values, stimulus, choices=()):
+        """The outcomes of a step for every list of choices; ghosts start from their defaults."""
+        born = automaton.initial()
+        values = [born[at] if at in automaton.ghosts else value for at, value in enumerate(values)]
+        outcome = automaton.step(values, stimulus, choices)
+        if not isinstance(outcome, Fork):
+            return [] if outcome is None else [outcome]
+        branches = ((*choices, k) for k in range(outcome.n))
+        return [o for each in branches for o in self.runs(automaton, values, stimulus, each)]
+
+    def after(self, state, node, outcome):
+        """The state once `node` has done what `outcome` says."""
+        flying, observers = list(state.flying), deepcopy(state.observers)
+        for envelope in ((node, to, message) for to, message in outcome.sends):
+            once = self.system.network == "duplicating"
+            if not once or self.encode(envelope) not in map(self.encode, flying):
+                flying.append(envelope)
+        for record in outcome.records:
+            pairs = zip(self.system.observers.values(), observers, strict=True)
+            observers = tuple(o.observe(s, self.system.names[node], record) for o, s in pairs)
+        nodes = (*state.nodes[:node], outcome.values, *state.nodes[node + 1 :])
+        return State(nodes, observers, state.budgets, tuple(flying))
+
+    def successors(self, state):
+        """(next state, whether a fault led there, acting node or None, outcome or None)."""
+        for at, automaton in enumerate(self.system.automata):
+            for stimulus, fault in automaton.stimuli(deepcopy(state.nodes[at])):
+                if fault is None or state.budgets[fault] > 0:
+                    base = state if fault is None else state.spend(fault)
+                    for outcome in self.runs(automaton, state.nodes[at], stimulus):
+                        yield self.after(base, at, outcome), fault is not None, at, outcome
+        met = []
+        for at, (source, to, message) in enumerate(state.flying):
+            what = (
+                (source, to) if self.system.network == "ordered" else self.encode(state.flying[at])
+            )
+            if what not in met:  # equal copies count once; in a channel, only the first is next
+                yield from self.mail(state, at, source, to, message)
+            met.append(what)
+
+    def mail(self, state, at, source, to, message):
+        """What can happen to the message at position `at`."""
+        automaton, flying = self.system.automata[to], state.flying
+        rest = state._replace(flying=flying[:at] + flying[at + 1 :])
+        base = state if self.system.network == "duplicating" else rest
+        before = self.encode(self.local(automaton, state.nodes[to]))
+        for outcome in self.runs(automaton, state.nodes[to], ("deliver", source, message)):
+            changes = self.encode(self.local(automaton, outcome.values)) != before
+            emits = outcome.sends or outcome.records
+            if changes or emits or not self.system.skip_noops:
+                yield self.after(base, to, outcome), False, to, outcome
+        if state.budgets[DROP] > 0:
+            yield rest.spend(DROP), True, None, None
+        if state.budgets[DUPLICATE] > 0:
+            twice = state._replace(flying=flying[:at] + flying[at : at + 1] + flying[at:])
+            yield twice.spend(DUPLICATE), True, None, None
+
+    def judge(self, length, kinds, *seen, service=object):
+        for prop in self.system.properties:
+            if prop.kind in kinds and issubclass(service, prop.of or object):
+                if prop.judge(*seen).holds == (prop.kind == "sometimes"):
+                    self.decided.setdefault(prop.name, length)  # breadth first: shortest first
+
+    def judge_step(self, length, node, before, outcome):
+        if outcome.failure:
+            self.decided.setdefault("no_exception", length)
+        if before[0][0] == 1 == outcome.values[0][0]:
+            automaton = self.system.automata[node]
+            pair = [lone_view(automaton, values) for values in (before, outcome.values)]
+            self.judge(length, ["step"], *pair, service=automaton.service)
+
+    def meet(self, state, length):
+        key = self.key(state)
+        if key not in self.seen:
+            self.seen.add(key)
+            self.judge(length, ["always", "sometimes"], view(self.system, state))
+            self.level.append((state, key))
+        return key
+
+    def begin(self):
+        """Meet every combination of the branches of the nodes' starts; how many there are."""
+        born = tuple(automaton.initial() for automaton in self.system.automata)
+        first = State(born, tuple(self.system.observed()), self.system.faults.budgets, ())
+        begun = [(first, False)]
+        for at, automaton in enumerate(self.system.automata):
+            runs = self.runs(automaton, born[at], ("start",))
+            begun = [(self.after(s, at, o), bad or o.failure) for s, bad in begun for o in runs]
+        for state, failed in begun:
+            self.meet(state, 0)
+            self.decided.update({"no_exception": 0} if failed else {})
+        return len(begun)
+
+    def explore(self, most):
+        generated, length = self.begin(), 0
+        while self.level:
+            length += 1
+            level, self.level = self.level, []
+            for state, key in level:
+                at_rest = True
+                for new, fault, node, outcome in self.successors(state):
+                    generated += 1
+                    at_rest &= self.meet(new, length) == key or fault
+                    if outcome is not None:
+                        self.judge_step(length, node, state.nodes[node], outcome)
+                if at_rest:
+                    self.judge(length - 1, ["eventually", "deadlock"], view(self.system, state))
+                if len(self.seen) > most:
+                    raise TooLarge
+        return Result(len(self.seen), generated, length, self.decided)
+
+
+def explore(system, most=1_000_000):
+    """Explore all of `system`; raises `TooLarge` beyond `most` states."""
+    return Explorer(system).explore(most)

@@ -1,0 +1,144 @@
+"""A report is plain data with a fixed JSON form, and can be asserted."""
+
+import json
+
+import pytest
+
+from presage.errors import PropertyError
+from presage.search.report import STEPS_TOLD, Report, Violation
+from presage.trace.trace import Trace, TraceStep
+
+
+def violation(steps: int = 2, **more: object) -> Violation:
+    told = tuple(
+        TraceStep(index=i, node="n0", kind="timer", label="retry", fingerprint=i)
+        for i in range(1, steps + 1)
+    )
+    trace = Trace(
+        target="paxos",
+        system="paxos",
+        prop="one_root",
+        kind="safety",
+        message="two roots",
+        step=steps,
+        initial=1,
+        steps=told,
+    )
+    facts: dict[str, object] = {
+        "prop": "one_root",
+        "kind": "safety",
+        "message": "two roots",
+        "step": steps,
+        "steps": steps,
+        "trace": trace,
+        "trace_path": ".presage/traces/one_root-7f3a21bc.trace",
+        "source": "tree.py:8",
+        "signature": "def one_root(world)",
+    }
+    return Violation(**facts | more)  # type: ignore[arg-type]
+
+
+def test_the_json_form_has_exactly_the_promised_keys() -> None:
+    report = Report(
+        presage="0.1.0",
+        target="paxos",
+        parameters={"clients": 3, "drops": float("inf")},
+        exhausted=True,
+        unique=1_194_428,
+        generated=2_420_477,
+        depth=28,
+        handler_runs=15_606,
+        property_runs=7,
+        faults={"crash": 0},
+        violations=[violation()],
+        notes=["a note"],
+    )
+    assert json.loads(json.dumps(report.to_json())) == {
+        "presage": "0.1.0",
+        "target": "paxos",
+        "search": "bfs",
+        "seed": 0,
+        "parameters": {"clients": 3, "drops": "inf"},
+        "exhausted": True,
+        "stopped_by": None,
+        "states": {"unique": 1_194_428, "generated": 2_420_477, "depth": 28},
+        "executions": 0,
+        "traces": 0,
+        "handler_runs": 15_606,
+        "property_runs": 7,
+        "faults": {"crash": 0},
+        "seconds": 0.0,
+        "peak_mib": 0.0,
+        "collision_probability": 0.0,
+        "properties": {},
+        "violations": [
+            {
+                "property": "one_root",
+                "kind": "safety",
+                "message": "two roots",
+                "step": 2,
+                "steps": 2,
+                "critical": None,
+                "evidence": "exact",
+                "trace": ".presage/traces/one_root-7f3a21bc.trace",
+            }
+        ],
+        "errors": [],
+        "notes": ["a note"],
+    }
+
+
+def test_the_exit_status_tells_the_worst_that_is_certain() -> None:
+    assert Report().exit_status == 0
+    assert Report(errors=["a property raised"]).exit_status == 2
+    assert Report(errors=["a property raised"], violations=[violation()]).exit_status == 1
+
+
+def test_what_held_can_be_asserted() -> None:
+    Report().assert_holds()
+
+
+def test_a_failed_assertion_tells_the_whole_story() -> None:
+    with pytest.raises(AssertionError) as failed:
+        Report(violations=[violation()]).assert_holds()
+    assert str(failed.value) == "\n".join(
+        [
+            "violation[safety] one_root fails at step 2",
+            "  why: two roots",
+            "     1  n0  timer      retry",
+            "     2  n0  timer      retry",
+            "  property: tree.py:8  def one_root(world)",
+            "  replay: presage replay .presage/traces/one_root-7f3a21bc.trace",
+        ]
+    )
+
+
+def test_a_failed_assertion_folds_a_long_story() -> None:
+    text = violation(steps=100).explanation()
+    assert f"... {100 - STEPS_TOLD} steps before" in text
+    assert "   100  n0  timer      retry" in text
+
+
+def test_a_property_that_could_not_be_evaluated_does_not_hold() -> None:
+    with pytest.raises(PropertyError, match="tree.py:8: division by zero"):
+        Report(errors=["tree.py:8: division by zero"]).assert_holds()
+
+
+@pytest.mark.parametrize(
+    ("facts", "fact"),
+    [
+        ({}, "one_root fails at step 2"),
+        ({"step": 0}, "one_root fails in the initial state"),
+        ({"kind": "exception"}, "one_root fails at step 2"),
+        ({"kind": "liveness"}, "one_root does not hold at rest after step 2"),
+        ({"kind": "liveness", "critical": 1}, "one_root never holds again after step 1"),
+        ({"kind": "deadlock"}, "one_root fails: nothing can happen after step 2"),
+        (
+            {"kind": "deadlock", "step": 0},
+            "one_root fails: nothing can happen in the initial state",
+        ),
+        ({"kind": "unreached", "step": 0}, "one_root is never reached"),
+    ],
+)
+def test_every_kind_of_violation_is_one_clause(facts: dict[str, object], fact: str) -> None:
+    assert violation(**facts).fact == fact

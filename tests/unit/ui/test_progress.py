@@ -1,0 +1,109 @@
+"""Progress is redrawn on a terminal, logged elsewhere, and costs a short run nothing."""
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from presage.ui.progress import Limits, Progress
+from presage.ui.theme import Theme
+
+Compare = Callable[[str, str], None]
+
+
+@dataclass
+class Snapshot:
+    unique: int = 12_960
+    generated: int = 41_208
+    depth: int = 9
+    seconds: float = 8.4
+    frontier: int = 311
+    handler_runs: int = 512
+    properties: dict[str, str] = field(
+        default_factory=lambda: {"one_root": "open", "seen": "reached", "loops": "violated"}
+    )
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def progress(stream: io.StringIO, **more: Any) -> Progress:
+    return Progress(stream, Theme(width=120), "RandTree", "4 nodes, bfs", **more)
+
+
+@pytest.mark.parametrize(("width", "ascii"), [(80, False), (120, False), (120, True)])
+def test_three_lines_tell_whether_waiting_pays(snapshot: Compare, width: int, ascii: bool) -> None:
+    theme = Theme(width=width, ascii=ascii)
+    shown = Progress(io.StringIO(), theme, "RandTree", "4 nodes, bfs", limits=Limits(depth=12))
+    lines = shown.lines(Snapshot())
+    assert len(lines) == 3
+    snapshot(f"progress-{'ascii-' * ascii}{width}", "\n".join(lines))
+
+
+def test_without_a_terminal_a_line_is_written_every_ten_seconds() -> None:
+    stream = io.StringIO()
+    shown = progress(stream)
+    for tenth in range(250):
+        shown.update(Snapshot(seconds=tenth / 10))
+    shown.done()
+    assert [line.rsplit(", ", 1)[1] for line in stream.getvalue().splitlines()] == ["10 s", "20 s"]
+    assert stream.getvalue().startswith(
+        "checking RandTree: depth 9, 12,960 states, 4,121/s, 69% seen before, 311 waiting, 10 s\n"
+    )
+
+
+def test_on_a_terminal_at_most_four_drawings_a_second_and_none_remains() -> None:
+    stream = Terminal()
+    shown = progress(stream, live=True)
+    drawn = 0
+    for hundredth in range(200):
+        before = stream.tell()
+        shown.update(Snapshot(seconds=hundredth / 100))
+        drawn += stream.tell() > before
+    assert 1 <= drawn <= 8
+    assert "checking RandTree" in stream.getvalue()
+    shown.done()
+    shown.done()
+    assert stream.getvalue().rstrip().endswith("\x1b[2K")  # the last line is erased
+
+
+def test_a_reader_that_has_gone_away_does_not_stop_the_search() -> None:
+    class Gone(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    progress(Gone()).update(Snapshot(seconds=11))
+
+
+def test_the_bar_follows_the_nearest_limit() -> None:
+    assert Limits().share(Snapshot()) is None
+    assert Limits(depth=18, seconds=10).share(Snapshot()) == pytest.approx(0.84)
+    assert Limits(states=100).share(Snapshot()) == 1.0
+
+
+def test_no_division_by_nothing_at_the_start() -> None:
+    shown = progress(io.StringIO())
+    nothing = Snapshot(unique=0, generated=0, depth=0, seconds=0.0, properties={})
+    assert len(shown.lines(nothing)) == 2
+    assert "0/s, 0% seen before" in shown.line(nothing)
+
+
+def test_rich_is_not_imported_before_the_first_drawing() -> None:
+    program = """
+import io, sys
+from presage.ui.progress import Progress
+from presage.ui.theme import Theme
+from types import SimpleNamespace as Snapshot
+shown = Progress(io.StringIO(), Theme(), "t", "s", live=True)
+shown.update(Snapshot(seconds=0.1))
+shown.done()
+import presage.ui.violation, presage.ui.summary, presage.ui.story, presage.ui.systems
+assert not any(name.split(".")[0] == "rich" for name in sys.modules), "rich"
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

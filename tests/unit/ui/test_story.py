@@ -1,0 +1,47 @@
+"""A replayed trace is told in full: what every step sent, recorded, logged and changed."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from unit.ui.samples import join, trace
+
+from presage.trace.trace import Trace
+from presage.ui.story import render
+from presage.ui.theme import Theme
+
+Compare = Callable[[str, str], None]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_reproduced_violation_tells_every_step(
+    short_trace: Trace, snapshot: Compare, width: int
+) -> None:
+    text = render(short_trace, Theme(width=width), message=short_trace.message)
+    snapshot(f"story-{width}", text)
+
+
+def test_a_trace_that_no_longer_violates_says_so(short_trace: Trace, snapshot: Compare) -> None:
+    snapshot("story-holds-80", render(short_trace, Theme(), message=None))
+
+
+def test_nothing_is_folded(long_trace: Trace) -> None:
+    text = render(long_trace, Theme(), message="why")
+    assert all(f"{index:>5}  n" in text for index in range(1, 201))
+
+
+def test_a_message_too_long_for_its_row_is_told_below_it() -> None:
+    detail = f"Join(path={'x' * 40!r})"
+    story = trace([join(1, "n0", "n1", detail=detail, failure="ValueError: no")])
+    text = render(story, Theme(), message="why")
+    assert f"deliver    {detail[:40]}" in text
+    assert "… n0 -> n1\n" in text
+    assert f"   {detail}\n" in text
+    assert "raises ValueError: no" in text
+
+
+def test_a_bad_initial_state_is_a_story_of_no_steps() -> None:
+    story = msgspec.structs.replace(trace([]), message="two roots")
+    text = render(story, Theme(), message="two roots")
+    assert "one_root fails in the initial state" in text
+    assert "reproduced: 0 steps" in text

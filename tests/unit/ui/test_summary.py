@@ -1,0 +1,77 @@
+"""The last lines say what held, at what cost, and what was not covered."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from unit.ui.samples import violation
+
+from presage.search.report import Report
+from presage.trace.trace import Trace
+from presage.ui.summary import render
+from presage.ui.theme import Theme
+
+Compare = Callable[[str, str], None]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_success_says_how_much_was_covered(report: Report, snapshot: Compare, width: int) -> None:
+    snapshot(f"summary-held-{width}", render(report, Theme(width=width)))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_everything_that_weakens_a_result_is_said(
+    report: Report, short_trace: Trace, snapshot: Compare, width: int
+) -> None:
+    told = replace(
+        report,
+        exhausted=False,
+        stopped_by="depth",
+        faults={"crash": 12, "drop": 0},
+        violations=[violation(short_trace)],
+        errors=["examples/x.py:10: property `tidy` raised ZeroDivisionError: division by zero"],
+        notes=["`eventually` was checked where the system comes to rest; cycles were not examined"],
+        collision_probability=1e-7,
+        properties=report.properties | {"one_root": "violated", "tidy": "error", "ok": "unreached"},
+    )
+    snapshot(f"summary-limits-{width}", render(told, Theme(width=width)))
+    plain = render(told, Theme(width=width, ascii=True))
+    assert plain.isascii()
+
+
+def test_the_colours_of_a_summary(report: Report, short_trace: Trace, snapshot: Compare) -> None:
+    told = replace(report, violations=[violation(short_trace)], faults={"drop": 0})
+    snapshot("summary-colour", render(told, Theme(width=80, colour=True)))
+
+
+def test_walks_count_executions(report: Report) -> None:
+    told = replace(report, search="walk", executions=1_000, exhausted=False)
+    text = render(told, Theme(width=120))
+    assert "1,000 executions, 16,668 states" in text
+    assert "not covered: whatever the search did not come across" in text
+
+
+@pytest.mark.parametrize(
+    ("stopped_by", "said"),
+    [
+        ("states", "whatever lies beyond the first 16,668 states"),
+        ("seconds", "whatever 0.21 s did not reach"),
+        ("memory", "whatever did not fit into memory"),
+        ("interrupt", "whatever was left when it was interrupted"),
+        ("violation", "whatever comes after the violation; `--keep-going` looks on"),
+        ("a limit to come", "the rest; the search ended by a limit to come"),
+    ],
+)
+def test_every_limit_says_what_it_left_out(report: Report, stopped_by: str, said: str) -> None:
+    text = render(replace(report, exhausted=False, stopped_by=stopped_by), Theme(width=120))
+    assert f"not covered: {said}" in text
+
+
+def test_a_fault_that_never_happened_is_a_warning(report: Report) -> None:
+    text = render(replace(report, faults={"crash": 3, "drop": 0}), Theme(width=120))
+    assert "warning: no drop ever happened" in text
+    assert "faults that happened: crash 3" in text
+
+
+def test_a_system_without_properties_claims_nothing(report: Report) -> None:
+    assert render(replace(report, properties={}), Theme()).startswith("nothing held")
