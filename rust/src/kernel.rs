@@ -83,6 +83,7 @@ impl Kernel {
                 .iter()
                 .map(|kind| property(kind))
                 .collect::<PyResult<_>>()?,
+            asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),
             property_runs: AtomicU64::new(0),
             stop: AtomicBool::new(false),

@@ -30,6 +30,16 @@ impl Reader {
         self.reads.lock().clone()
     }
 
+    /// The addresses of `types`, which are kept alive from now on.
+    fn keep(&self, types: Bound<'_, PyTuple>) -> PyResult<Arc<[usize]>> {
+        let addresses: Arc<[usize]> = addresses(types.as_any())?.into();
+        let mut asked = self.shared.asked_types.lock();
+        asked
+            .entry(addresses.clone())
+            .or_insert_with(|| types.into_any().unbind());
+        Ok(addresses)
+    }
+
     /// A question asked twice has the same answer, so the second one leads nowhere new.
     fn note(&self, query: Query, answer: u64) {
         let mut reads = self.reads.lock();
@@ -75,7 +85,7 @@ impl Reader {
         types: Option<Bound<'py, PyTuple>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let types: Option<Arc<[usize]>> = match types {
-            Some(types) => Some(addresses(types.as_any())?.into()),
+            Some(types) => Some(self.keep(types)?),
             None => None,
         };
         let words = &self.state[self.shared.layout.fixed..];

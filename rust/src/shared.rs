@@ -9,6 +9,8 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyType};
 
+use rustc_hash::FxHashMap;
+
 use crate::intern::Interner;
 use crate::layout::Layout;
 use crate::tables::Tables;
@@ -42,6 +44,8 @@ pub struct Shared {
     pub ghosts: Vec<Vec<bool>>,
     pub ghost_values: Vec<Vec<u32>>,
     pub properties: Vec<PropertyState>,
+    /// Message types that predicates asked for. Queries hold their addresses, so they must live.
+    pub asked_types: Mutex<FxHashMap<Arc<[usize]>, Py<PyAny>>>,
     pub handler_runs: AtomicU64,
     pub property_runs: AtomicU64,
     pub stop: AtomicBool,

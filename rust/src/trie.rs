@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::flat::{FlatMap, pair};
+
 /// One thing a predicate can look at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Query {
@@ -85,12 +87,14 @@ impl Trie {
     }
 }
 
-/// One thread's copy of a trie.
+/// One thread's copy of a trie. Ids are small, so edges under them fit the one-word map; only sums
+/// over messages do not.
 #[derive(Default)]
 pub struct Mirror {
     nodes: Vec<Node>,
     edges: usize,
-    index: FxHashMap<(u32, u64), u32>,
+    by_id: FlatMap,
+    by_sum: FxHashMap<(u32, u64), u32>,
 }
 
 impl Mirror {
@@ -103,10 +107,18 @@ impl Mirror {
             match node {
                 Node::Verdict(verdict) => return Some(*verdict),
                 Node::Ask(query) => {
-                    at = *self.index.get(&(at, answer(query)))?;
+                    at = self.edge(at, answer(query))?;
                     node = &self.nodes[at as usize];
                 }
             }
+        }
+    }
+
+    #[inline(always)]
+    fn edge(&self, from: u32, answer: u64) -> Option<u32> {
+        match u32::try_from(answer) {
+            Ok(id) => self.by_id.get(pair(from, id)).map(|to| to as u32),
+            Err(_) => self.by_sum.get(&(from, answer)).copied(),
         }
     }
 
@@ -116,7 +128,12 @@ impl Mirror {
         self.nodes
             .extend_from_slice(&trie.nodes[self.nodes.len()..]);
         for edge in &trie.edges[self.edges..] {
-            self.index.insert((edge.from, edge.answer), edge.to);
+            match u32::try_from(edge.answer) {
+                Ok(id) => self.by_id.insert(pair(edge.from, id), u64::from(edge.to)),
+                Err(_) => {
+                    self.by_sum.insert((edge.from, edge.answer), edge.to);
+                }
+            }
         }
         self.edges = trie.edges.len();
         more

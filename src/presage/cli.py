@@ -32,6 +32,8 @@ EXIT_OURS = 4
 STATUSES = range(5)
 EXIT_INTERRUPTED = 130  # by Ctrl-C before there was anything to report; the shells' convention
 
+COUNT_MAX = 2**32 - 1  # what the core counts limits with
+SEED_MAX = 2**64 - 1
 TRACES = ".presage/traces"
 TRACEBACK = "PRESAGE_TRACEBACK"
 
@@ -215,7 +217,7 @@ def _add_check(commands: Any) -> None:
     how = parser.add_argument_group("search")
     how.add_argument("--search", choices=SEARCHES, default="bfs", help="default: %(default)s")
     how.add_argument("--threads", metavar="N", type=_positive, default=1, help="default: 1")
-    how.add_argument("--seed", metavar="N", type=_whole, default=0, help="of walks; default: 0")
+    how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
     how.add_argument("--walks", metavar="N", type=_positive, help="how many random walks")
     how.add_argument("--keep-going", action="store_true", help="look on after a violation")
     limits = parser.add_argument_group("limits")
@@ -257,9 +259,17 @@ def _add_target(parser: Parser) -> None:
 
 
 def _positive(text: str) -> int:
+    return _between(1, COUNT_MAX, text)
+
+
+def _seed(text: str) -> int:
+    return _between(0, SEED_MAX, text)
+
+
+def _between(least: int, most: int, text: str) -> int:
     number = _whole(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
     return number
 
 

@@ -336,6 +336,22 @@ class BadTrace(PresageError):
     """
 
 
+class Diverged(BadTrace):
+    """Cause: a step of a trace is possible, but now leads to another state than it did.
+
+    Remedy: make the trace again; if nothing was edited, `presage doctor` looks for chance.
+    """
+
+    def __init__(self, where: str, expected: int, got: int) -> None:
+        super().__init__(
+            explain(
+                f"{where} leads to another state than recorded: {expected:016x} != {got:016x}",
+                "the system was edited since the trace was made, or depends on the hash seed",
+                "make the trace again with `presage check`; `presage doctor` looks for chance",
+            )
+        )
+
+
 class BadTarget(PresageError):
     """Cause: the target names no system, or its file cannot be imported.
 

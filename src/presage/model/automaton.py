@@ -212,17 +212,23 @@ class Automaton:
         again = partial(codec.decode, frozen)
         return self._react(again(), stimulus, Chooser(choices, extends=False), again)
 
-    def branches(self, fresh: Callable[[], Values], stimulus: Stimulus) -> list[Outcome] | None:
+    def branches(
+        self,
+        fresh: Callable[[], Values],
+        stimulus: Stimulus,
+        ghosts: Sequence[bytes] | None = None,
+    ) -> list[Outcome] | None:
         """Every run, one per list of choices, depth first; None if a guard does not let it in.
 
         `fresh` returns the same values on each call, as new objects. Ghosts start from their
-        defaults here: a search does not know the ones a particular execution would have.
+        defaults here, or from `ghosts` (encoded, in the order of their positions): a search does
+        not know the ones a particular execution would have.
         """
         codec = self.codec
         frozen = codec.encode(stimulus)
         outcomes: list[Outcome] = []
         choices: list[int] | None = []
-        start = partial(self._without_ghosts, fresh) if self._ghosts else fresh
+        start = partial(self.haunt, fresh, ghosts) if self._ghosts else fresh
         while choices is not None:
             if outcomes:
                 stimulus = codec.decode(frozen)
@@ -239,11 +245,17 @@ class Automaton:
             choices = following(outcome.choices)
         return outcomes
 
-    def _without_ghosts(self, fresh: Callable[[], Values]) -> Values:
+    def haunt(self, fresh: Callable[[], Values], ghosts: Sequence[bytes] | None = None) -> Values:
+        """Fresh values with these ghosts, or with the ghosts' defaults."""
         values = fresh()
-        for position in self._ghosts:
-            values[position] = self.codec.decode(self._initial[position - 1])
+        for at, position in enumerate(self._ghosts):
+            encoded = self._initial[position - 1] if ghosts is None else ghosts[at]
+            values[position] = self.codec.decode(encoded)
         return values
+
+    def ghosts_of(self, values: Values) -> list[bytes]:
+        """The ghosts among `values`, encoded, in the order of their positions."""
+        return [self.codec.encode(values[position]) for position in self._ghosts]
 
     def _react(
         self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]

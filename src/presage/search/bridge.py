@@ -9,6 +9,7 @@ Invariant: property 0 is `no_exception`; property i + 1 is the i-th one of the s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 from presage._core import Reader
@@ -28,6 +29,7 @@ from presage.model.system import System
 from presage.model.view import WorldView, node_view
 from presage.props.property import Property
 from presage.search.difference import describe, first_difference
+from presage.search.haunted import Haunted
 from presage.search.watch import Watch
 
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
@@ -46,6 +48,9 @@ class Bridge:
         self._observers = list(system.observers.items())
         self._names = tuple(system.nodes)
         self._run = watch.run
+        self._haunted = [
+            Haunted(node, self._names) if node.ghosts else None for node in self.automata
+        ]
         self._step_properties = [
             [(at, prop) for at, prop in enumerate(self.properties, 1) if self._concerns(prop, node)]
             for node in self.automata
@@ -57,7 +62,12 @@ class Bridge:
 
     def stimuli(self, node: int, values: Values) -> list[tuple[Stimulus, int | None]]:
         """What `node` can start by itself."""
+        haunted = self._haunted[node]
+        copy = self.system.codec.encode(values) if haunted else b""
         found: list[tuple[Stimulus, int | None]] = self._run(self.automata[node].stimuli, values)
+        if haunted:
+            fresh = partial(self.system.codec.decode, copy)
+            self._run(haunted.test_stimuli, fresh, found)
         return found
 
     def step(
@@ -65,6 +75,9 @@ class Bridge:
     ) -> list[Branch] | None:
         """Every branch of a step; None while the message cannot be delivered."""
         outcomes = self._run(self.automata[node].branches, fresh, stimulus)
+        haunted = self._haunted[node]
+        if haunted:
+            self._run(haunted.test_step, fresh, stimulus, outcomes)
         if outcomes is None:
             return None
         starts = stimulus[0] == "start"  # how a world begins is no step

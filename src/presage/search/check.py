@@ -6,6 +6,7 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
+import re
 import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from presage._core import Kernel
-from presage.errors import BadSystem, HandlerStuck, explain
+from presage.errors import BadSystem, BadTrace, HandlerStuck, explain
 from presage.model.system import FAULTS, System
 from presage.props.property import Property
 from presage.search.bridge import Bridge
@@ -30,6 +31,8 @@ WALKS_DEFAULT = 1_000
 WALK_DEPTH_DEFAULT = 200
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
 JUDGED = {"always": "always", "sometimes": "sometimes", "step": "step"}  # others: at rest
+LIMIT_MAX = 2**32 - 1
+RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
 EXACT = "exact"
 
 
@@ -78,7 +81,8 @@ def check(
     `keep_going` explores on and reports the first violation of each property. `traces` is the
     folder for the traces of violations; None keeps them in the report only.
     """
-    _check_limits(search, depth, states, threads, walks)
+    counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
+    _check_limits(search, seed, counts | {"memory_mib": memory_mib})
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
         raw = build(system, bridge).search(
@@ -130,24 +134,29 @@ def build(system: System, bridge: Bridge) -> Kernel:
     )
 
 
-def _check_limits(
-    search: str, depth: int | None, states: int | None, threads: int, walks: int
-) -> None:
+def _check_limits(search: str, seed: int, limits: Mapping[str, float | None]) -> None:
     if search not in SEARCHES:
         known = ", ".join(f"`{name}`" for name in SEARCHES)
         raise BadSystem(
             explain(f"there is no search `{search}`", "a misspelt name", f"use one of {known}")
         )
-    limits = {"depth": depth, "states": states, "threads": threads, "walks": walks}
     for name, limit in limits.items():
-        if limit is not None and limit < 1:
+        if limit is not None and not 1 <= limit <= LIMIT_MAX:
             raise BadSystem(
                 explain(
                     f"`{name}` is {limit}",
-                    "a limit that leaves nothing to do",
-                    f"give a {name} of at least 1, or leave it out",
+                    "a limit that leaves nothing to do, or one beyond counting",
+                    f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
+    if not 0 <= seed < 2**64:
+        raise BadSystem(
+            explain(
+                f"the seed is {seed}",
+                "a negative number, or one of more than 64 bits",
+                "give a seed from 0 to 2**64 - 1",
+            )
+        )
 
 
 def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None] | None:
@@ -232,13 +241,15 @@ def _violation(
     system: System, report: Report, confirmed: Confirmed, prop: Property | None
 ) -> Violation:
     kind = {"eventually": "liveness", "deadlock": "deadlock"}
+    raised = RAISED.search(confirmed.why)
+    where = raised.groups() if raised else ("", "")
     facts: dict[str, Any] = {
         "prop": prop.name if prop else "no_exception",
         "kind": kind.get(prop.kind, "safety") if prop else "exception",
         "message": confirmed.why,
         "evidence": EXACT,
-        "source": prop.source if prop else "",
-        "signature": prop.signature if prop else "",
+        "source": prop.source if prop else where[0],
+        "signature": prop.signature if prop else where[1],
     }
     trace = Trace.of(
         system,
@@ -274,6 +285,11 @@ def _missed(system: System, report: Report) -> None:
 
 def _save(report: Report, folder: str | Path) -> None:
     for violation in report.violations:
-        if violation.trace is not None:
+        if violation.trace is None:
+            continue
+        try:
             violation.trace_path = str(trace_codec.save(violation.trace, folder))
             report.traces += 1
+        except BadTrace as error:
+            # The finding is worth more than its file: tell it, and that it could not be saved.
+            report.notes.append(str(error))

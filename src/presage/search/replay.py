@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from presage.errors import BadTrace, Nondeterminism, explain
+from presage.errors import BadTrace, Diverged, Nondeterminism, explain
 from presage.model.event import Event, Step
 from presage.model.system import System
 from presage.model.world import World
@@ -25,19 +25,32 @@ class Replayed:
 def replay(system: System, trace: Trace, *, handler_seconds: float = SECONDS_DEFAULT) -> Replayed:
     """Replay `trace` on `system`.
 
-    Raises `BadTrace` where a step is no longer possible, and `Nondeterminism` where a step leads to
-    another state than it did.
+    Raises `BadTrace` where a step is no longer possible, `Diverged` where a step leads to another
+    state than it did, and `Nondeterminism` where it leads elsewhere each time.
     """
     prop = _property(system, trace)
     with Watch(handler_seconds) as watch:
-        world: World = watch.run(World.initial, system, trace.choices)
-        _same(trace.initial, world, "the initial state")
-        run = Run(system, watch, world, prop)
-        for step in trace.steps:
-            event = _event(world, step, watch)
-            run.apply(event, tuple(k for k, _ in step.choices))
-            _same(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
-        return Replayed(tuple(run.steps), run.verdict())
+        try:
+            return _follow(system, trace, watch, prop)
+        except Diverged as first:
+            # Chance would make a second attempt differ from the first; an edit would not.
+            try:
+                _follow(system, trace, watch, prop)
+            except Diverged as second:
+                if str(second) == str(first):
+                    raise first from None
+            raise Nondeterminism(f"two replays of one trace went different ways: {first}") from None
+
+
+def _follow(system: System, trace: Trace, watch: Watch, prop: Property | None) -> Replayed:
+    world: World = watch.run(World.initial, system, trace.choices)
+    _same(trace.initial, world, "the initial state")
+    run = Run(system, watch, world, prop)
+    for step in trace.steps:
+        event = _event(world, step, watch)
+        run.apply(event, tuple(k for k, _ in step.choices))
+        _same(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
+    return Replayed(tuple(run.steps), run.verdict())
 
 
 def _property(system: System, trace: Trace) -> Property | None:
@@ -74,8 +87,4 @@ def _event(world: World, step: TraceStep, watch: Watch) -> Event:
 
 def _same(fingerprint: int, world: World, where: str) -> None:
     if world.fingerprint != fingerprint:
-        raise Nondeterminism(
-            f"{where} gave another state than recorded: {fingerprint:016x} !="
-            f" {world.fingerprint:016x}; unless the system was changed since, it is not"
-            " deterministic"
-        )
+        raise Diverged(where, fingerprint, world.fingerprint)

@@ -82,7 +82,7 @@ class Theme:
         """`text`, cut to `room` columns with an ellipsis."""
         if cells(text) <= room:
             return text
-        end = self.symbol("ellipsis")
+        end = self.symbol("ellipsis")[:room]
         while text and cells(text) + len(end) > room:
             text = text[:-1]
         return text + end

@@ -52,6 +52,7 @@ def test_a_line_is_cut_to_the_width_however_it_is_painted() -> None:
     assert Theme(width=10).line(*spans) == "abcdefghij"
     assert Theme(width=6).line(*spans) == "abcde…"
     assert Theme(width=6, ascii=True).line(*spans) == "abc..."
+    assert Theme(width=4, ascii=True).line(*spans) == "abc."
     assert Theme(width=6, colour=True).line(*spans) == "\x1b[1;31mabc\x1b[0m\x1b[2mde…\x1b[0m"
 
 
