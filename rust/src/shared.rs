@@ -52,6 +52,10 @@ pub struct Shared {
     pub error: Mutex<Option<PyErr>>,
 }
 
+/// Larger values, histories above all, are decoded each time they are needed: there may be hundreds
+/// of thousands, each needed a few times, and as Python objects they take ten times their bytes.
+const SHARED_MAX: usize = 128;
+
 /// Values encoded back to back, not yet interned.
 #[derive(Default)]
 struct Encoded {
@@ -126,7 +130,7 @@ impl Shared {
             (item.bytes.clone(), item.immutable)
         };
         let value = self.codec.get().decode(py, &bytes)?;
-        if immutable {
+        if immutable && bytes.len() <= SHARED_MAX {
             let shared = value.clone_ref(py);
             self.tables.lock().interner(of).share(id, shared);
         }

@@ -1,0 +1,40 @@
+"""The speed of the search loop once every step is known: search twice on one kernel, time one.
+
+Prints transitions per second of the second search, which runs no handler and no predicate.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from presage.load import load
+from presage.search.bridge import Bridge
+from presage.search.check import build
+from presage.search.watch import Watch
+
+LIMITS = {
+    "depth": None,
+    "states": None,
+    "seconds": None,
+    "memory_mib": None,
+    "threads": 1,
+    "keep_going": False,
+    "seed": 0,
+    "walks": 1,
+    "progress": None,
+}
+
+
+def main() -> int:
+    target, *settings = sys.argv[1:]
+    system = load(target, dict(setting.split("=", 1) for setting in settings)).system
+    with Watch() as watch:
+        kernel = build(system, Bridge(system, watch))
+        kernel.search("bfs", **LIMITS)
+        again = kernel.search("bfs", **LIMITS)
+    print(again["generated"] / again["seconds"])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""The README keeps its promises: a short example, a true story, a fix that works."""
+
+import re
+from pathlib import Path
+
+from presage import System, check
+
+README = Path(__file__).parents[2] / "README.md"
+LINES_MAX = 15
+
+
+def example() -> str:
+    return re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)[0]
+
+
+def run(source: str) -> System:
+    names: dict[str, object] = {"__name__": "vote"}
+    exec(compile(source, "vote.py", "exec"), names)
+    system = names["system"]
+    assert isinstance(system, System)
+    return system
+
+
+def test_the_example_is_short() -> None:
+    lines = [line for line in example().splitlines() if line.strip()]
+    assert len(lines) <= LINES_MAX
+
+
+def test_the_example_breaks_as_the_readme_says() -> None:
+    [violation] = check(run(example()), traces=None).violations
+    told = violation.explanation().splitlines()
+    assert "\n".join(told[:2]) in README.read_text()
+
+
+def test_the_fix_that_the_example_names_makes_it_hold() -> None:
+    fixed = example().replace('vote: str = ""  # the fix: `vote: str = durable("")`', "FIX")
+    fixed = fixed.replace("FIX", 'vote: str = durable("")')
+    fixed = fixed.replace("always, check, on", "always, check, durable, on")
+    assert fixed.count("durable") == 2
+    report = check(run(fixed), traces=None)
+    assert report.exhausted
+    report.assert_holds()
