@@ -47,6 +47,39 @@ impl Judge {
         }
     }
 
+    /// Take over what other threads have learnt. Needed before `same` may be asked about states
+    /// that they have judged.
+    pub fn sync(&mut self) {
+        for (mirror, property) in self.tries.iter_mut().zip(&self.shared.properties) {
+            mirror.catch_up(&property.trie.lock());
+        }
+    }
+
+    /// Whether all that `property` could have read in `before` is the same in `after`: then so is
+    /// its verdict, and most steps change nothing that a given property looks at.
+    #[inline]
+    pub fn same(&self, property: usize, before: &[u32], after: &[u32], mirror: &Mirror) -> bool {
+        let interest = &self.tries[property].interest;
+        let nodes = self.shared.layout.nodes;
+        let same_node = |(node, fields): &(u32, Vec<u32>)| {
+            let (old, new) = (before[*node as usize], after[*node as usize]);
+            old == new || {
+                let row = |local: u32| &mirror.rows[mirror.locals[local as usize].row as usize..];
+                let (old, new) = (row(old), row(new));
+                fields
+                    .iter()
+                    .all(|&field| old[field as usize] == new[field as usize])
+            }
+        };
+        let same_observer = |&slot: &u32| {
+            let word = nodes + slot as usize;
+            before[word] == after[word]
+        };
+        !interest.messages
+            && interest.fields.iter().all(same_node)
+            && interest.observers.iter().all(same_observer)
+    }
+
     #[inline]
     fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<bool> {
         let layout = &self.shared.layout;

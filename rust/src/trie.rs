@@ -87,56 +87,140 @@ impl Trie {
     }
 }
 
-/// One thread's copy of a trie. Ids are small, so edges under them fit the one-word map; only sums
-/// over messages do not.
+/// Where an edge leads: to a node by its index, or to a verdict.
+type Target = u32;
+const HOLDS: Target = u32::MAX;
+const FAILS: Target = u32::MAX - 1;
+
+/// A question with its first few answers at hand: most fields have few values, and one cache line
+/// then answers what a hash table would need two for.
+#[derive(Clone, Copy)]
+struct Question {
+    query: u32,
+    used: u32,
+    answers: [(u32, Target); NEAR],
+}
+
+const NEAR: usize = 4;
+
+/// One thread's copy of a trie.
 #[derive(Default)]
 pub struct Mirror {
-    nodes: Vec<Node>,
+    questions: Vec<Question>,
+    queries: Vec<Query>,
+    /// For each node of the shared trie, what stands for it here.
+    targets: Vec<Target>,
     edges: usize,
+    /// Further answers, and those that are sums over messages: they do not fit in 32 bits.
     by_id: FlatMap,
-    by_sum: FxHashMap<(u32, u64), u32>,
+    by_sum: FxHashMap<(u32, u64), Target>,
+    /// Everything that any path asks about.
+    pub interest: Interest,
+}
+
+/// What a predicate has ever looked at, as far as this mirror knows.
+#[derive(Default)]
+pub struct Interest {
+    /// Per node: the fields.
+    pub fields: Vec<(u32, Vec<u32>)>,
+    pub observers: Vec<u32>,
+    pub messages: bool,
+}
+
+impl Interest {
+    fn add(&mut self, query: &Query) {
+        match query {
+            Query::Messages(_) => self.messages = true,
+            Query::Observer(slot) if self.observers.contains(slot) => {}
+            Query::Observer(slot) => self.observers.push(*slot),
+            Query::Field { node, field } => {
+                let known = self.fields.iter().position(|(known, _)| known == node);
+                let at = known.unwrap_or_else(|| {
+                    self.fields.push((*node, Vec::new()));
+                    self.fields.len() - 1
+                });
+                if !self.fields[at].1.contains(field) {
+                    self.fields[at].1.push(*field);
+                }
+            }
+        }
+    }
 }
 
 impl Mirror {
     /// Follow the answers from the root; `None` where nobody has been.
     #[inline]
     pub fn decide(&self, mut answer: impl FnMut(&Query) -> u64) -> Option<bool> {
-        let mut node = self.nodes.first()?;
-        let mut at = 0;
-        loop {
-            match node {
-                Node::Verdict(verdict) => return Some(*verdict),
-                Node::Ask(query) => {
-                    at = self.edge(at, answer(query))?;
-                    node = &self.nodes[at as usize];
-                }
-            }
+        let mut at = *self.targets.first()?;
+        while at < FAILS {
+            let question = &self.questions[at as usize];
+            let answer = answer(&self.queries[question.query as usize]);
+            at = self.edge(at, question, answer)?;
         }
+        Some(at == HOLDS)
     }
 
     #[inline(always)]
-    fn edge(&self, from: u32, answer: u64) -> Option<u32> {
-        match u32::try_from(answer) {
-            Ok(id) => self.by_id.get(pair(from, id)).map(|to| to as u32),
-            Err(_) => self.by_sum.get(&(from, answer)).copied(),
+    fn edge(&self, at: u32, question: &Question, answer: u64) -> Option<Target> {
+        let Ok(id) = u32::try_from(answer) else {
+            return self.by_sum.get(&(at, answer)).copied();
+        };
+        let near = &question.answers[..(question.used as usize).min(NEAR)];
+        let found = near.iter().find(|(known, _)| *known == id);
+        if found.is_none() && question.used as usize > NEAR {
+            return self.by_id.get(pair(at, id)).map(|to| to as Target);
         }
+        found.map(|(_, to)| *to)
     }
 
     /// Take over what `trie` has learnt since; true if there was anything.
     pub fn catch_up(&mut self, trie: &Trie) -> bool {
-        let more = trie.nodes.len() > self.nodes.len();
-        self.nodes
-            .extend_from_slice(&trie.nodes[self.nodes.len()..]);
+        let more = trie.nodes.len() > self.targets.len();
+        for node in &trie.nodes[self.targets.len()..] {
+            let target = match node {
+                Node::Verdict(true) => HOLDS,
+                Node::Verdict(false) => FAILS,
+                Node::Ask(query) => self.ask(query),
+            };
+            self.targets.push(target);
+        }
         for edge in &trie.edges[self.edges..] {
-            match u32::try_from(edge.answer) {
-                Ok(id) => self.by_id.insert(pair(edge.from, id), u64::from(edge.to)),
-                Err(_) => {
-                    self.by_sum.insert((edge.from, edge.answer), edge.to);
-                }
-            }
+            let from = self.targets[edge.from as usize];
+            self.link(from, edge.answer, self.targets[edge.to as usize]);
         }
         self.edges = trie.edges.len();
         more
+    }
+
+    fn ask(&mut self, query: &Query) -> Target {
+        self.interest.add(query);
+        let known = self.queries.iter().position(|known| known == query);
+        let query = known.unwrap_or_else(|| {
+            self.queries.push(query.clone());
+            self.queries.len() - 1
+        });
+        self.questions.push(Question {
+            query: query as u32,
+            used: 0,
+            answers: [(0, 0); NEAR],
+        });
+        (self.questions.len() - 1) as Target
+    }
+
+    fn link(&mut self, from: Target, answer: u64, to: Target) {
+        let question = &mut self.questions[from as usize];
+        match u32::try_from(answer) {
+            Err(_) => {
+                self.by_sum.insert((from, answer), to);
+            }
+            Ok(id) => {
+                match question.answers.get_mut(question.used as usize) {
+                    Some(near) => *near = (id, to),
+                    None => self.by_id.insert(pair(from, id), u64::from(to)),
+                }
+                question.used += 1;
+            }
+        }
     }
 }
 
@@ -162,6 +246,22 @@ mod tests {
         assert_eq!(decide(9, 0), Some(false));
         assert_eq!(decide(7, 9), None);
         assert_eq!(decide(1, 8), None);
+    }
+
+    #[test]
+    fn many_answers_and_large_ones_are_all_found() {
+        let mut trie = Trie::default();
+        let answers = (0..50).chain((0..50).map(|n| u64::MAX - n));
+        for answer in answers.clone() {
+            trie.learn(&[(field(0), answer)], answer % 3 == 0).unwrap();
+        }
+        let mut mirror = Mirror::default();
+        assert!(mirror.catch_up(&trie));
+        for answer in answers {
+            assert_eq!(mirror.decide(|_| answer), Some(answer % 3 == 0));
+        }
+        assert_eq!(mirror.decide(|_| 50), None);
+        assert_eq!(mirror.decide(|_| u64::MAX - 50), None);
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start
     let mut done = Vec::new();
     let mut offsets = Vec::new();
     while let Some((chunk, depth)) = frontier.next(search, done, &mut out) {
-        worker.expander.sync();
+        worker.sync();
         offsets.clear();
         let mut at = 0;
         while at < chunk.len() {

@@ -129,6 +129,6 @@ pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyR
             Some(given) => stack = given,
             None => return Ok(()),
         }
-        worker.expander.sync();
+        worker.sync();
     }
 }

@@ -55,13 +55,15 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
     let (mut state, mut sum) = (initial.words.clone(), initial.sum);
     let mut next = Vec::new();
     let mut events: Vec<Happened> = Vec::new();
-    worker.expander.sync();
+    worker.sync();
     worker.broken(initial.broken, 0, || Route::Walked(start, Vec::new()));
     search.generated.fetch_add(u64::from(number == 0), Relaxed);
     loop {
         let length = events.len() as u32;
         if visit(search, sum, length) {
-            worker.check_state(&state, length, || Route::Walked(start, events.clone()))?;
+            worker.check_state(&state, None, length, || {
+                Route::Walked(start, events.clone())
+            })?;
         }
         if length + 1 >= search.limits.depth || search.stopping() {
             search.cut.store(true, Relaxed);

@@ -60,6 +60,12 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Learn what other threads have learnt: before working on states that they made.
+    pub fn sync(&mut self) {
+        self.expander.sync();
+        self.judge.sync();
+    }
+
     /// Put the initial states into `out` and judge them. One thread does this, before all else.
     pub fn begin(&mut self, out: &mut Vec<u32>) -> PyResult<()> {
         self.search.depth.fetch_max(1, Relaxed);
@@ -75,7 +81,7 @@ impl<'a> Worker<'a> {
                     out.extend_from_slice(&initial.words)
                 });
                 let words = &initial.words;
-                self.check_state(words, 0, || Route::Walked(index, Vec::new()))?;
+                self.check_state(words, None, 0, || Route::Walked(index, Vec::new()))?;
             }
         }
         Ok(())
@@ -217,7 +223,8 @@ impl<'a> Worker<'a> {
                 self.expander.build(from.words, &candidate, out);
             });
             let key = nonzero(candidate.fingerprint);
-            self.check_state(&out[start + HEADER..], depth, || Route::Seen(key, None))?;
+            let words = &out[start + HEADER..];
+            self.check_state(words, Some(from.words), depth, || Route::Seen(key, None))?;
         }
         if !fresh.is_empty() {
             self.search.depth.fetch_max(depth as usize + 1, Relaxed);
@@ -229,10 +236,12 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Judge `always` and `sometimes` in a state reached by `length` steps.
+    /// Judge `always` and `sometimes` in a state reached by `length` steps. `before` is a state that
+    /// was judged already: where nothing that a property reads has changed, so has not its verdict.
     pub fn check_state(
         &mut self,
         words: &[u32],
+        before: Option<&[u32]>,
         length: u32,
         route: impl Fn() -> Route,
     ) -> PyResult<()> {
@@ -243,6 +252,10 @@ impl<'a> Worker<'a> {
                 Kind::Sometimes => true,
                 Kind::AtRest | Kind::Step => continue,
             };
+            let mirror = &self.expander.mirror;
+            if before.is_some_and(|before| self.judge.same(property, before, words, mirror)) {
+                continue;
+            }
             if self.judge(property, words)? == Some(telling) {
                 self.found(property, length, route());
             }
