@@ -5,6 +5,7 @@ Checked files are written with `write`; a comment `# HERE` marks the line that a
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,7 @@ def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,  # so that a command that hangs can be killed with its children
     )
 
 
@@ -43,7 +45,7 @@ def end(process: subprocess.Popen[str]) -> Ended:
     try:
         out, err = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)

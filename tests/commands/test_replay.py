@@ -1,6 +1,7 @@
 """Traces as files: they replay in any process, and what is no longer true of them is said."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,24 +45,32 @@ VOTING = """
 """
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The trace of a violation, saved once for all tests, which take copies."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("saved"))
+        write(VOTING)
+        report = told(run("check", "bad.py", "--set", "nodes=3", "--json"), 1)
+        return Path(report["violations"][0]["trace"]).resolve()
+
+
 @pytest.fixture
-def trace() -> Path:
-    """The trace of a violation in `bad.py`."""
+def trace(saved: Path) -> Path:
     write(VOTING)
-    [violation] = told(run("check", "bad.py", "--json"), 1)["violations"]
-    return Path(violation["trace"])
+    return Path(shutil.copy(saved, "few.trace"))
 
 
 def test_a_violation_replays_to_the_same_states_under_any_hash_seed(trace: Path) -> None:
-    saved = codec.read(trace)
-    for seed in ("1", "2", "77"):
+    known = codec.read(trace)
+    for seed in ("1", "77"):
         again = run("replay", str(trace), "--json", PYTHONHASHSEED=seed)
         assert told(again, 1) == {
             "trace": str(trace),
             "property": "few",
             "reproduced": True,
-            "message": saved.message,
-            "steps": len(saved.steps),
+            "message": known.message,
+            "steps": len(known.steps),
         }
 
 
@@ -99,7 +108,6 @@ def test_a_damaged_trace_is_refused_with_what_is_wrong_with_it(trace: Path) -> N
     for content, said in (
         (whole[: len(whole) // 2], f"the trace `{trace}` is damaged: "),
         (b"", f"`{trace}` is not a presage trace"),
-        (b"\x00\xff" * 40, f"`{trace}` is not a presage trace"),
         (b'{"format": "presage-trace", "version": 1}', f"the trace `{trace}` is damaged: "),
         (b'{"name": "presage", "version": "1.0.0"}', f"`{trace}` is not a presage trace"),
     ):
@@ -119,41 +127,35 @@ def test_a_trace_of_a_newer_version_is_refused(trace: Path) -> None:
 
 def test_a_trace_edited_by_hand_does_not_replay(trace: Path) -> None:
     damage(trace, trace__steps__i1__fingerprint=12345)
-    result = run("replay", str(trace), "--json")
-    refused(result, 3, "step 2 (`", "gave another state than recorded: 0000000000003039 != ")
+    said = "step 2 (`", "leads to another state than recorded: 0000000000003039 != "
+    refused(run("replay", str(trace), "--json"), 2, *said)
 
 
 CHANGED = {
     "a step does something else": (
         'self.votes.add("asked")',
         'self.votes.add("has asked")',
-        3,
-        "step 1 (`ask` at n",
+        "step 1 (`ask` at n0) leads to another state",
     ),
-    "a step is gone": ("when=lambda self: len(self.votes) == 1", "when=lambda self: False", 2, ""),
-    "the nodes begin otherwise": ('["red", ', '["black", ', 3, "the initial state gave another"),
-    "the property is gone": ("def few(world)", "def scarce(world)", 2, "no property `few`"),
-    "there are no more choices": ('self.choose(["red", "green", "blue"])', '"red"', 2, "the path"),
-    "the parameter is gone": ("nodes: int = 3", "count: int = 3", 2, "no parameter"),
+    "a step is gone": (
+        "when=lambda self: len(self.votes) == 1",
+        "when=lambda self: False",
+        "not possible",
+    ),
+    "the nodes begin otherwise": ('["red", ', '["black", ', "the initial state leads to another"),
+    "the property is gone": ("@always", '@always(name="scarce")', "no property `few`"),
+    "there are no more choices": ('self.choose(["red", "green", "blue"])', '"red"', "the path"),
+    "the parameter is gone": ("nodes: int = 3", "count: int = 3", "no parameter"),
 }
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "status", "said"), CHANGED.values(), ids=CHANGED.keys()
-)
+@pytest.mark.parametrize(("before", "after", "said"), CHANGED.values(), ids=CHANGED.keys())
 def test_a_replay_after_the_code_was_changed_says_where_it_departs(
-    before: str, after: str, status: int, said: str
+    before: str, after: str, said: str, trace: Path
 ) -> None:
-    write(VOTING)
-    told(run("check", "bad.py", "--set", "nodes=3", "--json", "--traces", "kept"), 1)
-    changed = VOTING.replace(before, after)
-    changed = changed.replace("range(nodes)", "range(count)") if "count" in after else changed
-    changed = (
-        changed.replace("properties=[few]", "properties=[scarce]") if "scarce" in after else changed
-    )
-    write(changed)
-    [trace] = Path("kept").iterdir()
-    refused(run("replay", str(trace), "--json"), status, said)
+    assert before in VOTING
+    write(VOTING.replace(before, after))
+    refused(run("replay", str(trace), "--json"), 2, said)
 
 
 def test_a_replay_after_a_correction_ends_with_status_0(trace: Path) -> None:
@@ -164,8 +166,9 @@ def test_a_replay_after_a_correction_ends_with_status_0(trace: Path) -> None:
     assert "not reproduced: few is not violated" in shown.stdout
 
 
-def test_traces_that_cannot_be_written_are_an_error_of_usage() -> None:
+def test_a_trace_that_cannot_be_written_does_not_hide_the_violation() -> None:
     Path("kept").write_text("a file, not a folder", encoding="utf-8")
-    refused(
-        run("check", "counter", "--traces", "kept", "--json"), 2, "cannot be written", "--traces"
-    )
+    report = told(run("check", "counter", "--traces", "kept", "--json"), 1)
+    assert (report["traces"], report["violations"][0]["trace"]) == (0, None)
+    [note] = report["notes"]
+    assert "cannot be written to `kept" in note and "`--traces DIR`" in note

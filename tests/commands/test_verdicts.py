@@ -109,7 +109,6 @@ def test_a_property_that_raises_is_an_error_even_if_all_others_hold() -> None:
 
 CHEATING = {
     "sets a field": ("world['n0'].n = 5", "PLACE: a property changes the world: `n`"),
-    "sends": ("world['n0'].send('n0', 1)", "PLACE: a property changes the world: `send`"),
     "runs a handler": ("world['n0'].go()", "bad.py:10: a property changes the world: `n`"),
     "forgets to return": ("world['n0'].n", "bad.py:21: property `bad` returned a `NoneType`"),
     "exits": ("sys.exit(0)", "PLACE: property `bad` raised SystemExit"),

@@ -4,6 +4,7 @@
 //! When the last chunk of a level is done, the levels are swapped.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
@@ -14,6 +15,9 @@ use super::worker::{HEADER, Worker};
 /// A chunk is handed over when it has this many words: large enough to make the lock cheap,
 /// small enough to keep all threads busy.
 const CHUNK: usize = 1 << 14;
+
+/// Waiting threads look up now and then: one that panicked will never wake them.
+pub const PATIENCE: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 struct Levels {
@@ -61,7 +65,7 @@ impl Frontier {
                 levels.descend(search);
                 self.changed.notify_all();
             } else {
-                self.changed.wait(&mut levels);
+                self.changed.wait_for(&mut levels, PATIENCE);
             }
         }
     }
@@ -96,7 +100,9 @@ pub fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start
         _ => Ok(()),
     };
     started.arrive(search.limits.threads);
-    begun?;
+    if let Err(error) = begun {
+        search.shared.fail(error); // and go on, to be counted out like the others
+    }
     let mut done = Vec::new();
     let mut offsets = Vec::new();
     while let Some((chunk, depth)) = frontier.next(search, done, &mut out) {

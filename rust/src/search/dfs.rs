@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 
 use super::Search;
-use super::bfs::Start;
+use super::bfs::{PATIENCE, Start};
 use super::worker::{HEADER, Worker};
 
 /// States back to back, and where each starts and how deep it is.
@@ -85,7 +85,7 @@ impl Pool {
                 self.changed.notify_all();
                 return None;
             }
-            self.changed.wait(&mut waiting);
+            self.changed.wait_for(&mut waiting, PATIENCE);
         }
     }
 
@@ -104,7 +104,9 @@ pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyR
     };
     stack.index(0, 1);
     started.arrive(search.limits.threads);
-    begun?;
+    if let Err(error) = begun {
+        search.shared.fail(error);
+    }
     let mut state = Vec::new();
     loop {
         while let Some(depth) = stack.pop(&mut state) {

@@ -5,11 +5,13 @@ pub mod dfs;
 pub mod walk;
 pub mod worker;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::expand::What;
@@ -145,7 +147,11 @@ impl Search {
                         let done = Done { running, ended };
                         // Attached once around it all, so that entering Python for a miss need not
                         // make and destroy a thread state each time.
-                        let outcome = Python::attach(|py| py.detach(|| work(index)));
+                        let attached = || Python::attach(|py| py.detach(|| work(index)));
+                        let outcome = catch_unwind(AssertUnwindSafe(attached));
+                        let outcome = outcome.unwrap_or_else(|_| {
+                            Err(PyRuntimeError::new_err("a thread of the search panicked"))
+                        });
                         if let Err(error) = outcome {
                             self.shared.fail(error);
                         }
@@ -203,6 +209,17 @@ impl Search {
         }
     }
 
+    /// Ctrl-C ends the search, not the report; every other error is passed on.
+    fn heed(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
+        match heard {
+            Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                self.stop("interrupt");
+                Ok(())
+            }
+            heard => heard,
+        }
+    }
+
     /// Let Python handle signals, and tell the progress line how far we are.
     fn listen(
         &self,
@@ -210,13 +227,7 @@ impl Search {
         started: Instant,
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<()> {
-        if let Err(error) = py.check_signals() {
-            if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
-                self.stop("interrupt");
-                return Ok(());
-            }
-            return Err(error);
-        }
+        self.heed(py, py.check_signals())?;
         if let Some(progress) = progress {
             let shared = &self.shared;
             let decided = |property: &PropertyState| property.decided.load(Relaxed);
@@ -231,7 +242,7 @@ impl Search {
                 decided,
                 started.elapsed().as_secs_f64(),
             );
-            progress.bind(py).call1(counts)?;
+            self.heed(py, progress.bind(py).call1(counts).map(|_| ()))?;
         }
         Ok(())
     }

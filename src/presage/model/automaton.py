@@ -28,7 +28,7 @@ from presage.model.blame import (
     too_many_branches,
     wrong_fields,
 )
-from presage.model.choice import Beyond, Chooser, Fork, following
+from presage.model.choice import NOT_THEIRS, Beyond, Chooser, Fork, following
 from presage.model.local import (
     BORN,
     CRASH,
@@ -79,7 +79,7 @@ class Automaton:
         self._crashes = crashes
         self._restarts = restarts
         self._indices = indices
-        self._names = tuple(indices)
+        self.names = tuple(indices)
         self._pick = _picker(self.fields)
         self._start = self.service.start if self.shape.starts else None
         self._calls = [
@@ -159,7 +159,7 @@ class Automaton:
         if handler.guard is None:
             return True
         service = self._revive(values, Quiet(self.name, values[0][2]))
-        args = (service, message, self._names[source])
+        args = (service, message, self.names[source])
         return self._ask(handler.guard, args[: handler.guard_takes])
 
     def _sorted(self, values: Any) -> list[Any]:
@@ -181,9 +181,9 @@ class Automaton:
             members = self._sorted(over(service) if callable(over) else over)
         except NotState as error:
             raise error.at(f"{self.name}: {self.service.__name__}.{action.name}(over)") from None
-        except PresageError:
+        except NOT_THEIRS:
             raise
-        except Exception as error:
+        except BaseException as error:
             raise guard_error(over, error) from error
         if guard is not None and takes == 2:
             members = [member for member in members if self._ask(guard, (service, member))]
@@ -192,9 +192,9 @@ class Automaton:
     def _ask(self, guard: Callable[..., Any], args: tuple[Any, ...]) -> bool:
         try:
             return bool(guard(*args))
-        except PresageError:
+        except NOT_THEIRS:
             raise
-        except Exception as error:
+        except BaseException as error:
             raise guard_error(guard, error) from error
 
     # -- steps -------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ class Automaton:
                 return self._unhandled(values, message, source)
             if not self._admits(handler, values, source, message):
                 return None
-            sent = (message, self._names[source]) if handler.with_source else (message,)
+            sent = (message, self.names[source]) if handler.with_source else (message,)
             return self._perform(handler.function, sent, values, values[0], chooser, again)
         if kind == "timer":
             timer = self.shape.timers[stimulus[1]]
@@ -326,11 +326,11 @@ class Automaton:
         failure = None
         try:
             function(service, *args)
-        except PresageError:
-            raise
         except Beyond:
             pass
-        except (Exception, SystemExit) as error:
+        except NOT_THEIRS:
+            raise
+        except BaseException as error:  # `sys.exit()` and `CancelledError` are the handler's too
             failure = describe_failure(error, function)
         if chooser.beyond is not None:
             return Fork(chooser.beyond)
@@ -358,7 +358,7 @@ class Automaton:
         values[0] = (FAILED, values[0][1], UNARMED, f"Unhandled {kind}")
         text = (
             f"Unhandled: `{self.service.__name__}` has no handler for `{kind}`,"
-            f" sent by {self._names[source]}"
+            f" sent by {self.names[source]}"
         )
         return Outcome((), values, [], [], text, [])
 

@@ -49,7 +49,7 @@ def wrong_fields(
     return DeletedField(service.__name__, missing, where)
 
 
-def guard_error(guard: object, error: Exception) -> GuardError:
+def guard_error(guard: object, error: BaseException) -> GuardError:
     """A guard, or `over`, raised."""
     where = raised(error.__traceback__)
     place = where[0] if where else place_of(guard) if callable(guard) else f"`over={guard!r}`"
@@ -62,7 +62,7 @@ def guard_error(guard: object, error: Exception) -> GuardError:
     )
 
 
-def observer_error(name: str, observer: object, error: Exception) -> ObserverError:
+def observer_error(name: str, observer: object, error: BaseException) -> ObserverError:
     """An observer raised."""
     where = raised(error.__traceback__)
     place = where[0] if where else type(observer).__name__

@@ -29,11 +29,19 @@ class Fork(NamedTuple):
     n: int
 
 
-class Beyond(BaseException):
-    """Ends a handler that asked for a choice nobody made.
+class Interrupted(BaseException):
+    """Ends a run of user code from outside.
 
     Not an `Exception`, so that a handler's own `except` does not take it for an error.
     """
+
+
+class Beyond(Interrupted):
+    """Ends a handler that asked for a choice nobody made."""
+
+
+# What leaves user code and is not its own doing.
+NOT_THEIRS = (PresageError, Interrupted, KeyboardInterrupt)
 
 
 class Chooser:

@@ -17,7 +17,7 @@ from presage._core import combine, mix
 from presage.errors import BadChoice, NotEnabled, NotState, explain
 from presage.model.automaton import Automaton
 from presage.model.blame import observer_error
-from presage.model.choice import Fork
+from presage.model.choice import NOT_THEIRS, Fork
 from presage.model.event import (
     FAULT_KINDS,
     KINDS,
@@ -251,7 +251,9 @@ class World:
             try:
                 for record in codec.decode(encoded):
                     state = observer.observe(state, automaton.name, record)
-            except Exception as error:
+            except NOT_THEIRS:
+                raise
+            except BaseException as error:
                 raise observer_error(name, observer, error) from error
             try:
                 self._observers[at] = codec.encode(state)

@@ -23,6 +23,7 @@ from presage.errors import (
 )
 from presage.model.automaton import Automaton
 from presage.model.blame import observer_error
+from presage.model.choice import NOT_THEIRS
 from presage.model.local import UP, Outcome, Stimulus, Values
 from presage.model.source import raised
 from presage.model.system import System
@@ -116,7 +117,9 @@ class Bridge:
             raise
         except PresageError as error:
             self.errors.setdefault(at, str(error))
-        except Exception as error:
+        except NOT_THEIRS:
+            raise
+        except BaseException as error:
             self.errors.setdefault(at, told(prop, error))
         return None
 
@@ -126,9 +129,9 @@ class Bridge:
         try:
             for node, record in records:
                 state = self._run(observer.observe, state, self._names[node], record)
-        except PresageError:
+        except NOT_THEIRS:
             raise
-        except Exception as error:
+        except BaseException as error:
             raise observer_error(name, observer, error) from error
         return state
 
@@ -159,7 +162,7 @@ class Bridge:
         )
 
 
-def told(prop: Property, error: Exception) -> str:
+def told(prop: Property, error: BaseException) -> str:
     """Why a predicate could not be judged, with the line that raised."""
     where = raised(error.__traceback__)
     place = where[0] if where else prop.source

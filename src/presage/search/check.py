@@ -233,7 +233,10 @@ def _add(system: System, watch: Watch, report: Report, finding: Finding, *, shri
     if prop is not None and prop.kind == "sometimes":
         return
     if shrinks:
-        confirmed = shrink(system, watch, confirmed)
+        try:
+            confirmed = shrink(system, watch, confirmed)
+        except KeyboardInterrupt:
+            report.notes.append("interrupted while the trace was made shorter: it is as found")
     report.violations.append(_violation(system, report, confirmed, prop))
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from presage.errors import Nondeterminism, PresageError
+from presage.errors import Nondeterminism
+from presage.model.choice import NOT_THEIRS
 from presage.model.event import Deliver, Drop, Duplicate, Event, Step
 from presage.model.stimulus import event_of
 from presage.model.system import System
@@ -137,7 +138,7 @@ class Run:
         """The verdict, or None where the predicate cannot say: that is no violation."""
         try:
             return self.watch.run(prop.judge, *seen)
-        except PresageError:
+        except NOT_THEIRS:
             raise
-        except Exception:
+        except BaseException:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from presage.errors import NotState
 from presage.model.automaton import Automaton
 from presage.model.local import Outcome, Stimulus
 from presage.trace.show import show, show_call
@@ -39,22 +40,29 @@ def first_difference(
 
 def _between(automaton: Automaton, one: Outcome, other: Outcome) -> str | None:
     for position, (left, right) in enumerate(zip(one.values, other.values, strict=True)):
-        if position not in automaton.ghosts and _differ(automaton, left, right):
+        place = automaton.place(position)
+        if position not in automaton.ghosts and _differ(automaton, left, right, place):
             what = "timers or status" if position == 0 else f"`{automaton.fields[position - 1]}`"
             return f"differed in {what}: {show(left)} and {show(right)}"
-    if _differ(automaton, one.sends, other.sends):
-        return f"differed in what it sent: {_messages(one)} and {_messages(other)}"
-    if _differ(automaton, one.records, other.records):
+    place = f"{automaton.name}: {automaton.service.__name__}"
+    if _differ(automaton, one.sends, other.sends, f"{place}: sends"):
+        sent = [show(messages(automaton, outcome)) for outcome in (one, other)]
+        return f"differed in what it sent: {sent[0]} and {sent[1]}"
+    if _differ(automaton, one.records, other.records, f"{place}: records"):
         return f"differed in what it recorded: {show(one.records)} and {show(other.records)}"
     if one.choices != other.choices:
         return f"asked for different choices: {one.choices} and {other.choices}"
     return None
 
 
-def _differ(automaton: Automaton, left: Any, right: Any) -> bool:
+def _differ(automaton: Automaton, left: Any, right: Any, place: str) -> bool:
     encode = automaton.codec.encode
-    return encode(left) != encode(right)
+    try:
+        return encode(left) != encode(right)
+    except NotState as error:
+        raise error.at(place) from None
 
 
-def _messages(outcome: Outcome) -> str:
-    return show([message for _, message in outcome.sends])
+def messages(automaton: Automaton, outcome: Outcome) -> list[tuple[str, Any]]:
+    """What was sent, in order, each with the name of its receiver."""
+    return [(automaton.names[to], message) for to, message in outcome.sends]

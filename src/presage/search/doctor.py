@@ -21,7 +21,7 @@ from presage.model.local import Outcome
 from presage.model.stimulus import stimulus_of
 from presage.model.system import System
 from presage.model.world import World
-from presage.search.difference import describe, first_difference
+from presage.search.difference import describe, first_difference, messages
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.show import show
 
@@ -187,7 +187,7 @@ class _Walk:
             for name, at in automaton.positions.items()
             if at not in automaton.ghosts
         ]
-        parts += [("what it sent", message) for _, message in outcome.sends]
+        parts += [("what it sent", sent) for sent in messages(automaton, outcome)]
         parts += [("what it recorded", record) for record in outcome.records]
         codec = self.system.codec
         return [(name, codec.digest(codec.encode(part)), show(part)) for name, part in parts]

@@ -20,13 +20,20 @@ from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from presage.errors import HandlerStuck, Impure
+from presage.model.choice import Interrupted
 from presage.model.source import frame_place
 
 SECONDS_DEFAULT = 10.0  # for one run of a handler or predicate
 LOOKS_PER_SECOND = 5
 GRACE_SECONDS = 2.0  # between asking a stuck handler to stop and giving up on it
 
-CLOCKS = "time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time sleep"
+CLOCKS = (
+    "time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns"
+    " thread_time thread_time_ns clock_gettime clock_gettime_ns sleep"
+    " localtime gmtime ctime asctime strftime"
+)
+# Given a time, these only convert it; the number of arguments from which on they do.
+CONVERTS = {"localtime": 1, "gmtime": 1, "ctime": 1, "asctime": 1, "strftime": 2}
 DRAWS = (
     "random uniform triangular randint choice randrange sample shuffle choices normalvariate"
     " lognormvariate expovariate vonmisesvariate gammavariate gauss betavariate paretovariate"
@@ -43,8 +50,60 @@ FENCED: tuple[tuple[ModuleType, str], ...] = (
 EXEMPT = frozenset({"logging"})
 
 
-class Stuck(BaseException):
-    """Ends a handler that runs too long. Not an `Exception`: a handler must not catch it."""
+NOW = time.monotonic  # taken before the fence goes up
+
+
+class Stuck(Interrupted):
+    """Ends a handler that runs too long."""
+
+
+class _Fence:
+    """Stands while any watch is active; several may be, in any order of coming and going."""
+
+    def __init__(self) -> None:
+        self._watches: list[Watch] = []
+        self._saved: list[tuple[ModuleType, str, Any]] = []
+        self._lock = threading.Lock()
+
+    def enter(self, watch: Watch) -> None:
+        with self._lock:
+            if not self._watches:
+                for module, name in FENCED:
+                    original = getattr(module, name)
+                    self._saved.append((module, name, original))
+                    setattr(module, name, self._fenced(module, name, original))
+            self._watches.append(watch)
+
+    def leave(self, watch: Watch) -> None:
+        with self._lock:
+            self._watches.remove(watch)
+            if not self._watches:
+                for module, name, original in self._saved:
+                    setattr(module, name, original)
+                self._saved.clear()
+
+    def _fenced(
+        self, module: ModuleType, name: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        watches, ident = self._watches, threading.get_ident
+        converts = CONVERTS.get(name, sys.maxsize)
+
+        def refuse(*args: Any, **named: Any) -> Any:
+            thread = ident()
+            inside = [watch for watch in watches if watch.inside(thread)]
+            if not inside or len(args) >= converts:
+                return original(*args, **named)
+            caller = sys._getframe(1)
+            if caller.f_globals.get("__name__") in EXEMPT:
+                return original(*args, **named)
+            error = Impure(f"{module.__name__}.{name.lstrip('_')}", frame_place(caller))
+            inside[-1].error = error
+            raise error
+
+        return refuse
+
+
+FENCE = _Fence()
 
 
 class Watch:
@@ -66,14 +125,10 @@ class Watch:
         self._runs = 0
         self._over = threading.Event()
         self._dog = threading.Thread(target=self._look, name="presage-watchdog", daemon=True)
-        self._saved: list[tuple[ModuleType, str, Any]] = []
-        self._now = time.monotonic
+        self._now = NOW
 
     def __enter__(self) -> Watch:
-        for module, name in FENCED:
-            original = getattr(module, name)
-            self._saved.append((module, name, original))
-            setattr(module, name, self._fenced(module, name, original))
+        FENCE.enter(self)
         self._dog.start()
         return self
 
@@ -84,9 +139,12 @@ class Watch:
         traceback: TracebackType | None,
     ) -> None:
         self._over.set()
-        for module, name, original in self._saved:
-            setattr(module, name, original)
+        FENCE.leave(self)
         self._dog.join()
+
+    def inside(self, thread: int) -> bool:
+        """Whether user code under this watch runs on `thread`."""
+        return thread in self._running
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call user code. Raises what the fence or the watchdog has to say about it."""
@@ -101,22 +159,6 @@ class Watch:
             del self._running[thread]
             if self.error is not None:
                 raise self.error
-
-    def _fenced(
-        self, module: ModuleType, name: str, original: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        running, ident = self._running, threading.get_ident
-
-        def refuse(*args: Any, **named: Any) -> Any:
-            if ident() not in running:
-                return original(*args, **named)
-            caller = sys._getframe(1)
-            if caller.f_globals.get("__name__") in EXEMPT:
-                return original(*args, **named)
-            self.error = Impure(f"{module.__name__}.{name.lstrip('_')}", frame_place(caller))
-            raise self.error
-
-        return refuse
 
     def _look(self) -> None:
         since: dict[int, tuple[int, float]] = {}

@@ -1,0 +1,197 @@
+"""The fence around the outside world and the watchdog: what they refuse, and what they leave."""
+
+import logging
+import os
+import random
+import threading
+import time
+from time import sleep  # as user code may have it: taken before there was a fence
+
+import pytest
+
+from presage import Service, System, action, check
+from presage.errors import HandlerStuck, Impure
+from presage.search.watch import FENCED, Watch
+
+
+def originals():
+    return [getattr(module, name) for module, name in FENCED]
+
+
+@pytest.fixture(autouse=True)
+def fence_taken_down():
+    """Whatever a test does, in the end everything is as it was."""
+    before = originals()
+    yield
+    after = originals()
+    for (module, name), original in zip(FENCED, before, strict=True):
+        setattr(module, name, original)
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (time.time_ns, "time.time_ns"),
+        (time.monotonic, "time.monotonic"),
+        (random.random, "random.random"),
+        (random.getrandbits, "random.getrandbits"),
+        (os.urandom, "os.urandom"),
+        (os.getpid, "os.getpid"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_fenced_call_is_refused_inside_a_run_and_answered_outside(call, name):
+    module, function = name.split(".")
+    modules = {"time": time, "random": random, "os": os}
+
+    def impure():
+        return getattr(modules[module], function)()
+
+    with Watch() as watch:
+        if name not in ("random.getrandbits", "os.urandom"):
+            assert impure() is not None
+        with pytest.raises(Impure, match=f"`{name}`") as refused:
+            watch.run(impure)
+    assert "test_watch.py:" in refused.value.location
+
+
+def test_other_threads_are_not_fenced_in():
+    answers = []
+    with Watch() as watch:
+
+        def handler():
+            other = threading.Thread(target=lambda: answers.append(time.time()))
+            other.start()
+            other.join()
+
+        watch.run(handler)
+    assert len(answers) == 1
+
+
+def test_a_handler_may_log(caplog):
+    with Watch() as watch, caplog.at_level(logging.INFO):
+        watch.run(logging.getLogger("node").info, "hello %s", "world")
+    assert caplog.messages == ["hello world"]
+
+
+def test_the_fence_is_taken_down_after_any_error():
+    before = originals()
+    for error in (ValueError, KeyboardInterrupt, SystemExit):
+        with pytest.raises(error), Watch() as watch:
+
+            def fail(error=error):
+                raise error
+
+            watch.run(fail)
+        assert originals() == before
+    with pytest.raises(Impure), Watch() as watch:
+        watch.run(time.time)
+    assert originals() == before
+
+
+def test_an_impure_call_is_told_even_if_the_handler_caught_the_error():
+    def handler():
+        try:
+            time.time()
+        except Exception:
+            return "nothing happened"
+
+    with Watch() as watch, pytest.raises(Impure):
+        watch.run(handler)
+
+
+def test_what_a_run_returns_and_raises_passes_through():
+    with Watch() as watch:
+        assert watch.run(lambda a, b: a + b, 1, 2) == 3
+        with pytest.raises(KeyError, match="lost"):
+            watch.run({}.__getitem__, "lost")
+
+
+def test_an_endless_loop_is_ended_with_its_line():
+    def endless():
+        while True:
+            pass
+
+    with Watch(seconds=0.2) as watch, pytest.raises(HandlerStuck) as stuck:
+        watch.run(endless)
+    assert "test_watch.py:" in stuck.value.location
+    assert stuck.value.seconds == 0.2
+
+
+def test_a_loop_cannot_catch_its_end():
+    def stubborn():
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:
+                pass
+
+    with Watch(seconds=0.2) as watch, pytest.raises(HandlerStuck):
+        watch.run(stubborn)
+
+
+def test_many_short_runs_are_not_one_long_run():
+    with Watch(seconds=0.3) as watch:
+        for _ in range(12):
+            watch.run(sleep, 0.05)
+
+
+def test_a_handler_blocked_in_native_code_is_given_up_on():
+    given_up = []
+    release = threading.Event()
+
+    def blocked():
+        release.wait()
+
+    def give_up(error):
+        given_up.append(error)
+        release.set()
+
+    with Watch(seconds=0.2, give_up=give_up) as watch, pytest.raises(HandlerStuck):
+        watch.run(blocked)
+    [error] = given_up
+    assert "test_watch.py:" in error.location
+
+
+def test_watches_may_be_nested():
+    before = originals()
+    with Watch() as outer:
+        fenced = originals()
+        with Watch() as inner, pytest.raises(Impure):
+            inner.run(time.time)
+        assert originals() == fenced
+        with pytest.raises(Impure):
+            outer.run(time.time)
+    assert originals() == before
+
+
+def test_watches_may_overlap_in_any_order():
+    before = originals()
+    first, second = Watch(), Watch()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    try:
+        with pytest.raises(Impure):
+            second.run(lambda: time.time())
+    finally:
+        second.__exit__(None, None, None)
+    assert originals() == before
+
+
+def test_a_check_within_a_handler_of_another_leaves_the_fence_in_place():
+    class Plain(Service):
+        pass
+
+    class Checking(Service):
+        done: bool = False
+
+        @action(when=lambda self: not self.done)
+        def go(self):
+            self.done = check(System({"a": Plain()}), traces=None).exhausted
+            time.time()
+
+    with pytest.raises(Impure):
+        check(System({"a": Checking()}), traces=None)
