@@ -19,7 +19,6 @@ from presage.errors import (
     DeletedField,
     Nondeterminism,
     NotState,
-    PresageError,
     UndeclaredField,
 )
 from presage.model.blame import (
