@@ -236,8 +236,8 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Judge `always` and `sometimes` in a state reached by `length` steps. `before` is one that was
-    /// judged already: where nothing that a property reads has changed, nor has its verdict.
+    /// Judge `always` and `sometimes` in a state reached by `length` steps. `before` is one that
+    /// was judged already: where nothing that a property reads has changed, nor has its verdict.
     pub fn check_state(
         &mut self,
         words: &[u32],
