@@ -22,6 +22,8 @@ pub enum Query {
     Observer(u32),
     /// Messages in flight of these types (by address), or of all types.
     Messages(Option<Arc<[usize]>>),
+    /// The stream between two nodes, by its place.
+    Connection(u32),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -130,7 +132,7 @@ pub struct Interest {
 impl Interest {
     fn add(&mut self, query: &Query) {
         match query {
-            Query::Messages(_) => self.messages = true,
+            Query::Messages(_) | Query::Connection(_) => self.messages = true,
             Query::Observer(slot) if self.observers.contains(slot) => {}
             Query::Observer(slot) => self.observers.push(*slot),
             Query::Field { node, field } => {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 from presage.errors import GhostRead, ReadOnly, UnknownNode, UnknownObserver, explain
 from presage.model.automaton import Automaton
@@ -38,6 +38,17 @@ class Reader(Protocol):
 
     def observer(self, index: int, /) -> Any:
         """An observer's state."""
+
+    def connection(self, node: int, peer: int, /) -> tuple[bool, bool, list[Any]]:
+        """Of the node's end of a stream: open, broken without its knowledge, messages queued."""
+
+
+class Connection(NamedTuple):
+    """One end of a stream."""
+
+    open: bool  # a message was delivered, in either direction, since it was made
+    broken: bool  # it is gone, and the node has not heard of it yet
+    queued: tuple[Any, ...]  # messages from this end, oldest first
 
 
 class NodeView:
@@ -73,6 +84,11 @@ class NodeView:
     def random(self) -> Any:
         """Refused: a verdict does not depend on chance."""
         _refuse("random")
+
+    @property
+    def stream(self) -> Any:
+        """Refused: `world.connection(a, b)` shows what is on a stream."""
+        _refuse("stream")
 
     def arm(self, timer: str, *args: Any) -> None:
         """Refused."""
@@ -167,6 +183,9 @@ class LocalReader:
     def observer(self, index: int, /) -> NoReturn:
         raise AssertionError("a node's view has no observers")
 
+    def connection(self, node: int, peer: int, /) -> NoReturn:
+        raise AssertionError("a node's view has no streams")
+
 
 def node_view(automaton: Automaton, seen: Reader | Values) -> Any:
     """The node of `automaton`, as a reader answers for it, or as its values are."""
@@ -219,6 +238,17 @@ class WorldView:
                 for source, to, message in self._reader.messages(types or None)
             ]
         )
+
+    def connection(self, node: str, peer: str) -> Connection:
+        """The stream between two nodes, as it is at the end of `node`."""
+        indices = self._system.indices
+        for name in (node, peer):
+            if name not in indices:
+                raise UnknownNode(name, self._system.names, f"{caller()}: `world.connection`")
+        if self._system.streams is None:
+            return Connection(False, False, ())
+        opened, broken, queued = self._reader.connection(indices[node], indices[peer])
+        return Connection(opened, broken, tuple(queued))
 
     def observer(self, name: str) -> Any:
         """The state of an observer."""
