@@ -137,7 +137,9 @@ def _flow(self, n, source, target, kind, value):
         self.fuel -= 1
         to = source if target is None and source is not None else target or self.name
         number = (n + value) % MODULUS
-        sent = self.stream.connect(to) if kind == 3 else self.stream.send(to, _message(kind, number))
+        sent = (
+            self.stream.connect(to) if kind == 3 else self.stream.send(to, _message(kind, number))
+        )
         if not sent:
             self.a = (self.a + 1) % MODULUS
             self.fuel += 1
