@@ -137,10 +137,8 @@ def _flow(self, n, source, target, kind, value):
         self.fuel -= 1
         to = source if target is None and source is not None else target or self.name
         number = (n + value) % MODULUS
-        sent = (
-            self.stream.connect(to) if kind == 3 else self.stream.send(to, _message(kind, number))
-        )
-        if not sent:
+        stream = self.stream
+        if not (stream.connect(to) if kind == 3 else stream.send(to, _message(kind, number))):
             self.a = (self.a + 1) % MODULUS
             self.fuel += 1
 

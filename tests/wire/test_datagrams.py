@@ -63,7 +63,7 @@ def test_a_node_that_is_down_swallows_what_arrives(network):
 
 
 def test_where_idle_deliveries_are_skipped_the_datagram_stays():
-    """Mutation: count the swallowing as a step. That it is lost for good is covered: it may stay."""
+    """Mutation: count the swallowing as a step. A loss for good is covered: it may stay."""
     faults = Faults(crash=1, restart=1, nodes=["b"])
     system = shouting("x", faults=faults, skip_noops=True)
     story = Story(system).happen("a call", "b crash")

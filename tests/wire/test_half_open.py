@@ -54,6 +54,16 @@ def test_a_half_open_connection_is_discovered_by_a_keep_alive():
     everywhere(system)
 
 
+def test_half_a_connection_cannot_be_cut_nor_closed_as_idle():
+    """Mutation: ask one end only whether it is open."""
+    for node in "ab":
+        faults = Faults(silent_reset=1, nodes=[node], cut=1, idle_close=1)
+        system, story = opened({}, faults=faults)
+        story.happen(f"{node} silent")
+        assert not story.can("a cut") and not story.can("a idle")
+        everywhere(system)
+
+
 def test_a_message_of_the_new_life_opens_a_half_open_connection_again():
     """Mutation: open only the end of the sender, or tell the receiver of the loss."""
     system, story = opened({"b": [("say", "a", "back")]}, faults=SILENT)

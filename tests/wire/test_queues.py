@@ -68,7 +68,8 @@ def test_connecting_opens_a_connection_without_a_message():
 
     system = talk({"a": [("connect", "b")]})
     story = Story(system).happen("a call", "b receive")
-    assert story.end("a", "b").open and story.end("b", "a").open and story["b"].heard == []
+    assert story.end("a", "b").open and story.end("b", "a").open
+    assert story["b"].up and story["b"].heard == []
     everywhere(system)
     system = talk({"a": [("connect", "b")]}, prototypes={"b": Doorman()})
     assert Story(system).happen("a call", "b receive")["b"].heard == ["a is here"]
