@@ -91,6 +91,7 @@ impl Judge {
             trie::Query::Observer(slot) => u64::from(state[layout.nodes + *slot as usize]),
             trie::Query::Messages(types) => mirror.flight().answer(layout, state, types.as_deref()),
             trie::Query::Connection(slot) => u64::from(layout.links(state)[*slot as usize]),
+            trie::Query::Partition => u64::from(layout.split(state)),
         })
     }
 

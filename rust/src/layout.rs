@@ -121,6 +121,11 @@ impl Layout {
         }
     }
 
+    /// The number of the partition in force in `state`, 0 for none.
+    pub fn split(&self, state: &[u32]) -> u32 {
+        self.partition.map_or(0, |word| state[word])
+    }
+
     /// Whether no partition stands between two nodes in `state`.
     #[inline(always)]
     pub fn joined(&self, state: &[u32], source: u32, to: u32) -> bool {

@@ -79,6 +79,13 @@ impl Reader {
         self.shared.value(py, id)
     }
 
+    /// The number of the partition in force, 0 for none.
+    fn partition(&self) -> u32 {
+        let number = self.shared.layout.split(&self.state);
+        self.note(Query::Partition, u64::from(number));
+        number
+    }
+
     /// Of the end of `node` of its stream to `peer`: open, broken, and the messages queued.
     fn connection<'py>(
         &self,

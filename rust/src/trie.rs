@@ -24,6 +24,8 @@ pub enum Query {
     Messages(Option<Arc<[usize]>>),
     /// The stream between two nodes, by its place.
     Connection(u32),
+    /// The partition in force.
+    Partition,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -69,6 +69,7 @@ def view(system, state):
         observer=lambda index: deepcopy(state.observers[index]),
         messages=messages,
         connection=connection,
+        partition=lambda: state.split,
     )
     return WorldView(system, reader)
 

@@ -312,7 +312,8 @@ def _wired_predicate(pick, names):
         lambda world: len(world.connection(node, peer).queued) <= value,
         lambda world: Ping(value) not in world.connection(node, peer).queued,
         lambda world: len(world.messages(Connect)) == 0,
-    )[pick(5)]
+        lambda world: world.partition is None,
+    )[pick(6)]
 
 
 def _predicate(pick, names, wired=False):

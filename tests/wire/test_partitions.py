@@ -15,7 +15,9 @@ def test_nothing_is_delivered_across_a_partition_until_it_heals():
     system = talk({"a": [("say", "b", "one"), ("shout", "b", "two")]}, faults=ONCE)
     story = Story(system).happen("a call", "a call", "network partition")
     assert story.possible == ["network heal heal"]
+    assert story.world.view().partition == APART
     story.happen("network heal", "b receive", "b deliver")
+    assert story.world.view().partition is None
     assert story["b"].heard == ["a: one", "a: two"]
     assert not story.can("network partition")
     everywhere(system)

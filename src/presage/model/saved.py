@@ -54,6 +54,9 @@ class SavedReader:
         every = [self._decode(envelope.encoded) for envelope in self._wire().flying()]
         return [each for each in every if types is None or isinstance(each[2], types)]
 
+    def partition(self) -> int:
+        return self._saved.wire.partition
+
     def connection(self, node: int, peer: int, /) -> tuple[bool, bool, list[Any]]:
         opened, broken, queue = self._wire().streams.end(node, peer)
         return opened, broken, [self._decode(envelope.encoded)[2] for envelope in queue]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 from presage.errors import GhostRead, ReadOnly, UnknownNode, UnknownObserver, explain
 from presage.model.automaton import Automaton
 from presage.model.event import Envelope
+from presage.model.faults import Partition
 from presage.model.local import UP, Control, Values
 from presage.model.service import Service
 from presage.model.source import caller
@@ -38,6 +39,9 @@ class Reader(Protocol):
 
     def observer(self, index: int, /) -> Any:
         """An observer's state."""
+
+    def partition(self) -> int:
+        """The number of the partition in force, from 1; 0: none."""
 
     def connection(self, node: int, peer: int, /) -> tuple[bool, bool, list[Any]]:
         """Of the node's end of a stream: open, broken without its knowledge, messages queued."""
@@ -183,6 +187,9 @@ class LocalReader:
     def observer(self, index: int, /) -> NoReturn:
         raise AssertionError("a node's view has no observers")
 
+    def partition(self) -> NoReturn:
+        raise AssertionError("a node's view has no network")
+
     def connection(self, node: int, peer: int, /) -> NoReturn:
         raise AssertionError("a node's view has no streams")
 
@@ -238,6 +245,13 @@ class WorldView:
                 for source, to, message in self._reader.messages(types or None)
             ]
         )
+
+    @property
+    def partition(self) -> Partition | None:
+        """The partition in force; None while the network is whole."""
+        ways = self._system.faults.partitions
+        number = self._reader.partition() if ways else 0
+        return ways[number - 1] if number else None
 
     def connection(self, node: str, peer: str) -> Connection:
         """The stream between two nodes, as it is at the end of `node`."""
