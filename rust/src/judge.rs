@@ -75,7 +75,7 @@ impl Judge {
             let word = nodes + slot as usize;
             before[word] == after[word]
         };
-        !interest.messages
+        !interest.between
             && interest.fields.iter().all(same_node)
             && interest.observers.iter().all(same_observer)
     }

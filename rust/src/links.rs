@@ -69,7 +69,7 @@ impl Expander {
     fn offered(&self, state: &[u32], link: &Link, end: usize) -> Option<(u32, u32, What)> {
         let layout = &self.shared.layout;
         let (node, peer) = (link.ends[end], link.ends[1 - end]);
-        let up = |node: u32| self.mirror.locals[state[node as usize] as usize].up;
+        let up = |node: u32| self.mirror.ups[state[node as usize] as usize];
         let lost = self.shared.lost[peer as usize * layout.nodes + node as usize];
         if link.error[end] {
             return up(node).then_some((node, lost, What::Broken));

@@ -11,6 +11,7 @@ use crate::tables::{ClassInfo, EnvelopeInfo, LinkInfo, LocalInfo, QueueInfo, Tab
 pub struct Mirror {
     pub locals: Vec<LocalInfo>,
     pub rows: Vec<u32>,
+    pub ups: Vec<bool>,
     pub envelopes: Vec<EnvelopeInfo>,
     pub queues: Vec<QueueInfo>,
     pub links: Vec<LinkInfo>,
@@ -25,6 +26,7 @@ impl Mirror {
     pub fn sync(&mut self, tables: &Tables) {
         catch_up(&mut self.locals, &tables.locals);
         catch_up(&mut self.rows, &tables.rows);
+        catch_up(&mut self.ups, &tables.ups);
         catch_up(&mut self.envelopes, &tables.envelopes);
         catch_up(&mut self.queues, &tables.queues);
         catch_up(&mut self.links, &tables.links);

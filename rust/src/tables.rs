@@ -21,8 +21,6 @@ pub struct LocalInfo {
     pub node: u32,
     /// Where its row of value ids starts in `rows`.
     pub row: u32,
-    /// Whether the node runs; kept only where there are streams.
-    pub up: bool,
     pub mix: u64,
 }
 
@@ -104,6 +102,8 @@ pub struct Tables {
     pub values: Interner,
     pub locals: Vec<LocalInfo>,
     pub rows: Vec<u32>,
+    /// Per local state, whether the node runs; known only where there are streams.
+    pub ups: Vec<bool>,
     local_ids: FxHashMap<Box<[u32]>, u32>,
     pub messages: Interner,
     pub envelopes: Vec<EnvelopeInfo>,
@@ -153,9 +153,9 @@ impl Tables {
         self.locals.push(LocalInfo {
             node: node as u32,
             row: self.rows.len() as u32,
-            up,
             mix: mix(LOCAL, node as u64, digest),
         });
+        self.ups.push(up);
         self.rows.extend_from_slice(row);
         self.local_ids.insert(key.into(), id);
         id
