@@ -16,6 +16,7 @@ impl Expander {
         let fixed = self.shared.layout.fixed;
         let taken = |word: u32| self.mirror.envelopes[word as usize].mix;
         let (network, what) = (self.shared.layout.network, candidate.what);
+        let what = if what.is_mail() { what } else { What::Internal };
         match (network, what) {
             (Network::Ordered, _) => {
                 let mut words = std::mem::take(&mut self.scratch);
@@ -44,6 +45,9 @@ impl Expander {
     }
 
     fn sends_of(&self, effect: u32) -> &[u32] {
+        if effect == NOWHERE {
+            return &[];
+        }
         let (start, count) = self.effects[effect as usize].sends;
         &self.sends[start as usize..(start + count) as usize]
     }
@@ -52,7 +56,7 @@ impl Expander {
     fn ordered(&mut self, before: &[u32], candidate: &Candidate, words: &mut Vec<u32>) -> u64 {
         words.extend_from_slice(before);
         let mut delta = 0u64;
-        if candidate.word != NOWHERE {
+        if candidate.what.is_mail() {
             let position = candidate.word as usize - self.shared.layout.fixed;
             let queue = words[position];
             let after = match candidate.what {
@@ -141,6 +145,7 @@ impl Expander {
                 out[start + word] -= 1;
             }
         }
+        self.build_links(state, candidate, &mut out[start..]);
         self.build_network(&state[fixed..], candidate, out);
         out[start + fixed..].sort_unstable();
     }
@@ -160,7 +165,7 @@ impl Expander {
         let consumed = match candidate.what {
             What::Deliver => network == Network::Unordered,
             What::Drop => true,
-            What::Internal | What::Duplicate => false,
+            _ => false,
         };
         if consumed {
             out.extend_from_slice(&before[..position]);

@@ -12,18 +12,39 @@ use pyo3::prelude::*;
 
 use crate::fingerprint::{BUDGET, OBSERVER, mix};
 use crate::flat::{FlatMap, pair};
-use crate::layout::{Budget, DROP, DUPLICATE, Network};
+use crate::layout::{Budget, CUT, DROP, DUPLICATE, HEAL, IDLE, Network, PARTITION};
+use crate::links::Flowing;
 use crate::mirror::Mirror;
 use crate::shared::Shared;
 use crate::tables::{NOT_A_FAULT, Outcome};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    /// A timer, action, call, crash or restart of one node.
+    /// A timer, action, call, crash, restart or reset of one node.
     Internal,
     Deliver,
     Drop,
     Duplicate,
+    /// A message of a stream is delivered.
+    Receive,
+    /// A node hears that a connection broke, was refused, or is only half open.
+    Broken,
+    Refused,
+    KeepAlive,
+    /// A connection breaks, or is closed because it is idle.
+    Cut,
+    Idle,
+    /// The network falls apart, or is whole again.
+    Split,
+    Heal,
+}
+
+impl What {
+    /// Whether it concerns a message outside streams.
+    #[inline(always)]
+    pub fn is_mail(self) -> bool {
+        matches!(self, What::Deliver | What::Drop | What::Duplicate)
+    }
 }
 
 pub const NOWHERE: u32 = u32::MAX;
@@ -34,9 +55,10 @@ pub struct Candidate {
     pub fingerprint: u64,
     /// Which state of the batch it starts from.
     pub from: u32,
-    /// Index into `Expander::effects`; `NOWHERE` for drops and duplicates.
+    /// Index into `Expander::effects`; `NOWHERE` where no handler runs.
     pub effect: u32,
-    /// Position of the network word it concerns; `NOWHERE` for internal events.
+    /// Position of the word it concerns, a message or a connection; for `Split` the number of the
+    /// partition; `NOWHERE` for internal events.
     pub word: u32,
     pub what: What,
 }
@@ -55,6 +77,8 @@ pub struct Effect {
     /// Stimulus or envelope it answers, and which of its branches it is.
     pub origin: u32,
     pub branch: u32,
+    /// Index into `Expander::flowing`; `NOWHERE` where no stream is used.
+    pub flowing: u32,
 }
 
 pub struct Expander {
@@ -65,12 +89,18 @@ pub struct Expander {
     /// Per local state: its range of internal effects, start and length packed; MAX if not known.
     internals: Vec<u64>,
     deliveries: FlatMap,
+    /// As `deliveries`, for messages of streams: those are transitions whatever they do.
+    received: FlatMap,
     pub observed: Vec<FlatMap>,
     observed_mix: FlatMap,
     pub pushes: FlatMap,
     pub doubles: FlatMap,
     pub scratch: Vec<u32>,
     pub candidates: Vec<Candidate>,
+    pub flowing: Vec<Flowing>,
+    /// (connection, operation) to connection; and room for the connections of one state.
+    pub linked: FlatMap,
+    pub links: Vec<u32>,
 }
 
 impl Expander {
@@ -83,12 +113,16 @@ impl Expander {
             sends: Vec::new(),
             internals: Vec::new(),
             deliveries: FlatMap::default(),
+            received: FlatMap::default(),
             observed: (0..observers).map(|_| FlatMap::default()).collect(),
             observed_mix: FlatMap::default(),
             pushes: FlatMap::default(),
             doubles: FlatMap::default(),
             scratch: Vec::new(),
             candidates: Vec::new(),
+            flowing: Vec::new(),
+            linked: FlatMap::default(),
+            links: Vec::new(),
         };
         expander.sync();
         expander
@@ -113,6 +147,12 @@ impl Expander {
             }
         }
         self.list_network(state, fingerprint, from)?;
+        if self.shared.layout.streams.is_some() {
+            self.list_streams(state, fingerprint, from)?;
+        }
+        if self.shared.layout.partition.is_some() {
+            self.list_partitions(state, fingerprint, from)?;
+        }
         let mut listed = self.candidates[first..].iter();
         Ok(!listed
             .any(|candidate| candidate.fingerprint != fingerprint && !self.is_fault(candidate)))
@@ -135,10 +175,12 @@ impl Expander {
                 word
             };
             let position = position as u32;
-            let to = self.mirror.envelopes[envelope as usize].to;
-            let (start, count) = self.delivery(state[to as usize], envelope)?;
-            for effect in start..start + count {
-                self.aim(state, fingerprint, (from, effect, position, What::Deliver))?;
+            let info = self.mirror.envelopes[envelope as usize];
+            if self.shared.layout.joined(state, info.source, info.to) {
+                let (start, count) = self.delivery(state[info.to as usize], envelope)?;
+                for effect in start..start + count {
+                    self.aim(state, fingerprint, (from, effect, position, What::Deliver))?;
+                }
             }
             if drops {
                 self.aim(state, fingerprint, (from, NOWHERE, position, What::Drop))?;
@@ -162,7 +204,12 @@ impl Expander {
         match candidate.what {
             What::Drop => Some(DROP),
             What::Duplicate => Some(DUPLICATE),
-            What::Deliver => None,
+            What::Cut => Some(CUT),
+            What::Idle => Some(IDLE),
+            What::Split => Some(PARTITION),
+            What::Heal => Some(HEAL),
+            What::Deliver | What::Receive => None,
+            What::Broken | What::Refused | What::KeepAlive => None,
             What::Internal => match self.effects[candidate.effect as usize].fault {
                 NOT_A_FAULT => None,
                 fault => Some(fault as usize),
@@ -172,7 +219,7 @@ impl Expander {
 
     /// Add the candidate, working out the fingerprint it leads to.
     #[inline(always)]
-    fn aim(
+    pub fn aim(
         &mut self,
         state: &[u32],
         fingerprint: u64,
@@ -196,6 +243,13 @@ impl Expander {
         if let Some(fault) = self.fault_of(&candidate) {
             sum = sum.wrapping_add(self.spend_delta(state, fault));
         }
+        if self.shared.layout.streams.is_some() {
+            let Some(delta) = self.links_delta(state, &candidate) else {
+                return Ok(()); // this branch is for other queues than these
+            };
+            sum = sum.wrapping_add(delta);
+        }
+        sum = sum.wrapping_add(self.partition_delta(state, &candidate));
         let network = self.network_delta(state, &candidate);
         candidate.fingerprint = sum.wrapping_add(network);
         self.candidates.push(candidate);
@@ -288,10 +342,27 @@ impl Expander {
         Ok((start, count))
     }
 
+    /// The range of effects of `envelope`, come by a stream, on its receiver in `local`.
+    #[inline(always)]
+    pub fn reception(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
+        if let Some(range) = self.received.get(pair(local, envelope)) {
+            return Ok(((range >> 32) as u32, range as u32));
+        }
+        let outcomes = self.shared.delivery(local, envelope)?;
+        self.sync();
+        let start = self.effects.len() as u32;
+        self.compile(local, (envelope, NOT_A_FAULT), &outcomes, false);
+        let count = self.effects.len() as u32 - start;
+        let range = pair(start, count);
+        self.received.insert(pair(local, envelope), range);
+        Ok((start, count))
+    }
+
     fn compile(&mut self, before: u32, origin: (u32, u8), outcomes: &[Outcome], skip_noops: bool) {
-        let share = |local: u32| self.mirror.locals[local as usize].mix;
         for (branch, outcome) in outcomes.iter().enumerate() {
-            let silent = outcome.sends.is_empty() && outcome.records == 0;
+            let share = |local: u32| self.mirror.locals[local as usize].mix;
+            let quiet = outcome.sends.is_empty() && outcome.flows.is_empty();
+            let silent = quiet && outcome.records == 0;
             if skip_noops && silent && outcome.local == before {
                 continue; // no transition at all, so no step property is asked about it either
             }
@@ -303,6 +374,7 @@ impl Expander {
             }
             let sends = (self.sends.len() as u32, outcome.sends.len() as u32);
             self.sends.extend_from_slice(&outcome.sends);
+            let flowing = self.compile_flows(outcome);
             self.effects.push(Effect {
                 node: self.mirror.locals[before as usize].node,
                 local: outcome.local,
@@ -313,6 +385,7 @@ impl Expander {
                 broken: outcome.broken,
                 origin: origin.0,
                 branch: branch as u32,
+                flowing,
             });
         }
     }

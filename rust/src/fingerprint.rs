@@ -14,6 +14,8 @@ pub const OBSERVER: u64 = 1;
 pub const BUDGET: u64 = 2;
 pub const ENVELOPE: u64 = 3;
 pub const CHANNEL: u64 = 4;
+pub const CONNECTION: u64 = 5;
+pub const SPLIT: u64 = 6;
 
 /// The finaliser of SplitMix64: a bijection that spreads every input bit over the word.
 #[inline(always)]

@@ -75,7 +75,7 @@ impl Judge {
             let word = nodes + slot as usize;
             before[word] == after[word]
         };
-        !interest.messages
+        !interest.between
             && interest.fields.iter().all(same_node)
             && interest.observers.iter().all(same_observer)
     }
@@ -89,11 +89,9 @@ impl Judge {
                 u64::from(mirror.rows[(local.row + field) as usize])
             }
             trie::Query::Observer(slot) => u64::from(state[layout.nodes + *slot as usize]),
-            trie::Query::Messages(types) => {
-                let words = &state[layout.fixed..];
-                let types = types.as_deref();
-                mirror.flight().answer(layout.network, words, types)
-            }
+            trie::Query::Messages(types) => mirror.flight().answer(layout, state, types.as_deref()),
+            trie::Query::Connection(slot) => u64::from(layout.links(state)[*slot as usize]),
+            trie::Query::Partition => u64::from(layout.split(state)),
         })
     }
 

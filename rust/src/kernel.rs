@@ -52,10 +52,12 @@ fn property(kind: &str) -> PyResult<PropertyState> {
 
 #[pymethods]
 impl Kernel {
-    /// `values`: each node's values before its start; `ghosts`: per node and field.
+    /// `values`: each node's values before its start; `ghosts`: per node and field; `severed`: per
+    /// partition and pair of nodes; `lost`: the message that tells of lost streams, if any are.
     #[new]
     #[pyo3(signature = (
-        bridge, codec, *, values, ghosts, observers, properties, budgets, network, skip_noops
+        bridge, codec, *, values, ghosts, observers, properties, budgets, network, skip_noops,
+        severed, lost
     ))]
     #[allow(clippy::too_many_arguments)] // keywords on the Python side; grouping them hides names
     fn new(
@@ -66,18 +68,22 @@ impl Kernel {
         ghosts: Vec<Vec<bool>>,
         observers: Vec<Bound<'_, PyAny>>,
         properties: Vec<String>,
-        budgets: [i64; 4],
+        budgets: [i64; FAULTS.len()],
         network: &str,
         skip_noops: bool,
+        severed: Vec<Vec<bool>>,
+        lost: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let network = self::network(network)?;
-        let layout = Layout::new(ghosts.len(), observers.len(), budgets, network, skip_noops);
+        let network = (self::network(network)?, skip_noops);
+        let (nodes, streams) = (ghosts.len(), lost.is_some());
+        let layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
         let mut shared = Shared {
             layout,
             codec,
             bridge,
             tables: Mutex::new(Tables::new()),
             ghost_values: Vec::new(),
+            lost: Vec::new(),
             ghosts,
             properties: properties
                 .iter()
@@ -94,6 +100,14 @@ impl Kernel {
                 .try_iter()?
                 .map(|value| shared.intern_value(py, &value?));
             shared.ghost_values.push(ids.collect::<PyResult<_>>()?);
+        }
+        if let Some(lost) = lost {
+            for (peer, node) in (0..nodes).flat_map(|peer| (0..nodes).map(move |node| (peer, node)))
+            {
+                let told = (node, &lost).into_pyobject(py)?;
+                let envelope = shared.envelope(py, peer, told.as_any())?;
+                shared.lost.push(envelope);
+            }
         }
         let locals = values.iter().enumerate();
         let locals = locals.map(|(node, values)| shared.local(py, node, values));

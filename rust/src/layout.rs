@@ -1,6 +1,7 @@
 //! Where everything stands in a state vector.
 //!
-//! One word per node (its local state), one per observer, one per limited fault budget, then the
+//! One word per node (its local state), one per observer, one per limited fault budget, one for the
+//! partition in force if there may be any, one per pair of nodes if there are streams, then the
 //! network: a sorted bag of words, envelopes on an unordered net, whole channels on an ordered one.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,16 +23,40 @@ pub enum Budget {
 }
 
 /// Faults, in the order of `Layout::budgets` and of the names shown to people.
-pub const FAULTS: [&str; 4] = ["crash", "restart", "drop", "duplicate"];
+pub const FAULTS: [&str; 10] = [
+    "crash",
+    "restart",
+    "drop",
+    "duplicate",
+    "reset",
+    "silent_reset",
+    "cut",
+    "idle_close",
+    "partition",
+    "heal",
+];
+pub const CRASH: usize = 0;
 pub const DROP: usize = 2;
 pub const DUPLICATE: usize = 3;
+pub const RESET: usize = 4;
+pub const SILENT: usize = 5;
+pub const CUT: usize = 6;
+pub const IDLE: usize = 7;
+pub const PARTITION: usize = 8;
+pub const HEAL: usize = 9;
 
 pub struct Layout {
     pub nodes: usize,
     pub observers: usize,
-    pub budgets: [Budget; 4],
+    pub budgets: [Budget; FAULTS.len()],
     /// What each limited budget starts with.
-    pub granted: [u32; 4],
+    pub granted: [u32; FAULTS.len()],
+    /// The word that holds the number of the partition in force, 0 for none.
+    pub partition: Option<usize>,
+    /// Per partition, per pair (source times nodes plus receiver): whether it stands between them.
+    pub severed: Vec<Vec<bool>>,
+    /// The first word of the connections, one per pair of nodes; see `slot`.
+    pub streams: Option<usize>,
     /// Number of words before the network.
     pub fixed: usize,
     pub network: Network,
@@ -43,15 +68,19 @@ impl Layout {
     pub fn new(
         nodes: usize,
         observers: usize,
-        granted: [i64; 4],
-        network: Network,
-        skip_noops: bool,
+        granted: [i64; FAULTS.len()],
+        (network, skip_noops): (Network, bool),
+        severed: Vec<Vec<bool>>,
+        streams: bool,
     ) -> Self {
         let mut layout = Layout {
             nodes,
             observers,
-            budgets: [Budget::Off; 4],
-            granted: [0; 4],
+            budgets: [Budget::Off; FAULTS.len()],
+            granted: [0; FAULTS.len()],
+            partition: None,
+            severed,
+            streams: None,
             fixed: nodes + observers,
             network,
             skip_noops,
@@ -65,7 +94,46 @@ impl Layout {
                 layout.fixed += 1;
             }
         }
+        if !layout.severed.is_empty() {
+            layout.partition = Some(layout.fixed);
+            layout.fixed += 1;
+        }
+        if streams {
+            layout.streams = Some(layout.fixed);
+            layout.fixed += nodes * (nodes + 1) / 2;
+        }
         layout
+    }
+
+    /// The place, among the connections, of the one between two nodes.
+    #[inline(always)]
+    pub fn slot(one: u32, other: u32) -> usize {
+        let (low, high) = (one.min(other) as usize, one.max(other) as usize);
+        high * (high + 1) / 2 + low
+    }
+
+    /// The connections of a state; none where there are no streams.
+    #[inline(always)]
+    pub fn links<'s>(&self, state: &'s [u32]) -> &'s [u32] {
+        match self.streams {
+            Some(first) => &state[first..self.fixed],
+            None => &[],
+        }
+    }
+
+    /// The number of the partition in force in `state`, 0 for none.
+    pub fn split(&self, state: &[u32]) -> u32 {
+        self.partition.map_or(0, |word| state[word])
+    }
+
+    /// Whether no partition stands between two nodes in `state`.
+    #[inline(always)]
+    pub fn joined(&self, state: &[u32], source: u32, to: u32) -> bool {
+        let Some(word) = self.partition else {
+            return true;
+        };
+        let number = state[word] as usize;
+        number == 0 || !self.severed[number - 1][source as usize * self.nodes + to as usize]
     }
 
     /// Whether `fault` may still happen in `state`.

@@ -4,6 +4,7 @@
 //! is the only place where threads enter Python.
 
 mod build;
+mod connection;
 mod expand;
 mod fingerprint;
 mod flat;
@@ -11,6 +12,7 @@ mod intern;
 mod judge;
 mod kernel;
 mod layout;
+mod links;
 mod mirror;
 mod path;
 mod reader;

@@ -4,15 +4,17 @@
 //! grow. It is brought up to date before a thread works on states made by others, and after each
 //! new thing the thread itself has learnt.
 
-use crate::layout::Network;
-use crate::tables::{ClassInfo, EnvelopeInfo, LocalInfo, QueueInfo, Tables};
+use crate::layout::{Layout, Network};
+use crate::tables::{ClassInfo, EnvelopeInfo, LinkInfo, LocalInfo, QueueInfo, Tables};
 
 #[derive(Default)]
 pub struct Mirror {
     pub locals: Vec<LocalInfo>,
     pub rows: Vec<u32>,
+    pub ups: Vec<bool>,
     pub envelopes: Vec<EnvelopeInfo>,
     pub queues: Vec<QueueInfo>,
+    pub links: Vec<LinkInfo>,
     pub classes: Vec<ClassInfo>,
 }
 
@@ -24,8 +26,10 @@ impl Mirror {
     pub fn sync(&mut self, tables: &Tables) {
         catch_up(&mut self.locals, &tables.locals);
         catch_up(&mut self.rows, &tables.rows);
+        catch_up(&mut self.ups, &tables.ups);
         catch_up(&mut self.envelopes, &tables.envelopes);
         catch_up(&mut self.queues, &tables.queues);
+        catch_up(&mut self.links, &tables.links);
         catch_up(&mut self.classes, &tables.classes);
     }
 
@@ -33,6 +37,7 @@ impl Mirror {
         Flight {
             envelopes: &self.envelopes,
             queues: &self.queues,
+            links: &self.links,
             classes: &self.classes,
         }
     }
@@ -43,6 +48,7 @@ impl Mirror {
 pub struct Flight<'a> {
     pub envelopes: &'a [EnvelopeInfo],
     pub queues: &'a [QueueInfo],
+    pub links: &'a [LinkInfo],
     pub classes: &'a [ClassInfo],
 }
 
@@ -53,16 +59,22 @@ impl Flight<'_> {
         types.is_none_or(|types| types.iter().any(|class| mro.contains(class)))
     }
 
-    /// Visit each envelope of these types that the network `words` hold.
+    /// Visit each envelope of these types that is on its way in `state`.
     pub fn visit(
         &self,
-        network: Network,
-        words: &[u32],
+        layout: &Layout,
+        state: &[u32],
         types: Option<&[usize]>,
         mut each: impl FnMut(u32),
     ) {
-        for &word in words {
-            if network == Network::Ordered {
+        for &word in layout.links(state).iter().filter(|&&word| word != 0) {
+            let queues = &self.links[word as usize].link.queues;
+            let both = queues.iter().flat_map(|queue| queue.iter());
+            let of = both.filter(|envelope| self.is_of(**envelope, types));
+            of.for_each(|&envelope| each(envelope));
+        }
+        for &word in &state[layout.fixed..] {
+            if layout.network == Network::Ordered {
                 let queue = &self.queues[word as usize];
                 let of = |envelope: &&u32| self.is_of(**envelope, types);
                 queue
@@ -77,9 +89,9 @@ impl Flight<'_> {
     }
 
     /// The messages of some types as one word: a sum, so that their order does not matter.
-    pub fn answer(&self, network: Network, words: &[u32], types: Option<&[usize]>) -> u64 {
+    pub fn answer(&self, layout: &Layout, state: &[u32], types: Option<&[usize]>) -> u64 {
         let mut sum = 0u64;
-        self.visit(network, words, types, |envelope| {
+        self.visit(layout, state, types, |envelope| {
             sum = sum.wrapping_add(self.envelopes[envelope as usize].mix);
         });
         sum

@@ -97,6 +97,10 @@ fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<Happened>)> {
     Ok((initial, happened))
 }
 
+fn numbered(py: Python<'_>, number: u32) -> PyResult<Bound<'_, PyAny>> {
+    Ok((number,).into_pyobject(py)?.into_any())
+}
+
 type Named<'py> = (&'static str, Bound<'py, PyAny>, Vec<u32>);
 
 /// An event in terms that Python knows.
@@ -112,11 +116,20 @@ fn name<'py>(
         What::Deliver => ("deliver", shared.message(py, event.origin)?),
         What::Drop => ("drop", shared.message(py, event.origin)?),
         What::Duplicate => ("duplicate", shared.message(py, event.origin)?),
+        What::Receive => ("receive", shared.message(py, event.origin)?),
+        What::Broken => ("broken", shared.message(py, event.origin)?),
+        What::Refused => ("refused", shared.message(py, event.origin)?),
+        What::KeepAlive => ("keepalive", shared.message(py, event.origin)?),
+        What::Cut => ("cut", numbered(py, event.origin)?),
+        What::Idle => ("idle", numbered(py, event.origin)?),
+        What::Split => ("partition", numbered(py, event.origin)?),
+        What::Heal => ("heal", numbered(py, event.origin)?),
     };
     let local = state[event.node as usize];
     let choices: Vec<u32> = match event.what {
         What::Drop | What::Duplicate => Vec::new(),
-        What::Deliver => {
+        What::Cut | What::Idle | What::Split | What::Heal => Vec::new(),
+        What::Deliver | What::Receive | What::Broken | What::Refused | What::KeepAlive => {
             let outcomes = shared.delivery(local, event.origin)?;
             outcomes[event.branch as usize].choices.to_vec()
         }

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
+use crate::layout::Layout;
 use crate::mirror::Flight;
 use crate::shared::{Shared, addresses};
 use crate::trie::Query;
@@ -78,6 +79,35 @@ impl Reader {
         self.shared.value(py, id)
     }
 
+    /// The number of the partition in force, 0 for none.
+    fn partition(&self) -> u32 {
+        let number = self.shared.layout.split(&self.state);
+        self.note(Query::Partition, u64::from(number));
+        number
+    }
+
+    /// Of the end of `node` of its stream to `peer`: open, broken, and the messages queued.
+    fn connection<'py>(
+        &self,
+        py: Python<'py>,
+        node: u32,
+        peer: u32,
+    ) -> PyResult<(bool, bool, Bound<'py, PyList>)> {
+        let slot = Layout::slot(node, peer);
+        let word = self.shared.layout.links(&self.state)[slot];
+        self.note(Query::Connection(slot as u32), u64::from(word));
+        if word == 0 {
+            return Ok((false, false, PyList::empty(py)));
+        }
+        let link = self.shared.tables.lock().links[word as usize].link.clone();
+        let end = link.end(node);
+        let queued = PyList::empty(py);
+        for &envelope in link.queues[end].iter() {
+            queued.append(self.shared.message(py, envelope)?.get_item(2)?)?;
+        }
+        Ok((link.open[end], link.error[end], queued))
+    }
+
     /// (source, to, message) of everything in flight of these types, in canonical order.
     fn messages<'py>(
         &self,
@@ -88,21 +118,21 @@ impl Reader {
             Some(types) => Some(self.keep(types)?),
             None => None,
         };
-        let words = &self.state[self.shared.layout.fixed..];
         let mut found = Vec::new();
         {
             let tables = self.shared.tables.lock();
             let flight = Flight {
                 envelopes: &tables.envelopes,
                 queues: &tables.queues,
+                links: &tables.links,
                 classes: &tables.classes,
             };
-            let network = self.shared.layout.network;
-            flight.visit(network, words, types.as_deref(), |envelope| {
+            let (layout, state) = (&self.shared.layout, &self.state);
+            flight.visit(layout, state, types.as_deref(), |envelope| {
                 let bytes = tables.messages.get(envelope).bytes.clone();
                 found.push((bytes, envelope));
             });
-            let answer = flight.answer(network, words, types.as_deref());
+            let answer = flight.answer(layout, state, types.as_deref());
             self.note(Query::Messages(types), answer);
         }
         found.sort_unstable();

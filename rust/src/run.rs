@@ -13,7 +13,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::flat::pair;
 use crate::layout::Budget;
 use crate::shared::Shared;
-use crate::tables::{Internal, NOT_A_FAULT, Outcome};
+use crate::tables::{Flow, Internal, Limit, NOT_A_FAULT, Outcome};
 
 /// The first steps, and a share of all later ones, are run twice to catch impure handlers.
 const TWICE_FIRST: u64 = 256;
@@ -135,7 +135,8 @@ impl Shared {
             .collect()
     }
 
-    /// Intern what Python says of one branch: (choices, values, sends, records, broken).
+    /// Intern what Python says of one branch: (choices, values, sends, records, broken), and
+    /// where there are streams (flows, limits).
     fn outcome(&self, py: Python<'_>, node: usize, item: &Bound<'_, PyAny>) -> PyResult<Outcome> {
         let item = item.cast::<PyTuple>()?;
         let choices: Vec<u32> = item.get_item(0)?.extract()?;
@@ -152,7 +153,35 @@ impl Shared {
             records,
             broken: item.get_item(4)?.extract()?,
             choices: choices.into(),
+            flows: match item.len() {
+                5 => Box::default(),
+                _ => self.flows(py, node, &item.get_item(5)?)?,
+            },
+            limits: match item.len() {
+                5 => Box::default(),
+                _ => limits(&item.get_item(6)?)?,
+            },
         })
+    }
+
+    /// Intern what a step did to streams: (peer, closes, message) each.
+    fn flows(
+        &self,
+        py: Python<'_>,
+        node: usize,
+        listed: &Bound<'_, PyAny>,
+    ) -> PyResult<Box<[Flow]>> {
+        let mut flows = Vec::new();
+        for item in listed.try_iter()? {
+            let (peer, closes, message): (u32, bool, Bound<'_, PyAny>) = item?.extract()?;
+            let send = (peer, message).into_pyobject(py)?;
+            let envelope = match closes {
+                true => None,
+                false => Some(self.envelope(py, node, send.as_any())?),
+            };
+            flows.push(Flow { peer, envelope });
+        }
+        Ok(flows.into())
     }
 
     /// The state of observer `slot` after it has been fed `records` in `state`.
@@ -175,4 +204,13 @@ impl Shared {
             Ok(id)
         })
     }
+}
+
+fn limits(listed: &Bound<'_, PyAny>) -> PyResult<Box<[Limit]>> {
+    let mut limits = Vec::new();
+    for item in listed.try_iter()? {
+        let (peer, least, most): (u32, u32, u32) = item?.extract()?;
+        limits.push(Limit { peer, least, most });
+    }
+    Ok(limits.into())
 }

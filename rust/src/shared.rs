@@ -43,6 +43,8 @@ pub struct Shared {
     /// Per node, per field: is it a ghost, and the id of the value a handler starts with.
     pub ghosts: Vec<Vec<bool>>,
     pub ghost_values: Vec<Vec<u32>>,
+    /// Per pair (peer times nodes plus node): what tells the node that the peer is lost.
+    pub lost: Vec<u32>,
     pub properties: Vec<PropertyState>,
     /// Message types that predicates asked for. Queries hold their addresses, so they must live.
     pub asked_types: Mutex<FxHashMap<Arc<[usize]>, Py<PyAny>>>,
@@ -55,6 +57,9 @@ pub struct Shared {
 /// Larger values, histories above all, are decoded each time they are needed: there may be hundreds
 /// of thousands, each needed a few times, and as Python objects they take ten times their bytes.
 const SHARED_MAX: usize = 128;
+
+/// The status of a node that runs.
+const UP: u8 = 1;
 
 /// Values encoded back to back, not yet interned.
 #[derive(Default)]
@@ -180,6 +185,10 @@ impl Shared {
     /// Intern the values of a node as a local state. Ghost fields are put back to their start.
     pub fn local(&self, py: Python<'_>, node: usize, values: &Bound<'_, PyAny>) -> PyResult<u32> {
         let mut encoded = Encoded::default();
+        let up = self.layout.streams.is_some() && {
+            let status = values.get_item(0)?.get_item(0)?;
+            status.extract::<u8>()? == UP
+        };
         for (field, value) in values.cast::<PyList>()?.iter().enumerate() {
             let codec = self.codec.get();
             let pushed = encoded.push(py, codec, &value);
@@ -192,7 +201,7 @@ impl Shared {
                 row[field] = self.ghost_values[node][field];
             }
         }
-        Ok(tables.local(node, &row, &self.ghosts[node]))
+        Ok(tables.local(node, &row, &self.ghosts[node], up))
     }
 
     /// The same error, told in terms of the node's class and field.

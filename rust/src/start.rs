@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::connection::Op;
 use crate::fingerprint::{BUDGET, OBSERVER, mix};
-use crate::layout::{Budget, Network};
+use crate::layout::{Budget, Layout, Network};
 use crate::search::Initial;
 use crate::shared::Shared;
 use crate::tables::Outcome;
@@ -20,7 +21,9 @@ pub fn initial_states(
     let stimulus = ("start",).into_pyobject(py)?;
     let mut partial: Vec<Vec<Outcome>> = vec![Vec::new()];
     for &local in locals {
-        let outcomes = shared.run(py, local, stimulus.as_any())?;
+        let mut outcomes = shared.run(py, local, stimulus.as_any())?.to_vec();
+        // Nothing is queued before a node starts.
+        outcomes.retain(|outcome| outcome.limits.iter().all(|limit| limit.least == 0));
         let extended = partial.iter().flat_map(|chosen| {
             outcomes.iter().map(|outcome| {
                 let mut chosen = chosen.clone();
@@ -51,6 +54,12 @@ fn assemble(shared: &Arc<Shared>, chosen: &[Outcome], observers: &[u32]) -> PyRe
             words.push(layout.granted[fault]);
         }
     }
+    if layout.partition.is_some() {
+        words.push(0);
+    }
+    if layout.streams.is_some() {
+        words.extend(connections(shared, chosen));
+    }
     let sends = chosen
         .iter()
         .flat_map(|outcome| outcome.sends.iter().copied());
@@ -66,6 +75,21 @@ fn assemble(shared: &Arc<Shared>, chosen: &[Outcome], observers: &[u32]) -> PyRe
             .flat_map(|outcome| outcome.choices.to_vec())
             .collect(),
     })
+}
+
+/// The connections after what these outcomes, one per node, did to them.
+fn connections(shared: &Shared, chosen: &[Outcome]) -> Vec<u32> {
+    let mut tables = shared.tables.lock();
+    let nodes = shared.layout.nodes;
+    let mut words = vec![0; nodes * (nodes + 1) / 2];
+    for (node, outcome) in chosen.iter().enumerate() {
+        for flow in &outcome.flows {
+            let word = &mut words[Layout::slot(node as u32, flow.peer)];
+            let end = usize::from(node as u32 > flow.peer);
+            *word = tables.linked(*word, flow.envelope.map_or(Op::Close(end), Op::Push));
+        }
+    }
+    words
 }
 
 /// The network words after these sends.
@@ -112,6 +136,9 @@ fn sum(shared: &Shared, words: &[u32]) -> u64 {
         if let Budget::Word(word) = *budget {
             sum = sum.wrapping_add(mix(BUDGET, fault as u64, u64::from(words[word])));
         }
+    }
+    for &word in layout.links(words) {
+        sum = sum.wrapping_add(tables.links[word as usize].mix);
     }
     words[layout.fixed..].iter().fold(sum, |sum, &word| {
         sum.wrapping_add(match layout.network {

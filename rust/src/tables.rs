@@ -11,7 +11,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::fingerprint::{CHANNEL, ENVELOPE, LOCAL, combine_iter, mix};
+use crate::connection::{Link, Op};
+use crate::fingerprint::{CHANNEL, CONNECTION, ENVELOPE, LOCAL, combine_iter, mix};
 use crate::flat::pair;
 use crate::intern::Interner;
 
@@ -42,6 +43,28 @@ pub struct QueueInfo {
     pub mix: u64,
 }
 
+/// A connection that is not blank; the blank one, of any two nodes, is 0.
+#[derive(Clone)]
+pub struct LinkInfo {
+    pub link: Arc<Link>,
+    pub mix: u64,
+}
+
+/// Something a handler did to its stream to `peer`: sent this envelope, or closed it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    pub peer: u32,
+    pub envelope: Option<u32>,
+}
+
+/// A branch happens only where so many messages are queued to `peer` before the handler runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    pub peer: u32,
+    pub least: u32,
+    pub most: u32,
+}
+
 /// What one branch of a step does.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
@@ -53,6 +76,8 @@ pub struct Outcome {
     pub broken: u64,
     /// The choices made inside the handler.
     pub choices: Box<[u32]>,
+    pub flows: Box<[Flow]>,
+    pub limits: Box<[Limit]>,
 }
 
 /// An event that a node can start by itself, with its outcomes.
@@ -77,11 +102,15 @@ pub struct Tables {
     pub values: Interner,
     pub locals: Vec<LocalInfo>,
     pub rows: Vec<u32>,
+    /// Per local state, whether the node runs; known only where there are streams.
+    pub ups: Vec<bool>,
     local_ids: FxHashMap<Box<[u32]>, u32>,
     pub messages: Interner,
     pub envelopes: Vec<EnvelopeInfo>,
     pub queues: Vec<QueueInfo>,
     queue_ids: FxHashMap<Arc<[u32]>, u32>,
+    pub links: Vec<LinkInfo>,
+    link_ids: FxHashMap<Arc<Link>, u32>,
     pub stimuli: Interner,
     /// Sequences of records: (node, value), from index 1.
     pub records: Vec<Arc<[(u32, u32)]>>,
@@ -103,11 +132,15 @@ impl Tables {
             rest: 0,
             mix: 0,
         });
+        tables.links.push(LinkInfo {
+            link: Arc::new(Link::new(0, 0)),
+            mix: 0,
+        });
         tables
     }
 
     /// The id of the local state of `node` whose fields have the value ids `row`.
-    pub fn local(&mut self, node: usize, row: &[u32], ghosts: &[bool]) -> u32 {
+    pub fn local(&mut self, node: usize, row: &[u32], ghosts: &[bool], up: bool) -> u32 {
         let mut key = Vec::with_capacity(row.len() + 1);
         key.push(node as u32);
         key.extend_from_slice(row);
@@ -122,6 +155,7 @@ impl Tables {
             row: self.rows.len() as u32,
             mix: mix(LOCAL, node as u64, digest),
         });
+        self.ups.push(up);
         self.rows.extend_from_slice(row);
         self.local_ids.insert(key.into(), id);
         id
@@ -196,6 +230,49 @@ impl Tables {
         let mut envelopes = self.queues[queue as usize].envelopes.to_vec();
         envelopes.insert(0, envelopes[0]);
         self.queue(&envelopes)
+    }
+
+    /// The connection that `link` becomes by `op`; 0 stands for every blank one.
+    pub fn linked(&mut self, link: u32, op: Op) -> u32 {
+        let sender = |envelope: u32| self.envelopes[envelope as usize];
+        let after = match (link, op) {
+            (0, Op::Push(envelope)) => {
+                let sent = sender(envelope);
+                Link::new(sent.source, sent.to).after(op, sent.source)
+            }
+            (0, _) => return 0,
+            (_, Op::Push(envelope)) => {
+                let source = sender(envelope).source;
+                self.links[link as usize].link.after(op, source)
+            }
+            _ => self.links[link as usize].link.after(op, 0),
+        };
+        self.link(after)
+    }
+
+    fn link(&mut self, link: Link) -> u32 {
+        if link.is_blank() {
+            return 0;
+        }
+        if let Some(&id) = self.link_ids.get(&link) {
+            return id;
+        }
+        let (there, back) = (&link.queues[0], &link.queues[1]);
+        let ends = link.ends.map(u64::from);
+        let head = [ends[0], ends[1], link.flags(), there.len() as u64];
+        let contents = there
+            .iter()
+            .chain(back.iter())
+            .map(|&envelope| self.messages.get(envelope).digest);
+        let digest = combine_iter(head.into_iter().chain(contents));
+        let id = self.links.len() as u32;
+        let link = Arc::new(link);
+        self.links.push(LinkInfo {
+            link: link.clone(),
+            mix: mix(CONNECTION, 0, digest),
+        });
+        self.link_ids.insert(link, id);
+        id
     }
 
     /// The id of a sequence of (node, record); 0 for the empty one.

@@ -22,6 +22,10 @@ pub enum Query {
     Observer(u32),
     /// Messages in flight of these types (by address), or of all types.
     Messages(Option<Arc<[usize]>>),
+    /// The stream between two nodes, by its place.
+    Connection(u32),
+    /// The partition in force.
+    Partition,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,13 +128,14 @@ pub struct Interest {
     /// Per node: the fields.
     pub fields: Vec<(u32, Vec<u32>)>,
     pub observers: Vec<u32>,
-    pub messages: bool,
+    /// Anything between the nodes: messages, streams, a partition.
+    pub between: bool,
 }
 
 impl Interest {
     fn add(&mut self, query: &Query) {
         match query {
-            Query::Messages(_) => self.messages = true,
+            Query::Messages(_) | Query::Connection(_) | Query::Partition => self.between = true,
             Query::Observer(slot) if self.observers.contains(slot) => {}
             Query::Observer(slot) => self.observers.push(*slot),
             Query::Field { node, field } => {

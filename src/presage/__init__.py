@@ -15,18 +15,23 @@ Layout, from the bottom up; each layer imports only what stands above it in this
 
 from presage.errors import PresageError as PresageError
 from presage.model.declare import action as action
+from presage.model.declare import broken as broken
 from presage.model.declare import durable as durable
 from presage.model.declare import ghost as ghost
 from presage.model.declare import on as on
 from presage.model.declare import state as state
 from presage.model.declare import timer as timer
 from presage.model.event import Envelope as Envelope
+from presage.model.faults import Partition as Partition
 from presage.model.service import Service as Service
+from presage.model.stream import Connect as Connect
+from presage.model.stream import Streams as Streams
 from presage.model.system import UNLIMITED as UNLIMITED
 from presage.model.system import Call as Call
 from presage.model.system import Faults as Faults
 from presage.model.system import Observer as Observer
 from presage.model.system import System as System
+from presage.model.view import Connection as Connection
 from presage.model.view import NodeView as NodeView
 from presage.model.view import WorldView as WorldView
 from presage.model.world import World as World
@@ -57,6 +62,8 @@ from presage.version import VERSION as __version__
 __all__ = [
     "__version__",
     "Call",
+    "Connect",
+    "Connection",
     "Envelope",
     "Faults",
     "HOLDS",
@@ -64,6 +71,7 @@ __all__ = [
     "Linearizable",
     "NodeView",
     "Observer",
+    "Partition",
     "PresageError",
     "Property",
     "Read",
@@ -72,6 +80,7 @@ __all__ = [
     "Return",
     "SequentiallyConsistent",
     "Service",
+    "Streams",
     "System",
     "Trace",
     "UNLIMITED",
@@ -82,6 +91,7 @@ __all__ = [
     "Write",
     "action",
     "always",
+    "broken",
     "check",
     "durable",
     "eventually",

@@ -34,6 +34,8 @@ class Reader:
     def value(self, node: int, field: int) -> Any: ...
     def observer(self, slot: int) -> Any: ...
     def messages(self, types: tuple[type, ...] | None) -> list[tuple[int, int, Any]]: ...
+    def partition(self) -> int: ...
+    def connection(self, node: int, peer: int) -> tuple[bool, bool, list[Any]]: ...
 
 class Kernel:
     """A system in integers. Steps run in Python once, through `bridge`; searches run natively."""
@@ -50,8 +52,14 @@ class Kernel:
         budgets: Sequence[int],
         network: str,
         skip_noops: bool,
+        severed: Sequence[Sequence[bool]],
+        lost: Any,
     ) -> None:
-        """`properties`: "always", "sometimes", "rest" or "step"; `budgets`: -1 is unlimited."""
+        """`properties`: "always", "sometimes", "rest" or "step"; `budgets`: -1 is unlimited.
+
+        `severed`: per partition, whether it stands between two nodes, for all pairs in order;
+        `lost`: what is delivered to a node whose stream is gone; None: there are no streams.
+        """
 
     def search(
         self,

@@ -6,11 +6,12 @@ of all of it. What the kernel finds is compared with what is found here.
 
 from copy import deepcopy
 
-from reference.plain import Result, State, TooLarge, lone_view, view
+from reference import wire
+from reference.plain import Result, State, TooLarge, key_of, local, lone_view, view
 
 from presage.model.choice import Fork
 
-DROP, DUPLICATE = 2, 3  # faults, by their index in the budgets; 0 and 1 are crash and restart
+DROP, DUPLICATE = 2, 3  # faults, by their index in the budgets; see also `wire`
 
 
 class Explorer:
@@ -18,26 +19,15 @@ class Explorer:
         self.system, self.encode = system, system.codec.encode
         self.decided, self.seen, self.level = {}, set(), []
 
-    def local(self, automaton, values):
-        return [value for at, value in enumerate(values) if at not in automaton.ghosts]
-
-    def key(self, state):
-        local = [*map(self.local, self.system.automata, state.nodes)]
-        flying = sorted(state.flying, key=lambda f: f[:2])  # stable: a channel keeps its order
-        network = [*map(self.encode, flying)]
-        if self.system.network != "ordered":
-            network.sort()
-        return self.encode((local, state.observers, state.budgets, network))
-
-    def runs(self, automaton, values, stimulus, choices=()):
+    def runs(self, automaton, values, stimulus, held=None, choices=()):
         """The outcomes of a step for every list of choices; ghosts start from their defaults."""
         born = automaton.initial()
         values = [born[at] if at in automaton.ghosts else value for at, value in enumerate(values)]
-        outcome = automaton.step(values, stimulus, choices)
+        outcome = automaton.step(values, stimulus, choices, held or {})
         if not isinstance(outcome, Fork):
             return [] if outcome is None else [outcome]
         branches = ((*choices, k) for k in range(outcome.n))
-        return [o for each in branches for o in self.runs(automaton, values, stimulus, each)]
+        return [o for e in branches for o in self.runs(automaton, values, stimulus, held, e)]
 
     def after(self, state, node, outcome):
         """The state once `node` has done what `outcome` says."""
@@ -50,16 +40,18 @@ class Explorer:
             pairs = zip(self.system.observers.values(), observers, strict=True)
             observers = tuple(o.observe(s, self.system.names[node], record) for o, s in pairs)
         nodes = (*state.nodes[:node], outcome.values, *state.nodes[node + 1 :])
-        return State(nodes, observers, state.budgets, tuple(flying))
+        state = state._replace(nodes=nodes, observers=observers, flying=tuple(flying))
+        return wire.flown(state, node, outcome) if outcome.flows else state
 
     def successors(self, state):
-        """(next state, whether a fault led there, acting node or None, outcome or None)."""
+        """(next state, the fault that led there or None, acting node or None, outcome or None)."""
         for at, automaton in enumerate(self.system.automata):
             for stimulus, fault in automaton.stimuli(deepcopy(state.nodes[at])):
                 if fault is None or state.budgets[fault] > 0:
-                    base = state if fault is None else state.spend(fault)
-                    for outcome in self.runs(automaton, state.nodes[at], stimulus):
-                        yield self.after(base, at, outcome), fault is not None, at, outcome
+                    base = wire.struck(state, at, fault)
+                    held = wire.held(base, at)
+                    for outcome in self.runs(automaton, state.nodes[at], stimulus, held):
+                        yield self.after(base, at, outcome), fault, at, outcome
         met = []
         for at, (source, to, message) in enumerate(state.flying):
             what = (
@@ -68,23 +60,31 @@ class Explorer:
             if what not in met:  # equal copies count once; in a channel, only the first is next
                 yield from self.mail(state, at, source, to, message)
             met.append(what)
+        for at, source, message, base in wire.received(self.system, state):
+            stimulus, held = ("deliver", source, message), wire.held(base, at)
+            for outcome in self.runs(self.system.automata[at], state.nodes[at], stimulus, held):
+                yield self.after(base, at, outcome), None, at, outcome
+        for new, fault in wire.mishaps(self.system, state):
+            yield new, fault, None, None
 
     def mail(self, state, at, source, to, message):
         """What can happen to the message at position `at`."""
         automaton, flying = self.system.automata[to], state.flying
         rest = state._replace(flying=flying[:at] + flying[at + 1 :])
         base = state if self.system.network == "duplicating" else rest
-        before = self.encode(self.local(automaton, state.nodes[to]))
-        for outcome in self.runs(automaton, state.nodes[to], ("deliver", source, message)):
-            changes = self.encode(self.local(automaton, outcome.values)) != before
-            emits = outcome.sends or outcome.records
+        before = self.encode(local(automaton, state.nodes[to]))
+        joined, stimulus = wire.joined(self.system, state, source, to), ("deliver", source, message)
+        held = wire.held(state, to)
+        for outcome in self.runs(automaton, state.nodes[to], stimulus, held) if joined else ():
+            changes = self.encode(local(automaton, outcome.values)) != before
+            emits = outcome.sends or outcome.records or outcome.flows
             if changes or emits or not self.system.skip_noops:
-                yield self.after(base, to, outcome), False, to, outcome
+                yield self.after(base, to, outcome), None, to, outcome
         if state.budgets[DROP] > 0:
-            yield rest.spend(DROP), True, None, None
+            yield rest.spend(DROP), DROP, None, None
         if state.budgets[DUPLICATE] > 0:
             twice = state._replace(flying=flying[:at] + flying[at : at + 1] + flying[at:])
-            yield twice.spend(DUPLICATE), True, None, None
+            yield twice.spend(DUPLICATE), DUPLICATE, None, None
 
     def judge(self, length, kinds, *seen, service=object):
         for prop in self.system.properties:
@@ -92,16 +92,16 @@ class Explorer:
                 if prop.judge(*seen).holds == (prop.kind == "sometimes"):
                     self.decided.setdefault(prop.name, length)  # breadth first: shortest first
 
-    def judge_step(self, length, node, before, outcome):
+    def judge_step(self, length, node, before, outcome, fault):
         if outcome.failure:
             self.decided.setdefault("no_exception", length)
-        if before[0][0] == 1 == outcome.values[0][0]:
+        if fault not in (wire.RESET, wire.SILENT) and before[0][0] == 1 == outcome.values[0][0]:
             automaton = self.system.automata[node]
             pair = [lone_view(automaton, values) for values in (before, outcome.values)]
             self.judge(length, ["step"], *pair, service=automaton.service)
 
     def meet(self, state, length):
-        key = self.key(state)
+        key = key_of(self.system, state)
         if key not in self.seen:
             self.seen.add(key)
             self.judge(length, ["always", "sometimes"], view(self.system, state))
@@ -130,9 +130,9 @@ class Explorer:
                 at_rest = True
                 for new, fault, node, outcome in self.successors(state):
                     generated += 1
-                    at_rest &= self.meet(new, length) == key or fault
+                    at_rest &= self.meet(new, length) == key or fault is not None
                     if outcome is not None:
-                        self.judge_step(length, node, state.nodes[node], outcome)
+                        self.judge_step(length, node, state.nodes[node], outcome, fault)
                 if at_rest:
                     self.judge(length - 1, ["eventually", "deadlock"], view(self.system, state))
                 if len(self.seen) > most:

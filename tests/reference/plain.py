@@ -23,24 +23,53 @@ class State(NamedTuple):
     observers: tuple[Any, ...]
     budgets: tuple[float, ...]
     flying: tuple[tuple[int, int, Any], ...]  # (source, to, message), in the order of sending
+    streams: tuple[Any, Any] = ((), frozenset())  # see `wire.Lines`
+    split: int = 0  # the partition in force
 
     def spend(self, fault):
         left = tuple(budget - (at == fault) for at, budget in enumerate(self.budgets))
         return self._replace(budgets=left)
 
 
+def local(automaton, values):
+    """What of a node's values makes its state."""
+    return [value for at, value in enumerate(values) if at not in automaton.ghosts]
+
+
+def key_of(system, state):
+    """The canonical form of a whole state."""
+    nodes = [*map(local, system.automata, state.nodes)]
+    flying = sorted(state.flying, key=lambda f: f[:2])  # stable: a channel keeps its order
+    network = [*map(system.codec.encode, flying)]
+    if system.network != "ordered":
+        network.sort()
+    streams = (state.streams[0], sorted(state.streams[1]))
+    whole = (nodes, state.observers, state.budgets, network, streams, state.split)
+    return system.codec.encode(whole)
+
+
 def view(system, state):
     """The world that `state` is, for predicates; what they read is copied when they do."""
 
     def messages(types):
-        found = [each for each in state.flying if isinstance(each[2], types or object)]
+        lines = [(*pair, item[1:]) for pair, items in state.streams[0] for item in items]
+        every = [*state.flying, *((x, y, *item) for x, y, item in lines if item)]
+        found = [each for each in every if isinstance(each[2], types or object)]
         return sorted(deepcopy(found), key=system.codec.encode)
+
+    def connection(node, peer):
+        queues, opened = state.streams
+        sent, back = [dict(queues).get(at, ()) for at in ((node, peer), (peer, node))]
+        messages = [item[1] for item in sent if item[1:]]
+        return (node, peer) in opened, bool(back) and not back[0][1:], deepcopy(messages)
 
     reader = SimpleNamespace(
         control=lambda node: state.nodes[node][0],
         value=lambda node, position: deepcopy(state.nodes[node][position]),
         observer=lambda index: deepcopy(state.observers[index]),
         messages=messages,
+        connection=connection,
+        partition=lambda: state.split,
     )
     return WorldView(system, reader)
 

@@ -6,6 +6,7 @@ call, the start), which operations to do. Numbers are kept below `MODULUS` and s
 
 `build(pick)` makes a system out of integers: `pick(n)` gives one below n. `random_system(seed)`
 draws them from a seeded generator, `systems()` from Hypothesis, which can then make them smaller.
+With `wired`, nodes use streams too, and there are the faults that happen to connections.
 """
 
 import random
@@ -15,8 +16,10 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from presage.model.declare import action, durable, ghost, on, state, timer
+from presage.model.declare import action, broken, durable, ghost, on, state, timer
+from presage.model.faults import Partition
 from presage.model.service import Service
+from presage.model.stream import Connect, Streams
 from presage.model.system import UNLIMITED, Call, Faults, System
 from presage.props.property import always, eventually, no_deadlock, sometimes, step
 
@@ -90,6 +93,10 @@ class Machine(Service):
     def nudge(self):
         self.run("nudge", 2)
 
+    @broken
+    def lost(self, peer):
+        self.run("lost", 1, peer)
+
     def work(self, n):
         self.run("work", n)
 
@@ -103,9 +110,13 @@ class Machine(Service):
 
 
 class Keeper(Machine):
-    """A second class of node: keeps `a` over a crash."""
+    """A second class of node: keeps `a` over a crash, and cares who connects."""
 
     a: int = durable(1)
+
+    @on(Connect, when=lambda self: self.allows("ping", 1))
+    def connected(self, connect, source):
+        self.run("ping", 0, source)
 
 
 def _send(self, n, source, target, kind, value):
@@ -113,8 +124,27 @@ def _send(self, n, source, target, kind, value):
         self.fuel -= 1
         to = source if target is None and source is not None else target or self.name
         number = (n + value) % MODULUS
-        messages = (Ping(number), Note(number, ("w",) * (number % 2)), Flag(number % 2))
-        self.send(to, messages[kind])
+        self.send(to, _message(kind, number))
+
+
+def _message(kind, number):
+    return (Ping(number), Note(number, ("w",) * (number % 2)), Flag(number % 2))[kind]
+
+
+def _flow(self, n, source, target, kind, value):
+    """Send on a stream, and remember a refusal."""
+    if self.fuel > 0:
+        self.fuel -= 1
+        to = source if target is None and source is not None else target or self.name
+        number = (n + value) % MODULUS
+        stream = self.stream
+        if not (stream.connect(to) if kind == 3 else stream.send(to, _message(kind, number))):
+            self.a = (self.a + 1) % MODULUS
+            self.fuel += 1
+
+
+def _close(self, n, source, target):
+    self.stream.close(source if target is None and source is not None else target or self.name)
 
 
 def _fail(self, n, source, value):
@@ -170,6 +200,8 @@ OPERATIONS = {
     "disarm": _disarm,
     "record": _record,
     "log": _log,
+    "flow": _flow,
+    "close": _close,
 }
 
 
@@ -194,7 +226,10 @@ class Last:
         return state
 
 
-def _operation(pick, names):
+def _operation(pick, names, wired):
+    if wired and pick(5) < 3:
+        to = (*names, None)[pick(len(names) + 1)]
+        return ("close", to) if pick(6) == 0 else ("flow", to, pick(4), pick(MODULUS))
     kind = pick(14)
     if kind < 5:
         target = pick(len(names) + 1)
@@ -215,15 +250,44 @@ def _operation(pick, names):
     return (("record", pick(MODULUS)), ("log",))[kind - 12]
 
 
-def _machine(pick, names):
+def _machine(pick, names, wired):
     present = [trigger for trigger in TRIGGERS if pick(5) < 2]
+    present += ["lost"] if wired and pick(3) else []
     rules = {
-        trigger: tuple(_operation(pick, names) for _ in range(1 + pick(3))) for trigger in present
+        trigger: tuple(_operation(pick, names, wired) for _ in range(1 + pick(3)))
+        for trigger in present
     }
     guards = {trigger: pick(MODULUS) for trigger in present if pick(3) == 0}
     cls = Keeper if pick(4) == 0 else Machine
     over = pick(3) if "poke" in rules else 0
     return cls(program=Program(rules, guards), over=over, fuel=(0, 1, 1, 2)[pick(4)])
+
+
+def _wired_faults(pick, names, network):
+    """Few at a time, or the systems would be too large; of nodes and connections most."""
+
+    def amount(chance=4):
+        return (1, 1, 2, UNLIMITED)[pick(4)] if pick(chance) == 0 else 0
+
+    ways = [
+        Partition({"left": names[:1], "right": names[1:]}),
+        Partition({"left": names[1:2], "right": [*names[:1], *names[2:3]]}),
+    ]
+    split = amount(5)
+    return Faults(
+        crash=amount(),
+        restart=amount(),
+        drop=amount(8),
+        duplicate=0 if network == "duplicating" or pick(6) else 1,
+        nodes=None if pick(2) else names[: 1 + pick(len(names))],
+        reset=amount(3),
+        silent_reset=amount(2),
+        cut=amount(3),
+        idle_close=amount(),
+        partition=split,
+        heal=amount(2) if split else 0,
+        partitions=ways[: 1 + pick(2)] if split else (),
+    )
 
 
 def _faults(pick, names, network):
@@ -239,8 +303,23 @@ def _faults(pick, names, network):
     )
 
 
-def _predicate(pick, names):
+def _wired_predicate(pick, names):
+    """The same about streams."""
+    node, peer, value = names[pick(len(names))], names[pick(len(names))], pick(MODULUS)
+    return (
+        lambda world: not world.connection(node, peer).open,
+        lambda world: not world.connection(node, peer).broken,
+        lambda world: len(world.connection(node, peer).queued) <= value,
+        lambda world: Ping(value) not in world.connection(node, peer).queued,
+        lambda world: len(world.messages(Connect)) == 0,
+        lambda world: world.partition is None,
+    )[pick(6)]
+
+
+def _predicate(pick, names, wired=False):
     """A function of a world that is true in most."""
+    if wired and pick(2):
+        return _wired_predicate(pick, names)
     node, value = names[pick(len(names))], pick(MODULUS)
     return (
         lambda world: world[node].a != value,
@@ -270,12 +349,12 @@ def _negated(predicate):
     return lambda world: not predicate(world)
 
 
-def _properties(pick, names):
+def _properties(pick, names, wired):
     properties = [
-        always(_predicate(pick, names), name="always_one"),
+        always(_predicate(pick, names, wired), name="always_one"),
         always(_predicate(pick, names), name="always_two"),
-        sometimes(_negated(_predicate(pick, names)), name="sometimes"),
-        eventually(_predicate(pick, names), name="eventually"),
+        sometimes(_negated(_predicate(pick, names, wired)), name="sometimes"),
+        eventually(_predicate(pick, names, wired), name="eventually"),
         step(_step_predicate(pick), name="step"),
         step(_step_predicate(pick), of=Keeper, name="step_of_keeper"),
     ]
@@ -284,35 +363,36 @@ def _properties(pick, names):
     return properties
 
 
-def build(pick):
+def build(pick, wired=False):
     """A system made of the integers that `pick(n)` gives."""
-    names = [f"n{index}" for index in range((2, 2, 2, 3, 4)[pick(5)])]
+    names = [f"n{index}" for index in range((2, 2, 2, 3, 3 if wired else 4)[pick(5)])]
     network = ("unordered", "duplicating", "ordered")[pick(3)]
     return System(
-        nodes={name: _machine(pick, names) for name in names},
+        nodes={name: _machine(pick, names, wired) for name in names},
         network=network,
-        faults=_faults(pick, names, network),
+        faults=(_wired_faults if wired else _faults)(pick, names, network),
+        streams=Streams((None, 1, 1, 2)[pick(4)]) if wired else None,
         calls={
             name: [Call("work", pick(MODULUS)) for _ in range(1 + pick(2))]
             for name in names
             if pick(3) == 0
         },
         observers={"sum": Sum(), "last": Last()},
-        properties=_properties(pick, names),
+        properties=_properties(pick, names, wired),
         skip_noops=(None, True, False)[pick(3)],
     )
 
 
-def random_system(seed):
+def random_system(seed, wired=False):
     """The system of a seed."""
-    return build(random.Random(seed).randrange)
+    return build(random.Random(seed).randrange, wired)
 
 
-def systems():
+def systems(wired=False):
     """A Hypothesis strategy of systems."""
 
     @st.composite
     def drawn(draw):
-        return build(lambda n: draw(st.integers(0, n - 1)))
+        return build(lambda n: draw(st.integers(0, n - 1)), wired)
 
     return drawn()

@@ -12,7 +12,7 @@ def counted(system):
     seen, level, generated, depth = set(), [], 0, 0
     branches = [()]
     for automaton in system.automata:
-        runs = automaton.branches(automaton.initial, ("start",))
+        runs = automaton.branches(automaton.initial, ("start",), held={})
         branches = [(*b, *(k for k, _ in run.choices)) for b in branches for run in runs]
     for choices in branches:
         generated += 1

@@ -35,7 +35,8 @@ pub struct Limits {
 pub struct Happened {
     pub what: What,
     pub node: u32,
-    /// Stimulus of an internal event, envelope of all others.
+    /// Stimulus of an internal event; the peer of `Cut` and `Idle`, the number of a `Split`;
+    /// envelope of all others.
     pub origin: u32,
     pub branch: u32,
 }

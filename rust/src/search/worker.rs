@@ -310,17 +310,28 @@ impl<'a> Worker<'a> {
             };
         }
         let mirror = &self.expander.mirror;
+        let network = |node, origin| Happened {
+            what: candidate.what,
+            node,
+            origin,
+            branch: 0,
+        };
+        match candidate.what {
+            What::Split => return network(0, candidate.word),
+            What::Heal => return network(0, 0),
+            What::Cut | What::Idle => {
+                let word = words[candidate.word as usize];
+                let ends = mirror.links[word as usize].link.ends;
+                return network(ends[0], ends[1]);
+            }
+            _ => {}
+        }
         let word = words[candidate.word as usize];
         let envelope = match self.search.shared.layout.network {
             crate::layout::Network::Ordered => mirror.queues[word as usize].head,
             _ => word,
         };
         debug_assert!(matches!(candidate.what, What::Drop | What::Duplicate));
-        Happened {
-            what: candidate.what,
-            node: mirror.envelopes[envelope as usize].to,
-            origin: envelope,
-            branch: 0,
-        }
+        network(mirror.envelopes[envelope as usize].to, envelope)
     }
 }

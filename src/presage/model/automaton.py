@@ -11,16 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from presage._core import Codec
-from presage.errors import (
-    DeletedField,
-    Nondeterminism,
-    NotState,
-    UndeclaredField,
-)
+from presage.errors import Nondeterminism, NotState
 from presage.model.blame import (
     describe_failure,
     guard_error,
@@ -33,7 +28,9 @@ from presage.model.local import (
     CRASH,
     DOWN,
     FAILED,
+    RESET,
     RESTART,
+    SILENT,
     UNARMED,
     UP,
     Control,
@@ -41,12 +38,16 @@ from presage.model.local import (
     Stimulus,
     Values,
     unchanged,
+    unhandled,
 )
+from presage.model.prototype import encode_prototype, picker
 from presage.model.run import Quiet, Run
 from presage.model.service import Service
 from presage.model.shape import Action, Handler
+from presage.model.stream import Connect, Lost, Streams
 
 BRANCHES_MAX = 100_000  # outcomes of one step
+EMPTY: Mapping[int, int] = MappingProxyType({})  # no stream holds anything
 
 
 class Automaton:
@@ -63,6 +64,9 @@ class Automaton:
         workload: Sequence[tuple[str, tuple[Any, ...]]] = (),
         crashes: bool = False,
         restarts: bool = False,
+        resets: bool = False,
+        silences: bool = False,
+        streams: Streams | None = None,
     ) -> None:
         self.index = index
         self.name = name
@@ -77,14 +81,17 @@ class Automaton:
         self.workload = tuple(workload)
         self._crashes = crashes
         self._restarts = restarts
+        self._resets = resets
+        self._silences = silences
+        self._streams = streams
         self._indices = indices
         self.names = tuple(indices)
-        self._pick = _picker(self.fields)
+        self._pick = picker(self.fields)
         self._start = self.service.start if self.shape.starts else None
         self._calls = [
             (getattr(self.service, method), codec.encode(args)) for method, args in self.workload
         ]
-        self._initial = self._encode_prototype(prototype)
+        self._initial = encode_prototype(codec, name, prototype, self.positions)
         self._ghosts = sorted(self.ghosts)
         self._durables = sorted(self.durables)
         self.view: type[Any] | None = None  # the class of this node's views, made on first use
@@ -103,30 +110,14 @@ class Automaton:
         what = "control" if position == 0 else self.fields[position - 1]
         return f"{self.name}: {self.service.__name__}.{what}"
 
-    def _encode_prototype(self, prototype: Service) -> list[bytes]:
-        held = prototype.__dict__
-        for field in held:
-            if field not in self.positions:
-                raise UndeclaredField(
-                    self.service.__name__, field, f"node `{self.name}`: the prototype", "has"
-                )
-        encoded = []
-        for field, position in self.positions.items():
-            if field not in held:
-                raise DeletedField(self.service.__name__, field, f"node `{self.name}`: something")
-            try:
-                encoded.append(self.codec.encode(held[field]))
-            except NotState as error:
-                raise error.at(self.place(position)) from None
-        return encoded
-
     # -- what can happen ---------------------------------------------------------------------
 
     def stimuli(self, values: Values) -> list[tuple[Stimulus, int | None]]:
         """The enabled internal stimuli in canonical order, faults marked with their index.
 
-        Timers, actions, the next workload call, then crash and restart as far as the system's
-        faults allow them at all; what is left of a budget is not known here. Uses `values` up.
+        Timers, actions, the next workload call, then crash, restart and resets as far as the
+        system's faults allow them at all; what is left of a budget is not known here.
+        Uses `values` up.
         """
         status, calls, timers, _ = values[0]
         if status == DOWN:
@@ -144,6 +135,10 @@ class Automaton:
             found.append((("call",), None))
         if self._crashes:
             found.append((("crash",), CRASH))
+        if self._resets:
+            found.append((("reset",), RESET))
+        if self._silences:
+            found.append((("silent",), SILENT))
         return found
 
     def deliverable(self, values: Values, source: int, message: Any) -> bool:
@@ -199,25 +194,33 @@ class Automaton:
     # -- steps -------------------------------------------------------------------------------
 
     def step(
-        self, values: Values, stimulus: Stimulus, choices: Sequence[int] = ()
+        self,
+        values: Values,
+        stimulus: Stimulus,
+        choices: Sequence[int] = (),
+        held: Mapping[int, int] = EMPTY,
     ) -> Outcome | Fork | None:
         """One run, on a copy of `values`; None if a guard does not let the message in.
 
         `Fork(n)`: the run wants a choice among n beyond `choices`; it is as if it never was.
+        `held` says how many messages the node's streams hold, by the index of the peer.
         """
         codec = self.codec
         frozen = codec.encode(values)
         stimulus = codec.decode(codec.encode(stimulus))
         again = partial(codec.decode, frozen)
-        return self._react(again(), stimulus, Chooser(choices, extends=False), again)
+        return self._react(again(), stimulus, Chooser(choices, extends=False, held=held), again)
 
     def branches(
         self,
         fresh: Callable[[], Values],
         stimulus: Stimulus,
         ghosts: Sequence[bytes] | None = None,
+        held: Mapping[int, int] | None = None,
     ) -> list[Outcome] | None:
         """Every run, one per list of choices, depth first; None if a guard does not let it in.
+
+        Without `held`, there are runs for queues with and without room (see `Outcome.limits`).
 
         `fresh` returns the same values on each call, as new objects. Ghosts start from their
         defaults here, or from `ghosts` (encoded, in the order of their positions): a search does
@@ -226,22 +229,24 @@ class Automaton:
         codec = self.codec
         frozen = codec.encode(stimulus)
         outcomes: list[Outcome] = []
+        taken: list[tuple[int, int]] = []
         choices: list[int] | None = []
         start = partial(self.haunt, fresh, ghosts) if self._ghosts else fresh
         while choices is not None:
             if outcomes:
                 stimulus = codec.decode(frozen)
-            chooser = Chooser(choices, extends=True)
+            chooser = Chooser(choices, extends=True, held=held)
             outcome = self._react(start(), stimulus, chooser, start)
             if outcome is None:
                 return None
             assert not isinstance(outcome, Fork), "an extending chooser never runs out"
             if outcomes:
-                self._check_same(outcomes[-1], outcome, len(choices))
+                self._check_same(taken, chooser.taken, len(choices))
             outcomes.append(outcome)
             if len(outcomes) > BRANCHES_MAX:
                 raise too_many_branches(self.name, stimulus[0], BRANCHES_MAX)
-            choices = following(outcome.choices)
+            taken = chooser.taken
+            choices = following(taken)
         return outcomes
 
     def haunt(self, fresh: Callable[[], Values], ghosts: Sequence[bytes] | None = None) -> Values:
@@ -267,8 +272,12 @@ class Automaton:
             handler = self.shape.handler(type(message))
             if status != UP:
                 return unchanged(values)
+            if isinstance(message, Lost) or (
+                isinstance(message, Connect) and Connect not in self.shape.handlers
+            ):
+                return self._lose(values, message, source, chooser, again)
             if handler is None:
-                return self._unhandled(values, message, source)
+                return unhandled(values, self.service, message, self.names[source])
             if not self._admits(handler, values, source, message):
                 return None
             sent = (message, self.names[source]) if handler.with_source else (message,)
@@ -289,12 +298,26 @@ class Automaton:
             return self._perform(function, args, values, control, chooser, again)
         if kind == "crash":
             return unchanged(self._reset(values, DOWN))
-        assert kind in ("start", "restart"), f"`{kind}` is no stimulus"
-        if kind == "restart":
+        assert kind in ("start", "restart", "reset", "silent"), f"`{kind}` is no stimulus"
+        if kind != "start":
             values = self._reset(values, UP)
         if self._start is None:
             return unchanged(values)
         return self._perform(self._start, (), values, values[0], chooser, again)
+
+    def _lose(
+        self,
+        values: Values,
+        message: Connect | Lost,
+        source: int,
+        chooser: Chooser,
+        again: Callable[[], Values],
+    ) -> Outcome | Fork:
+        """React to what streams say of themselves; a service that does not care need not."""
+        if self.shape.broken is None or isinstance(message, Connect):
+            return unchanged(values)
+        args = (self.names[source],)
+        return self._perform(self.shape.broken[1], args, values, values[0], chooser, again)
 
     def _reset(self, values: Values, status: int) -> Values:
         """What a crash leaves: the durable fields, and how far the workload is."""
@@ -320,7 +343,9 @@ class Automaton:
         again: Callable[[], Values],
     ) -> Outcome | Fork:
         """Call a handler on a service made of `values` and gather what it did."""
-        run = Run(self.name, self.shape, self._indices, control[2], chooser, self.codec)
+        run = Run(
+            self.name, self.shape, self._indices, control[2], chooser, self.codec, self._streams
+        )
         service = self._revive(values, run)
         failure = None
         try:
@@ -340,7 +365,7 @@ class Automaton:
             # The node stops as it was before; of what it did in this step only logs remain.
             stopped = again()
             stopped[0] = (FAILED, control[1], UNARMED, brief)
-            return Outcome(tuple(chooser.taken), stopped, [], [], full, run.logs)
+            return Outcome(chooser.made, stopped, [], [], full, run.logs, (), run.limits)
         held = service.__dict__
         if len(held) != len(self.fields):
             raise wrong_fields(self.service, function, self.fields, held)
@@ -348,34 +373,25 @@ class Automaton:
             after = [(UP, control[1], run.timers, None), *self._pick(held)]
         except KeyError:
             raise wrong_fields(self.service, function, self.fields, held) from None
-        return Outcome(tuple(chooser.taken), after, run.sends, run.records, None, run.logs)
+        return Outcome(
+            chooser.made,
+            after,
+            run.sends,
+            run.records,
+            None,
+            run.logs,
+            run.flows,
+            run.limits,
+        )
 
     # -- what goes wrong ---------------------------------------------------------------------
 
-    def _unhandled(self, values: Values, message: Any, source: int) -> Outcome:
-        kind = type(message).__name__
-        values[0] = (FAILED, values[0][1], UNARMED, f"Unhandled {kind}")
-        text = (
-            f"Unhandled: `{self.service.__name__}` has no handler for `{kind}`,"
-            f" sent by {self.names[source]}"
-        )
-        return Outcome((), values, [], [], text, [])
-
-    def _check_same(self, before: Outcome, after: Outcome, supplied: int) -> None:
+    def _check_same(
+        self, before: list[tuple[int, int]], after: list[tuple[int, int]], supplied: int
+    ) -> None:
         """Two runs that share all but the last supplied choice have met the same choices."""
-        counts = [n for _, n in after.choices[:supplied]]
-        if counts != [n for _, n in before.choices[:supplied]]:
+        if [n for _, n in after[:supplied]] != [n for _, n in before[:supplied]]:
             raise Nondeterminism(
                 f"{self.name}: with the same state and choices, a handler of"
                 f" `{self.service.__name__}` once asked for other choices than before"
             )
-
-
-def _picker(fields: tuple[str, ...]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
-    """A function from a service's `__dict__` to its field values in declared order."""
-    if not fields:
-        return lambda held: ()
-    if len(fields) == 1:
-        (only,) = fields
-        return lambda held: (held[only],)
-    return itemgetter(*fields)

@@ -13,11 +13,13 @@ from typing import Any
 from presage.errors import (
     DeletedField,
     GuardError,
+    NotEnabled,
     NotEnumerable,
     ObserverError,
     UndeclaredField,
     explain,
 )
+from presage.model.event import Event
 from presage.model.source import place_of, raised
 
 
@@ -82,5 +84,16 @@ def too_many_branches(node: str, what: str, most: int) -> NotEnumerable:
             f"{node}: the step `{what}` has more than {most} results",
             "several large choices in one handler, such as the shuffle of a long list",
             "choose less in one step, or among the cases that matter",
+        )
+    )
+
+
+def not_enabled(event: Event, why: str) -> NotEnabled:
+    """An event was to be applied that cannot happen in this world."""
+    return NotEnabled(
+        explain(
+            f"`{event.kind} {event}` at {event.node} cannot happen here: {why}",
+            "an event taken from another world, or from a trace of an older system",
+            "take events from `world.enabled()`",
         )
     )

@@ -11,7 +11,7 @@ The idea is MaceMC's `Toss`; the enumeration is depth first, like an odometer.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from presage.errors import BadCall, BadChoice, NotEnumerable, PresageError, explain
@@ -51,12 +51,16 @@ class Chooser:
     one is none.
     """
 
-    __slots__ = ("_extends", "_given", "beyond", "error", "taken")
+    __slots__ = ("_asked", "_extends", "_given", "beyond", "error", "held", "taken")
 
-    def __init__(self, given: Sequence[int], *, extends: bool) -> None:
+    def __init__(
+        self, given: Sequence[int], *, extends: bool, held: Mapping[int, int] | None = None
+    ) -> None:
         self._given = given
         self._extends = extends
         self.taken: list[tuple[int, int]] = []
+        self.held = held  # messages queued to each peer; None: not known, every answer is tried
+        self._asked: set[int] = set()  # positions of what the world answers, not the handler
         self.beyond: int | None = None  # number of options of the choice that was not supplied
         self.error: PresageError | None = None  # kept, because a handler's `except` may eat it
 
@@ -84,6 +88,18 @@ class Chooser:
             raise Beyond
         self.taken.append((k, n))
         return k
+
+    def ask(self) -> int:
+        """A question to the world with two answers: branches like a choice, but is none."""
+        self._asked.add(len(self.taken))
+        return self.pick(2)
+
+    @property
+    def made(self) -> tuple[tuple[int, int], ...]:
+        """The choices among `taken` that the handler made."""
+        if not self._asked:
+            return tuple(self.taken)
+        return tuple(each for at, each in enumerate(self.taken) if at not in self._asked)
 
     def choose(self, options: Sequence[T]) -> T:
         """One of `options`."""

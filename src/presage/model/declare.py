@@ -111,7 +111,12 @@ class ActionMark:
     over: Iterable[Any] | Callable[..., Iterable[Any]] | None
 
 
-Mark = OnMark | TimerMark | ActionMark
+@dataclass(frozen=True)
+class BrokenMark:
+    """This method runs when a connection is gone."""
+
+
+Mark = OnMark | TimerMark | ActionMark | BrokenMark
 
 MARKS = "_presage_marks"  # the attribute of a method under which its marks are kept
 
@@ -138,6 +143,11 @@ def _add(function: F, mark: Mark) -> F:
 def on(message: Any, *, when: Callable[..., Any] | None = None) -> Callable[[F], F]:
     """Handle messages of class `message`; while `when` is false they are not deliverable."""
     return lambda function: _add(function, OnMark(message, when))
+
+
+def broken(function: F) -> F:
+    """Run when the stream to a node is gone: `handler(self, peer)`, with that node's name."""
+    return _add(function, BrokenMark())
 
 
 @overload

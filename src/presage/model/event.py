@@ -11,6 +11,19 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from presage.model.local import (
+    CRASH,
+    CUT,
+    DROP,
+    DUPLICATE,
+    HEAL,
+    IDLE,
+    PARTITION,
+    RESET,
+    RESTART,
+    SILENT,
+)
+
 TEXT_MAX = 40  # characters of a message that is a plain value, in an event's text
 
 
@@ -57,6 +70,98 @@ class Duplicate(_Mail):
     kind: ClassVar[str] = "duplicate"
 
     __str__ = _Mail.__str__
+
+
+@dataclass(frozen=True)
+class Receive(_Mail):
+    """`node` handles the next message of a stream."""
+
+    kind: ClassVar[str] = "receive"
+
+    __str__ = _Mail.__str__
+
+
+@dataclass(frozen=True)
+class _Gone:
+    node: str
+    peer: str
+
+    def __str__(self) -> str:
+        return f"connection to {self.peer}"
+
+
+@dataclass(frozen=True)
+class Broken(_Gone):
+    """`node` hears that its connection to `peer` broke."""
+
+    kind: ClassVar[str] = "broken"
+
+    __str__ = _Gone.__str__
+
+
+@dataclass(frozen=True)
+class Refused(_Gone):
+    """`node` hears that `peer`, to which it has sent, is not there."""
+
+    kind: ClassVar[str] = "refused"
+
+    __str__ = _Gone.__str__
+
+
+@dataclass(frozen=True)
+class KeepAlive(_Gone):
+    """`node` finds out that its connection to `peer` is half open."""
+
+    kind: ClassVar[str] = "keepalive"
+
+    __str__ = _Gone.__str__
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection between `node` and `peer` breaks."""
+
+    kind: ClassVar[str] = "cut"
+    node: str
+    peer: str
+
+    def __str__(self) -> str:
+        return f"{self.node} - {self.peer}"
+
+
+@dataclass(frozen=True)
+class Idle:
+    """The connection between `node` and `peer` is closed because nothing is under way."""
+
+    kind: ClassVar[str] = "idle"
+    node: str
+    peer: str
+
+    def __str__(self) -> str:
+        return f"close {self.node} - {self.peer}"
+
+
+@dataclass(frozen=True)
+class Split:
+    """The network falls apart."""
+
+    kind: ClassVar[str] = "partition"
+    node: ClassVar[str] = "network"
+    sides: str
+
+    def __str__(self) -> str:
+        return self.sides
+
+
+@dataclass(frozen=True)
+class Heal:
+    """The network is whole again."""
+
+    kind: ClassVar[str] = "heal"
+    node: ClassVar[str] = "network"
+
+    def __str__(self) -> str:
+        return "heal"
 
 
 @dataclass(frozen=True)
@@ -120,11 +225,52 @@ class Restart:
         return "restart"
 
 
-Event: TypeAlias = Deliver | Drop | Duplicate | Fire | Act | Made | Crash | Restart
+@dataclass(frozen=True)
+class Reset:
+    """A node crashes and is up again at once; who was connected to it has an error to hear of."""
 
+    kind: ClassVar[str] = "reset"
+    node: str
+
+    def __str__(self) -> str:
+        return "reset"
+
+
+@dataclass(frozen=True)
+class SilentReset:
+    """A node crashes and is up again at once, and nobody connected to it is told."""
+
+    kind: ClassVar[str] = "silent"
+    node: str
+
+    def __str__(self) -> str:
+        return "reset, nobody told"
+
+
+Lost: TypeAlias = Broken | Refused | KeepAlive
+Mishap: TypeAlias = Drop | Duplicate | Cut | Idle | Split | Heal  # of the network: runs no handler
+Event: TypeAlias = (
+    Deliver | Receive | Lost | Fire | Act | Made | Crash | Restart | Reset | SilentReset | Mishap
+)
+
+# The fault that an event is, by its kind.
+FAULT_OF = {
+    "crash": CRASH,
+    "restart": RESTART,
+    "drop": DROP,
+    "duplicate": DUPLICATE,
+    "reset": RESET,
+    "silent": SILENT,
+    "cut": CUT,
+    "idle": IDLE,
+    "partition": PARTITION,
+    "heal": HEAL,
+}
+FAULT_KINDS = frozenset(FAULT_OF)
+MISHAPS = frozenset({"drop", "duplicate", "cut", "idle", "partition", "heal"})
 # The canonical order of kinds; what is ordinary comes before what is a fault.
-KINDS = ("deliver", "timer", "action", "call", "crash", "restart", "drop", "duplicate")
-FAULT_KINDS = frozenset({"crash", "restart", "drop", "duplicate"})
+ORDINARY = ("deliver", "receive", "broken", "refused", "keepalive", "timer", "action", "call")
+KINDS = (*ORDINARY, *FAULT_OF)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from presage.model.declare import MISSING, FieldKind, FieldMark
 from presage.model.source import place_of, place_of_attribute
 
 RESERVED = frozenset(
-    {"name", "up", "timers", "send", "choose", "random"}
+    {"name", "up", "timers", "send", "stream", "choose", "random"}
     | {"arm", "disarm", "armed", "record", "log"}
 )
 NOT_FIELDS = RESERVED | {"start", "_run"}

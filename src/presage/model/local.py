@@ -7,15 +7,18 @@ the record, firing, crash and restart are steps like any other.
 
 A stimulus is a tuple of canonical values, one of
 ("start",), ("deliver", source_index, message), ("timer", name, *args), ("action", name),
-("action", name, value), ("call",), ("crash",), ("restart",).
+("action", name, value), ("call",), ("crash",), ("restart",), ("reset",), ("silent",).
+That the connection to a peer is gone is told by delivering `LOST` from that peer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 DOWN, UP, FAILED = 0, 1, 2  # status
-CRASH, RESTART, DROP, DUPLICATE = 0, 1, 2, 3  # faults, in the order of `Faults.budgets`
+# Faults, in the order of `Faults.budgets`.
+CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE, PARTITION, HEAL = range(10)
 
 Timers: TypeAlias = frozenset[tuple[Any, ...]]
 Control: TypeAlias = tuple[int, int, Timers, str | None]
@@ -24,6 +27,22 @@ Stimulus: TypeAlias = tuple[Any, ...]
 
 UNARMED: Timers = frozenset()
 BORN: Control = (UP, 0, UNARMED, None)
+
+
+class Flow(NamedTuple):
+    """What a handler did to a stream: one more message in the queue to `peer`, or closed it."""
+
+    peer: int
+    closes: bool
+    message: Any = None
+
+
+class Limit(NamedTuple):
+    """A branch happens only where so many messages are queued to `peer` before the handler runs."""
+
+    peer: int
+    least: int
+    most: int
 
 
 class Outcome(NamedTuple):
@@ -35,8 +54,18 @@ class Outcome(NamedTuple):
     records: list[Any]
     failure: str | None  # the exception that left the handler, and where; None if none did
     logs: list[str]
+    flows: Sequence[Flow] = ()  # in order
+    limits: Sequence[Limit] = ()
 
 
 def unchanged(values: Values) -> Outcome:
     """The outcome of a stimulus that nothing reacts to."""
     return Outcome((), values, [], [], None, [])
+
+
+def unhandled(values: Values, service: type, message: Any, source: str) -> Outcome:
+    """The outcome of a message that the node's service has no handler for: the node fails."""
+    kind = type(message).__name__
+    values[0] = (FAILED, values[0][1], UNARMED, f"Unhandled {kind}")
+    text = f"Unhandled: `{service.__name__}` has no handler for `{kind}`, sent by {source}"
+    return Outcome((), values, [], [], text, [])

@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 from presage._core import Codec
 from presage.errors import BadCall, NotState, UnknownNode, explain
 from presage.model.choice import BranchingRandom, Chooser
-from presage.model.local import Timers
+from presage.model.local import Flow, Limit, Timers
 from presage.model.shape import Shape
 from presage.model.source import caller
+from presage.model.stream import Stream, Streams
 
 
 class Run:
@@ -25,6 +26,8 @@ class Run:
         "_indices",
         "_random",
         "_shape",
+        "_stream",
+        "_streams",
         "chooser",
         "logs",
         "name",
@@ -43,6 +46,7 @@ class Run:
         timers: Timers,
         chooser: Chooser,
         codec: Codec,
+        streams: Streams | None = None,
     ) -> None:
         self.name = name
         self.timers = timers
@@ -54,6 +58,8 @@ class Run:
         self._shape = shape
         self._indices = indices  # node name -> index
         self._random: BranchingRandom | None = None
+        self._streams = streams
+        self._stream: Stream | None = None
 
     @property
     def random(self) -> BranchingRandom:
@@ -62,12 +68,32 @@ class Run:
             self._random = BranchingRandom(self.chooser)
         return self._random
 
+    @property
+    def stream(self) -> Stream:
+        """Made on first use, like `random`."""
+        if self._stream is None:
+            if self._streams is None:
+                self._refuse_streams()
+            size = self._streams.queue_size
+            self._stream = Stream(size, self.chooser, self._peer, self._as_it_is_now)
+        return self._stream
+
+    @property
+    def flows(self) -> Sequence[Flow]:
+        return self._stream.flows if self._stream is not None else ()
+
+    @property
+    def limits(self) -> Sequence[Limit]:
+        return self._stream.limits if self._stream is not None else ()
+
     def send(self, to: str, message: Any) -> None:
+        self.sends.append((self._peer(to, "send"), self._as_it_is_now(message, "message")))
+
+    def _peer(self, to: str, what: str) -> int:
         try:
-            index = self._indices[to]
+            return self._indices[to]
         except (KeyError, TypeError):
-            self.chooser.refuse(UnknownNode(to, tuple(self._indices), f"{caller()}: `send`"))
-        self.sends.append((index, self._as_it_is_now(message, "message")))
+            self.chooser.refuse(UnknownNode(to, tuple(self._indices), f"{caller()}: `{what}`"))
 
     def choose(self, options: Sequence[Any]) -> Any:
         return self.chooser.choose(options)
@@ -123,6 +149,17 @@ class Run:
         except NotState as error:
             self.chooser.refuse(error.at(f"{caller()}: {what} {type(value).__name__}"))
         return value if self._codec.immutable(encoded) else self._codec.decode(encoded)
+
+    def _refuse_streams(self) -> NoReturn:
+        self.chooser.refuse(
+            BadCall(
+                explain(
+                    f"{caller()}: `self.stream` is used in a system without streams",
+                    "streams are part of a state, so they are only there where they are asked for",
+                    "`System(..., streams=Streams())`",
+                )
+            )
+        )
 
     def _refuse_timer(self, timer: object) -> NoReturn:
         known = ", ".join(f"`{name}`" for name in self._shape.timers) or "none"

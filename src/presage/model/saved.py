@@ -6,13 +6,13 @@ the world it was taken from.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from presage.model.local import Control
-from presage.model.network import NETWORKS
+from presage.model.local import UP, Control
 from presage.model.system import System
+from presage.model.wire import Frozen, Wire
 
 Local: TypeAlias = tuple[bytes, ...]  # the values of one node, each encoded
 
@@ -25,7 +25,7 @@ class Saved:
     locals: tuple[Local, ...]
     observers: tuple[bytes, ...]
     budgets: tuple[float, ...]
-    network: Any  # as `Network.frozen` gives it
+    wire: Frozen
 
 
 def without_ghosts(ghosts: Set[int], local: Local) -> Local:
@@ -51,10 +51,41 @@ class SavedReader:
         return self._decode(self._saved.locals[node][position])
 
     def messages(self, types: tuple[type, ...] | None, /) -> list[tuple[int, int, Any]]:
-        network = NETWORKS[self._system.network]()
-        network.restore(self._saved.network)
-        every = [self._decode(envelope.encoded) for envelope in network.flying()]
+        every = [self._decode(envelope.encoded) for envelope in self._wire().flying()]
         return [each for each in every if types is None or isinstance(each[2], types)]
+
+    def partition(self) -> int:
+        return self._saved.wire.partition
+
+    def connection(self, node: int, peer: int, /) -> tuple[bool, bool, list[Any]]:
+        opened, broken, queue = self._wire().streams.end(node, peer)
+        return opened, broken, [self._decode(envelope.encoded)[2] for envelope in queue]
+
+    def _wire(self) -> Wire:
+        wire = Wire(self._system)
+        wire.restore(self._saved.wire)
+        return wire
 
     def observer(self, index: int, /) -> Any:
         return self._decode(self._saved.observers[index])
+
+
+def changes(
+    system: System, before: Sequence[Local], after: Sequence[Local]
+) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """What differs between the values of all nodes at two moments: node -> field -> both."""
+    decode = system.codec.decode
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for automaton in system.automata:
+        old, new = before[automaton.index], after[automaton.index]
+        if old == new:
+            continue
+        was, now = decode(old[0]), decode(new[0])
+        told = {"up": (was[0] == UP, now[0] == UP), "timers": (was[2], now[2])}
+        changed = {name: pair for name, pair in told.items() if pair[0] != pair[1]}
+        for field, position in automaton.positions.items():
+            if old[position] != new[position]:
+                changed[field] = (decode(old[position]), decode(new[position]))
+        if changed:
+            found[automaton.name] = changed
+    return found

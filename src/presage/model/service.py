@@ -18,6 +18,7 @@ from presage.model.fields import Definition, Field
 from presage.model.run import OUTSIDE
 from presage.model.shape import Shape
 from presage.model.source import caller, class_statement
+from presage.model.stream import Stream
 
 T = TypeVar("T")
 
@@ -88,6 +89,11 @@ class Service:
     def random(self) -> BranchingRandom:
         """A `random.Random` whose every integer draw is tried with every result."""
         return self._run.random  # type: ignore[no-any-return]
+
+    @property
+    def stream(self) -> Stream:
+        """The node's streams: `send`, `connect` and `close`; for systems with `streams=...`."""
+        return self._run.stream  # type: ignore[no-any-return]
 
     def send(self, to: str, message: Any) -> None:
         """Put `message` into flight to the node named `to`."""

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from presage.errors import BadHandler, DuplicateHandler, MutableMessage
-from presage.model.declare import ActionMark, Mark, OnMark, TimerMark, marks_of
+from presage.model.declare import ActionMark, BrokenMark, Mark, OnMark, TimerMark, marks_of
 from presage.model.fields import MUTABLE, RESERVED, Definition, Field, read_fields
 
 
@@ -60,6 +60,7 @@ class Shape:
         self.handlers: dict[type, Handler] = {}
         self.timers: dict[str, Timer] = {}
         self.actions: dict[str, Action] = {}
+        self.broken: tuple[str, Callable[..., Any]] | None = None
         self.starts: bool = _starts(definition)
         for name, function, marks in _marked(definition):
             for mark in marks:
@@ -81,8 +82,30 @@ class Shape:
         elif isinstance(mark, TimerMark):
             least, most = _arity(definition, name, function)
             self.timers[name] = Timer(function, mark.periodic, least, most)
+        elif isinstance(mark, BrokenMark):
+            self._add_broken(definition, name, function)
         else:
             self.actions[name] = _action(definition, name, function, mark)
+
+    def _add_broken(self, definition: Definition, name: str, function: Any) -> None:
+        least, most = _arity(definition, name, function)
+        if not least <= 1 <= most:
+            raise definition.wrong(
+                BadHandler,
+                name,
+                "has the wrong parameters for `@broken`",
+                "it is given the name of the node that the stream led to",
+                f"write `def {name}(self, peer)`",
+            )
+        if self.broken is not None and self.broken[0] != name:
+            raise definition.wrong(
+                DuplicateHandler,
+                name,
+                f"is marked `@broken`, and so is `{self.broken[0]}`",
+                "one method per peer, or one of the base class under another name",
+                "keep one of them and branch on `peer` inside it",
+            )
+        self.broken = (name, function)
 
     def handler(self, message: type) -> Handler | None:
         """The handler of the class itself, or else of its nearest base that has one."""

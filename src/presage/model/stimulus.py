@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
-from presage.model.event import Act, Crash, Deliver, Drop, Duplicate, Event, Fire, Made, Restart
+from presage.model.event import (
+    Act,
+    Broken,
+    Crash,
+    Cut,
+    Deliver,
+    Drop,
+    Duplicate,
+    Event,
+    Fire,
+    Heal,
+    Idle,
+    KeepAlive,
+    Made,
+    Receive,
+    Refused,
+    Reset,
+    Restart,
+    SilentReset,
+    Split,
+)
 from presage.model.local import Stimulus
+from presage.model.stream import LOST
 from presage.model.system import System
+
+OWN: dict[str, type[Crash | Restart | Reset | SilentReset]] = {
+    "crash": Crash,
+    "restart": Restart,
+    "reset": Reset,
+    "silent": SilentReset,
+}
 
 
 def event_of(system: System, node: int, stimulus: Stimulus) -> Event:
@@ -17,20 +45,21 @@ def event_of(system: System, node: int, stimulus: Stimulus) -> Event:
         return Fire(automaton.name, stimulus[1], tuple(stimulus[2:]))
     if kind == "action":
         return Act(automaton.name, stimulus[1], tuple(stimulus[2:]))
-    assert kind in ("crash", "restart"), f"`{kind}` is no event"
-    return Crash(automaton.name) if kind == "crash" else Restart(automaton.name)
+    return OWN[kind](automaton.name)
 
 
 def stimulus_of(system: System, event: Event) -> Stimulus:
     """What the automaton at `event.node` is told."""
     match event:
-        case Deliver():
+        case Deliver() | Receive():
             return ("deliver", system.index(event.source), event.message)
+        case Broken() | Refused() | KeepAlive():
+            return ("deliver", system.index(event.peer), LOST)
         case Fire():
             return ("timer", event.timer, *event.args)
         case Act():
             return ("action", event.action, *event.args)
-        case Made() | Crash() | Restart():
+        case Made() | Crash() | Restart() | Reset() | SilentReset():
             return (event.kind,)
-        case Drop() | Duplicate():
+        case Drop() | Duplicate() | Cut() | Idle() | Split() | Heal():
             raise AssertionError(f"`{event.kind}` happens to the network, not to a node")

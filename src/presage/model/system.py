@@ -7,7 +7,6 @@ its prototypes are encoded when it is made, so changing one afterwards changes n
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -24,49 +23,15 @@ from presage.errors import (
     explain,
 )
 from presage.model.automaton import Automaton
+from presage.model.faults import FAULTS as FAULTS
+from presage.model.faults import STREAM_FAULTS
+from presage.model.faults import UNLIMITED as UNLIMITED
+from presage.model.faults import Faults as Faults
 from presage.model.fields import RESERVED
 from presage.model.service import Service
+from presage.model.stream import Streams
 
-UNLIMITED = math.inf
 NETWORKS = ("unordered", "duplicating", "ordered")
-FAULTS = ("crash", "restart", "drop", "duplicate")
-
-
-@dataclass(frozen=True)
-class Faults:
-    """How often each fault may happen in one execution: a count, or `UNLIMITED`."""
-
-    crash: float = 0
-    restart: float = 0
-    drop: float = 0
-    duplicate: float = 0
-    nodes: Sequence[str] | None = None  # the nodes that may crash; None: any
-
-    def __post_init__(self) -> None:
-        for fault in FAULTS:
-            amount = getattr(self, fault)
-            whole = isinstance(amount, int) and not isinstance(amount, bool)
-            if amount != UNLIMITED and (not whole or amount < 0):
-                raise BadSystem(
-                    explain(
-                        f"`Faults({fault}={amount!r})` is not a number of times",
-                        "a negative number, a fraction or a flag",
-                        f"`{fault}=2`, or `{fault}=UNLIMITED`",
-                    )
-                )
-        if isinstance(self.nodes, str):
-            raise BadSystem(
-                explain(
-                    f"`Faults(nodes={self.nodes!r})` is a text, not a collection of names",
-                    "one name without brackets",
-                    f"`nodes=[{self.nodes!r}]`",
-                )
-            )
-
-    @property
-    def budgets(self) -> tuple[float, float, float, float]:
-        """The amounts in the order of `FAULTS`."""
-        return (self.crash, self.restart, self.drop, self.duplicate)
 
 
 @dataclass(frozen=True, init=False)
@@ -115,13 +80,15 @@ class System:
         observers: Mapping[str, Observer] | None = None,
         properties: Sequence[Any] = (),
         skip_noops: bool | None = None,
+        streams: Streams | bool | None = None,
         name: str | None = None,
     ) -> None:
         self.nodes: dict[str, Service] = _checked_nodes(nodes)
         self.names = tuple(self.nodes)
         self.indices = {node: index for index, node in enumerate(self.names)}
         self.network = _checked_network(network)
-        self.faults = _checked_faults(faults or Faults(), network, self.names)
+        self.streams = _checked_streams(streams)
+        self.faults = _checked_faults(faults or Faults(), network, self.names, self.streams)
         self.calls = _checked_calls(calls or {}, self.nodes)
         self.observers: dict[str, Observer] = _checked_observers(observers or {})
         self.properties: tuple[Any, ...] = _checked_properties(properties)
@@ -162,6 +129,9 @@ class System:
             workload=workload,
             crashes=exposed and self.faults.crash > 0,
             restarts=self.faults.restart > 0,
+            resets=exposed and self.faults.reset > 0,
+            silences=exposed and self.faults.silent_reset > 0,
+            streams=self.streams,
         )
 
     def _encode_observer(self, name: str, observer: Observer) -> bytes:
@@ -217,7 +187,23 @@ def _checked_network(network: Any) -> str:
     )
 
 
-def _checked_faults(faults: Any, network: str, names: tuple[str, ...]) -> Faults:
+def _checked_streams(streams: Any) -> Streams | None:
+    if streams is None or isinstance(streams, bool):
+        return Streams() if streams else None
+    if isinstance(streams, Streams):
+        return streams
+    raise BadSystem(
+        explain(
+            f"`streams` is a `{type(streams).__name__}`",
+            "the size of the queues given for it, or the class for an instance",
+            "`streams=Streams(queue_size=2)`, or `streams=True` for queues without limit",
+        )
+    )
+
+
+def _checked_faults(
+    faults: Any, network: str, names: tuple[str, ...], streams: Streams | None
+) -> Faults:
     if not isinstance(faults, Faults):
         raise BadSystem(
             explain(
@@ -229,6 +215,19 @@ def _checked_faults(faults: Any, network: str, names: tuple[str, ...]) -> Faults
     for node in faults.nodes or ():
         if node not in names:
             raise UnknownNode(node, names, "`Faults(nodes=...)`")
+    for partition in faults.partitions:
+        for node in partition.nodes:
+            if node not in names:
+                raise UnknownNode(node, names, f"`Faults(partitions=...)`: `{partition}`")
+    for fault in STREAM_FAULTS:
+        if getattr(faults, fault) and streams is None:
+            raise BadSystem(
+                explain(
+                    f"a budget for `{fault}` in a system without streams",
+                    "the fault happens to connections, and there are none",
+                    f"`System(..., streams=Streams())`, or leave `{fault}` out",
+                )
+            )
     if faults.duplicate and network == "duplicating":
         raise BadSystem(
             explain(

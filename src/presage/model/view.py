@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 from presage.errors import GhostRead, ReadOnly, UnknownNode, UnknownObserver, explain
 from presage.model.automaton import Automaton
 from presage.model.event import Envelope
+from presage.model.faults import Partition
 from presage.model.local import UP, Control, Values
 from presage.model.service import Service
 from presage.model.source import caller
@@ -38,6 +39,20 @@ class Reader(Protocol):
 
     def observer(self, index: int, /) -> Any:
         """An observer's state."""
+
+    def partition(self) -> int:
+        """The number of the partition in force, from 1; 0: none."""
+
+    def connection(self, node: int, peer: int, /) -> tuple[bool, bool, list[Any]]:
+        """Of the node's end of a stream: open, broken without its knowledge, messages queued."""
+
+
+class Connection(NamedTuple):
+    """One end of a stream."""
+
+    open: bool  # a message was delivered, in either direction, since it was made
+    broken: bool  # it is gone, and the node has not heard of it yet
+    queued: tuple[Any, ...]  # messages from this end, oldest first
 
 
 class NodeView:
@@ -73,6 +88,11 @@ class NodeView:
     def random(self) -> Any:
         """Refused: a verdict does not depend on chance."""
         _refuse("random")
+
+    @property
+    def stream(self) -> Any:
+        """Refused: `world.connection(a, b)` shows what is on a stream."""
+        _refuse("stream")
 
     def arm(self, timer: str, *args: Any) -> None:
         """Refused."""
@@ -167,6 +187,12 @@ class LocalReader:
     def observer(self, index: int, /) -> NoReturn:
         raise AssertionError("a node's view has no observers")
 
+    def partition(self) -> NoReturn:
+        raise AssertionError("a node's view has no network")
+
+    def connection(self, node: int, peer: int, /) -> NoReturn:
+        raise AssertionError("a node's view has no streams")
+
 
 def node_view(automaton: Automaton, seen: Reader | Values) -> Any:
     """The node of `automaton`, as a reader answers for it, or as its values are."""
@@ -219,6 +245,24 @@ class WorldView:
                 for source, to, message in self._reader.messages(types or None)
             ]
         )
+
+    @property
+    def partition(self) -> Partition | None:
+        """The partition in force; None while the network is whole."""
+        ways = self._system.faults.partitions
+        number = self._reader.partition() if ways else 0
+        return ways[number - 1] if number else None
+
+    def connection(self, node: str, peer: str) -> Connection:
+        """The stream between two nodes, as it is at the end of `node`."""
+        indices = self._system.indices
+        for name in (node, peer):
+            if name not in indices:
+                raise UnknownNode(name, self._system.names, f"{caller()}: `world.connection`")
+        if self._system.streams is None:
+            return Connection(False, False, ())
+        opened, broken, queued = self._reader.connection(indices[node], indices[peer])
+        return Connection(opened, broken, tuple(queued))
 
     def observer(self, name: str) -> Any:
         """The state of an observer."""

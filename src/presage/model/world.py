@@ -9,47 +9,44 @@ Invariant: everything is held in canonical form (bytes); a handler gets fresh ob
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from presage._core import combine, mix
-from presage.errors import BadChoice, NotEnabled, NotState, explain
+from presage.errors import BadChoice, NotState
 from presage.model.automaton import Automaton
-from presage.model.blame import observer_error
+from presage.model.blame import not_enabled, observer_error
 from presage.model.choice import NOT_THEIRS, Fork
 from presage.model.event import (
     FAULT_KINDS,
+    FAULT_OF,
     KINDS,
-    Crash,
     Deliver,
     Drop,
     Duplicate,
     Envelope,
     Event,
+    Heal,
+    Lost,
     Made,
+    Mishap,
     Opening,
-    Restart,
+    Receive,
+    Split,
     Step,
 )
-from presage.model.local import (
-    CRASH,
-    DROP,
-    DUPLICATE,
-    RESTART,
-    UP,
-    Outcome,
-    Stimulus,
-    Values,
-)
-from presage.model.network import NETWORKS, Flying
-from presage.model.saved import Local, Saved, SavedReader, without_ghosts
+from presage.model.local import DROP, DUPLICATE, UP, Outcome, Stimulus, Values
+from presage.model.network import Flying
+from presage.model.saved import Local, Saved, SavedReader, changes, without_ghosts
 from presage.model.stimulus import event_of, stimulus_of
 from presage.model.system import UNLIMITED, System
 from presage.model.view import WorldView
+from presage.model.wire import Wire
 
 LOCAL, OBSERVER, BUDGET = 0, 1, 2  # kinds of parts of a fingerprint
 WORD = 2**64
+MAIL = Deliver | Receive | Drop | Duplicate  # events about one message
 
 
 class World:
@@ -65,7 +62,7 @@ class World:
         ]
         self._observers: list[bytes] = [codec.encode(state) for state in system.observed()]
         self._budgets: list[float] = list(system.faults.budgets)
-        self._network = NETWORKS[system.network]()
+        self._wire = Wire(system)
 
     @classmethod
     def initial(cls, system: System, choices: Sequence[int] = ()) -> World:
@@ -74,7 +71,7 @@ class World:
         left = list(choices)
         outcomes: list[Outcome] = []
         for automaton in system.automata:
-            outcome = world._step(automaton, ("start",), left)
+            outcome = world._step(automaton, ("start",), left, {})
             assert outcome is not None, "a start has no guard"
             del left[: len(outcome.choices)]
             world._take(automaton, outcome)
@@ -95,16 +92,18 @@ class World:
 
     def enabled(self) -> list[Event]:
         """What can happen next, by kind, node and canonical form, in that order."""
-        found: list[Event] = [*self._mail(Deliver)]
+        found: list[Event] = [*self._mail(Deliver, self._wire.datagrams())]
+        found += self._wire.events(self._is_up, self._budgets)
         for automaton in self.system.automata:
             for stimulus, fault in automaton.stimuli(self._values(automaton)):
                 if fault is None or self._budgets[fault] > 0:
                     found.append(self._event(automaton, stimulus))
         if self._budgets[DROP] > 0:
-            found += self._mail(Drop)
+            found += self._mail(Drop, self._wire.network.deliverable())
         if self._budgets[DUPLICATE] > 0:
-            found += self._mail(Duplicate)
-        deliverable = (each for each in found if not isinstance(each, Deliver) or self.runs(each))
+            found += self._mail(Duplicate, self._wire.network.deliverable())
+        mail = (Deliver, Receive)
+        deliverable = (each for each in found if not isinstance(each, mail) or self.runs(each))
         return sorted(deliverable, key=self._rank)
 
     def runs(self, event: Event) -> list[tuple[int, ...]]:
@@ -112,11 +111,13 @@ class World:
 
         For a delivery: none if its guard does not hold, or if it does nothing and such are skipped.
         """
-        if isinstance(event, Drop | Duplicate):
+        if isinstance(event, Mishap):
             return [()]
         automaton = self.system.automata[self.system.index(event.node)]
         fresh = partial(self._values, automaton)
-        outcomes = automaton.branches(fresh, stimulus_of(self.system, event)) or []
+        stimulus = stimulus_of(self.system, event)
+        held = self._held(event, automaton)
+        outcomes = automaton.branches(fresh, stimulus, held=held) or []
         return [
             tuple(k for k, _ in outcome.choices)
             for outcome in outcomes
@@ -141,33 +142,41 @@ class World:
         automaton = self.system.automata[self.system.index(node)]
         calls = self.system.codec.decode(self._locals[automaton.index][0])[1]
         if calls >= len(automaton.workload):
-            raise _not_enabled(Made(node, "call"), "the workload has no more calls of this node")
+            raise not_enabled(Made(node, "call"), "the workload has no more calls of this node")
         return Made(node, *automaton.workload[calls])
 
-    def _mail(self, kind: type[Any]) -> Iterable[Any]:
-        for envelope in self._network.deliverable():
+    def _mail(self, kind: type[Any], envelopes: Iterable[Flying]) -> Iterable[Any]:
+        for envelope in envelopes:
             source, to, message = self.system.codec.decode(envelope.encoded)
             yield kind(self.system.names[to], self.system.names[source], message)
 
     def _rank(self, event: Event) -> tuple[int, int, bytes]:
-        if isinstance(event, Deliver | Drop | Duplicate):
+        kind = KINDS.index(event.kind)
+        if isinstance(event, Split | Heal):
+            return (kind, 0, str(event).encode())
+        if isinstance(event, MAIL):
             form = self._flying(event).encoded
+        elif isinstance(event, Mishap):
+            form = self.system.codec.encode(self.system.index(event.peer))
         else:
             form = self.system.codec.encode(stimulus_of(self.system, event))
-        return (KINDS.index(event.kind), self.system.index(event.node), form)
+        return (kind, self.system.index(event.node), form)
+
+    def _is_up(self, node: int) -> bool:
+        return bool(self.system.codec.decode(self._locals[node][0])[0] == UP)
 
     # -- what happens ------------------------------------------------------------------------
 
     def apply(self, event: Event, choices: Sequence[int] = ()) -> Step:
         """Let `event` happen, its handler choosing `choices`; refuse if it cannot."""
         before = list(self._locals)
-        if isinstance(event, Drop | Duplicate):
-            if choices:
-                raise BadChoice(choices[0], None)
-            self._mishandle(event)
-            outcome = None
-        else:
+        outcome = None
+        if not isinstance(event, Mishap):
             outcome = self._happen(event, choices)
+        elif choices:
+            raise BadChoice(choices[0], None)
+        else:
+            self._mishandle(event)
         self.steps += 1
         return Step(
             index=self.steps,
@@ -176,44 +185,66 @@ class World:
             sends=tuple(self._sent(event.node, outcome)) if outcome else (),
             records=tuple(outcome.records) if outcome else (),
             logs=tuple(outcome.logs) if outcome else (),
-            changes=self._changes(before),
+            changes=changes(self.system, before, self._locals),
             fingerprint=self.fingerprint,
             failure=outcome.failure if outcome else None,
         )
 
-    def _mishandle(self, event: Drop | Duplicate) -> None:
-        fault = DROP if isinstance(event, Drop) else DUPLICATE
-        envelope = self._flying(event)
+    def _mishandle(self, event: Mishap) -> None:
+        fault = FAULT_OF[event.kind]
+        envelope = self._flying(event) if isinstance(event, Drop | Duplicate) else None
         if self._budgets[fault] <= 0:
-            raise _not_enabled(event, "the budget for it is spent")
-        if envelope not in self._network.deliverable():
-            raise _not_enabled(event, "no such message is next on the network")
+            raise not_enabled(event, "the budget for it is spent")
+        if envelope is None and event not in self._wire.events(self._is_up, self._budgets):
+            raise not_enabled(event, "the network is not in a state for it")
+        if envelope is not None and envelope not in self._wire.network.deliverable():
+            raise not_enabled(event, "no such message is next on the network")
         self._budgets[fault] -= 1
-        if isinstance(event, Drop):
-            self._network.drop(envelope)
-        else:
-            self._network.duplicate(envelope)
+        self._wire.suffer(event, envelope)
 
     def _happen(self, event: Event, choices: Sequence[int]) -> Outcome:
         automaton = self.system.automata[self.system.index(event.node)]
-        envelope = self._flying(event) if isinstance(event, Deliver) else None
-        if envelope is not None and envelope not in self._network.deliverable():
-            raise _not_enabled(event, "no such message is next on the network")
-        if envelope is None:
-            self._check_internal(automaton, event)
-        outcome = self._step(automaton, stimulus_of(self.system, event), choices)
+        self._check_possible(automaton, event)
+        held = self._held(event, automaton)
+        outcome = self._step(automaton, stimulus_of(self.system, event), choices, held)
         if outcome is None:
-            raise _not_enabled(event, "its guard does not hold")
+            raise not_enabled(event, "its guard does not hold")
         if len(choices) > len(outcome.choices):
             raise BadChoice(choices[len(outcome.choices)], None)
         if self._skipped(event, automaton, outcome):
-            raise _not_enabled(event, "it would do nothing, and such deliveries are skipped")
-        if envelope is not None:
-            self._network.deliver(envelope)
-        elif isinstance(event, Crash | Restart):
-            self._budgets[CRASH if isinstance(event, Crash) else RESTART] -= 1
+            raise not_enabled(event, "it would do nothing, and such deliveries are skipped")
+        if isinstance(event, Deliver):
+            self._wire.network.deliver(self._flying(event))
+        elif event.kind in FAULT_OF:
+            self._budgets[FAULT_OF[event.kind]] -= 1
+        self._begin(event)
         self._take(automaton, outcome)
         return outcome
+
+    def _begin(self, event: Event) -> None:
+        self._wire.begin(event, self._flying(event) if isinstance(event, Receive) else None)
+
+    def _held(self, event: Event, automaton: Automaton) -> dict[int, int]:
+        """How many messages the node's streams hold when the handler of `event` begins."""
+        if self.system.streams is None:
+            return {}
+        streams = self._wire.streams
+        frozen = streams.frozen()
+        self._begin(event)
+        held = streams.held(automaton.index)
+        streams.restore(frozen)
+        return held
+
+    def _check_possible(self, automaton: Automaton, event: Event) -> None:
+        if isinstance(event, Deliver):
+            if self._flying(event) not in self._wire.datagrams():
+                raise not_enabled(event, "no such message is next on the network")
+        elif isinstance(event, Receive | Lost):
+            offered = self._wire.events(self._is_up, self._budgets)
+            if self._rank(event) not in map(self._rank, offered):
+                raise not_enabled(event, "no stream is in a state for it")
+        else:
+            self._check_internal(automaton, event)
 
     def _check_internal(self, automaton: Automaton, event: Event) -> None:
         encode, wanted = self.system.codec.encode, stimulus_of(self.system, event)
@@ -221,16 +252,20 @@ class World:
             if encode(stimulus) != encode(wanted):
                 continue
             if isinstance(event, Made) and self._event(automaton, stimulus) != event:
-                raise _not_enabled(event, "another call is next")
+                raise not_enabled(event, "another call is next")
             if fault is not None and self._budgets[fault] <= 0:
-                raise _not_enabled(event, "the budget for it is spent")
+                raise not_enabled(event, "the budget for it is spent")
             return
-        raise _not_enabled(event, "the node is not in a state for it")
+        raise not_enabled(event, "the node is not in a state for it")
 
     def _step(
-        self, automaton: Automaton, stimulus: Stimulus, choices: Sequence[int]
+        self,
+        automaton: Automaton,
+        stimulus: Stimulus,
+        choices: Sequence[int],
+        held: Mapping[int, int],
     ) -> Outcome | None:
-        outcome = automaton.step(self._values(automaton), stimulus, choices)
+        outcome = automaton.step(self._values(automaton), stimulus, choices, held)
         if isinstance(outcome, Fork):
             raise BadChoice(None, outcome.n)
         return outcome
@@ -239,7 +274,12 @@ class World:
         """Let the effects of a step at one node become part of the world."""
         self._locals[automaton.index] = self._encoded(automaton, outcome.values)
         for to, message in outcome.sends:
-            self._network.send(self._envelope(automaton.index, to, message))
+            self._wire.network.send(self._envelope(automaton.index, to, message))
+        for peer, closes, message in outcome.flows:
+            if closes:
+                self._wire.streams.close(automaton.index, peer)
+            else:
+                self._wire.streams.send(self._envelope(automaton.index, peer, message))
         if outcome.records:
             self._observe(automaton, outcome.records)
 
@@ -264,7 +304,7 @@ class World:
         """Whether this is a delivery that does nothing, in a system that leaves such out."""
         if not isinstance(event, Deliver) or not self.system.skip_noops:
             return False
-        if outcome.sends or outcome.records or outcome.failure:
+        if outcome.sends or outcome.flows or outcome.records or outcome.failure:
             return False
         before = self._locals[automaton.index]
         after = self._encoded(automaton, outcome.values)
@@ -276,7 +316,7 @@ class World:
     def fingerprint(self) -> int:
         """64 bits that stand for this state; the kernel computes the same."""
         digest = self.system.codec.digest
-        parts = list(self._network.parts(self.system.codec))
+        parts = list(self._wire.parts())
         for automaton, local in zip(self.system.automata, self._locals, strict=True):
             digests = [digest(value) for value in without_ghosts(automaton.ghosts, local)]
             parts.append(mix(LOCAL, automaton.index, combine(digests)))
@@ -307,7 +347,7 @@ class World:
             tuple(self._locals),
             tuple(self._observers),
             tuple(self._budgets),
-            self._network.frozen(),
+            self._wire.frozen(),
         )
 
     def restore(self, saved: Saved) -> None:
@@ -316,13 +356,13 @@ class World:
         self._locals = list(saved.locals)
         self._observers = list(saved.observers)
         self._budgets = list(saved.budgets)
-        self._network.restore(saved.network)
+        self._wire.restore(saved.wire)
 
     def _key(self) -> Any:
         """What makes this state this one: all but ghosts."""
         named = zip(self.system.automata, self._locals, strict=True)
         seen = [without_ghosts(automaton.ghosts, local) for automaton, local in named]
-        return (seen, self._observers[:], self._budgets[:], self._network.frozen())
+        return (seen, self._observers[:], self._budgets[:], self._wire.frozen())
 
     def _values(self, automaton: Automaton) -> Values:
         return [self.system.codec.decode(value) for value in self._locals[automaton.index]]
@@ -349,36 +389,10 @@ class World:
             where = f"{self.system.names[source]}: message {type(message).__name__}"
             raise NotState(path, error.type_name, error.reason, where) from None
 
-    def _flying(self, event: Deliver | Drop | Duplicate) -> Flying:
+    def _flying(self, event: Deliver | Receive | Drop | Duplicate) -> Flying:
         index = self.system.index
         return self._envelope(index(event.source), index(event.node), event.message)
 
     def _sent(self, node: str, outcome: Outcome) -> Iterable[Envelope]:
-        return (Envelope(node, self.system.names[to], each) for to, each in outcome.sends)
-
-    def _changes(self, before: list[Local]) -> dict[str, dict[str, tuple[Any, Any]]]:
-        decode = self.system.codec.decode
-        changes: dict[str, dict[str, tuple[Any, Any]]] = {}
-        for automaton in self.system.automata:
-            old, new = before[automaton.index], self._locals[automaton.index]
-            if old == new:
-                continue
-            was, now = decode(old[0]), decode(new[0])
-            told = {"up": (was[0] == UP, now[0] == UP), "timers": (was[2], now[2])}
-            changed = {name: pair for name, pair in told.items() if pair[0] != pair[1]}
-            for field, position in automaton.positions.items():
-                if old[position] != new[position]:
-                    changed[field] = (decode(old[position]), decode(new[position]))
-            if changed:
-                changes[automaton.name] = changed
-        return changes
-
-
-def _not_enabled(event: Event, why: str) -> NotEnabled:
-    return NotEnabled(
-        explain(
-            f"`{event.kind} {event}` at {event.node} cannot happen here: {why}",
-            "an event taken from another world, or from a trace of an older system",
-            "take events from `world.enabled()`",
-        )
-    )
+        sent = [*outcome.sends, *((f.peer, f.message) for f in outcome.flows if not f.closes)]
+        return (Envelope(node, self.system.names[to], each) for to, each in sent)

@@ -33,9 +33,11 @@ from presage.search.difference import describe, first_difference
 from presage.search.haunted import Haunted
 from presage.search.watch import Watch
 
+# How a world, or a node's new life, begins is no step that a step property is asked about.
+BEGINNINGS = ("start", "reset", "silent")
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 
-Branch = tuple[list[int], Values, list[tuple[int, Any]], list[Any], int]
+Branch = tuple[Any, ...]  # choices, values, sends, records, broken[, flows, limits]
 
 
 class Bridge:
@@ -81,7 +83,7 @@ class Bridge:
             self._run(haunted.test_step, fresh, stimulus, outcomes)
         if outcomes is None:
             return None
-        starts = stimulus[0] == "start"  # how a world begins is no step
+        starts = stimulus[0] in BEGINNINGS
         return [self._branch(node, None if starts else fresh, outcome) for outcome in outcomes]
 
     def _branch(self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome) -> Branch:
@@ -91,7 +93,10 @@ class Bridge:
             if before[0][0] == UP:
                 broken |= self._broken(node, before, outcome)
         choices = [k for k, _ in outcome.choices]
-        return (choices, outcome.values, outcome.sends, outcome.records, broken)
+        branch = (choices, outcome.values, outcome.sends, outcome.records, broken)
+        if self.system.streams is None:
+            return branch
+        return (*branch, outcome.flows, outcome.limits)
 
     def _broken(self, node: int, before: Values, outcome: Outcome) -> int:
         automaton, codec = self.automata[node], self.system.codec

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from presage._core import Kernel
 from presage.errors import BadSystem, BadTrace, HandlerStuck, explain
+from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
 from presage.props.property import Property
 from presage.search.bridge import Bridge
@@ -131,6 +132,11 @@ def build(system: System, bridge: Bridge) -> Kernel:
         budgets=[-1 if budget == float("inf") else int(budget) for budget in system.faults.budgets],
         network=system.network,
         skip_noops=system.skip_noops,
+        severed=[
+            [way.severs(one, other) for one in system.names for other in system.names]
+            for way in system.faults.partitions
+        ],
+        lost=None if system.streams is None else LOST,
     )
 
 

@@ -12,14 +12,39 @@ from typing import Any
 
 from presage.errors import Nondeterminism
 from presage.model.choice import NOT_THEIRS
-from presage.model.event import Deliver, Drop, Duplicate, Event, Step
+from presage.model.event import (
+    MISHAPS,
+    Broken,
+    Cut,
+    Deliver,
+    Drop,
+    Duplicate,
+    Event,
+    Heal,
+    Idle,
+    KeepAlive,
+    Receive,
+    Refused,
+    Split,
+    Step,
+)
 from presage.model.stimulus import event_of
 from presage.model.system import System
 from presage.model.world import World
 from presage.props.property import Property
 from presage.search.watch import Watch
 
-# (what, node, stimulus or (source, to, message), choices, fingerprint after)
+MAIL: dict[str, type[Deliver | Receive | Drop | Duplicate]]
+MAIL = {"deliver": Deliver, "receive": Receive, "drop": Drop, "duplicate": Duplicate}
+PEERS: dict[str, type[Broken | Refused | KeepAlive | Cut | Idle]]
+PEERS = {
+    "broken": Broken,
+    "refused": Refused,
+    "keepalive": KeepAlive,
+    "cut": Cut,
+    "idle": Idle,
+}
+# (what, node, stimulus, (source, to, message) or (number,), choices, fingerprint after)
 KernelEvent = tuple[str, int, tuple[Any, ...], list[int], int]
 
 
@@ -74,11 +99,13 @@ def _same(fingerprint: int, world: World, where: str) -> None:
 def named(system: System, world: World, what: str, node: int, origin: tuple[Any, ...]) -> Event:
     """The event that the kernel describes by indices, about to happen in `world`."""
     name = system.names[node]
-    if what != "internal":
+    if what in MAIL:
         source, _, message = origin
-        kinds: dict[str, type[Deliver | Drop | Duplicate]]
-        kinds = {"deliver": Deliver, "drop": Drop, "duplicate": Duplicate}
-        return kinds[what](name, system.names[source], message)
+        return MAIL[what](name, system.names[source], message)
+    if what in PEERS:
+        return PEERS[what](name, system.names[origin[0]])
+    if what in ("partition", "heal"):
+        return Split(str(system.faults.partitions[origin[0] - 1])) if origin[0] else Heal()
     return world.next_call(name) if origin == ("call",) else event_of(system, node, origin)
 
 
@@ -96,7 +123,7 @@ class Run:
     def apply(self, event: Event, choices: tuple[int, ...]) -> None:
         """Let one event happen."""
         if self.prop is not None and self.prop.kind == "step":
-            self._before = self.world.view()[event.node]
+            self._before = None if event.kind in MISHAPS else self.world.view()[event.node]
         self.steps.append(self.watch.run(self.world.apply, event, choices))
 
     def verdict(self) -> str | None:
@@ -120,8 +147,8 @@ class Run:
         return "; ".join(f"{node}: {text}" for node, text in failures.items()) or None
 
     def _step_verdict(self, prop: Property) -> str | None:
-        if not self.steps or self.steps[-1].event.kind in ("drop", "duplicate"):
-            return None  # the network's doing: no node took a step
+        if not self.steps or self.steps[-1].event.kind in MISHAPS | {"reset", "silent"}:
+            return None  # the network's doing, or a new life: no node took a step
         node = self.steps[-1].event.node
         automaton = self.system.automata[self.system.index(node)]
         after = self.world.view()[node]

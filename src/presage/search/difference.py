@@ -8,13 +8,16 @@ from typing import Any
 from presage.errors import NotState
 from presage.model.automaton import Automaton
 from presage.model.local import Outcome, Stimulus
+from presage.model.stream import Lost
 from presage.trace.show import show, show_call
 
 
 def describe(automaton: Automaton, stimulus: Stimulus, names: Sequence[str]) -> str:
     """A step in words: `n0: Server, deliver Join from n1`."""
     kind, *rest = stimulus
-    if kind == "deliver":
+    if kind == "deliver" and isinstance(rest[1], Lost):
+        text = f"lost connection to {names[rest[0]]}"
+    elif kind == "deliver":
         text = f"deliver {show(rest[1])} from {names[rest[0]]}"
     elif kind in ("timer", "action"):
         text = f"{kind} {show_call(rest[0], rest[1:])}"
@@ -48,6 +51,9 @@ def _between(automaton: Automaton, one: Outcome, other: Outcome) -> str | None:
     if _differ(automaton, one.sends, other.sends, f"{place}: sends"):
         sent = [show(messages(automaton, outcome)) for outcome in (one, other)]
         return f"differed in what it sent: {sent[0]} and {sent[1]}"
+    if _differ(automaton, list(one.flows), list(other.flows), f"{place}: streams"):
+        flown = [show(flows(automaton, outcome)) for outcome in (one, other)]
+        return f"differed in what it did to streams: {flown[0]} and {flown[1]}"
     if _differ(automaton, one.records, other.records, f"{place}: records"):
         return f"differed in what it recorded: {show(one.records)} and {show(other.records)}"
     if one.choices != other.choices:
@@ -66,3 +72,9 @@ def _differ(automaton: Automaton, left: Any, right: Any, place: str) -> bool:
 def messages(automaton: Automaton, outcome: Outcome) -> list[tuple[str, Any]]:
     """What was sent, in order, each with the name of its receiver."""
     return [(automaton.names[to], message) for to, message in outcome.sends]
+
+
+def flows(automaton: Automaton, outcome: Outcome) -> list[tuple[str, Any]]:
+    """What was done to streams, in order: the peer, and what it was sent, or that it was closed."""
+    peers = [(automaton.names[flow.peer], flow) for flow in outcome.flows]
+    return [(peer, "closed" if flow.closes else flow.message) for peer, flow in peers]

@@ -16,12 +16,12 @@ import msgspec
 
 from presage.errors import Impure, Nondeterminism
 from presage.model.automaton import Automaton
-from presage.model.event import Drop, Duplicate, Event
+from presage.model.event import MISHAPS, Event
 from presage.model.local import Outcome
 from presage.model.stimulus import stimulus_of
 from presage.model.system import System
 from presage.model.world import World
-from presage.search.difference import describe, first_difference, messages
+from presage.search.difference import describe, first_difference, flows, messages
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.show import show
 
@@ -154,7 +154,7 @@ class _Walk:
         """The choices to go on with, none once enough steps were examined."""
         if not self._wants_more():
             return []
-        if isinstance(event, Drop | Duplicate):
+        if event.kind in MISHAPS:
             return [()]
         automaton = self.system.automata[self.system.index(event.node)]
         stimulus = stimulus_of(self.system, event)
@@ -188,6 +188,7 @@ class _Walk:
             if at not in automaton.ghosts
         ]
         parts += [("what it sent", sent) for sent in messages(automaton, outcome)]
+        parts += [("what it did to a stream", flow) for flow in flows(automaton, outcome)]
         parts += [("what it recorded", record) for record in outcome.records]
         codec = self.system.codec
         return [(name, codec.digest(codec.encode(part)), show(part)) for name, part in parts]

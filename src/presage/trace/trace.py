@@ -37,7 +37,7 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
 
     index: int  # 1-based
     node: str
-    kind: str  # deliver, drop, duplicate, timer, action, call, crash, restart
+    kind: str  # of the event: deliver, receive, timer, crash, ...
     label: str  # the event in a few words, for tables
     detail: str = ""  # its message or arguments in full; with kind, node, source it names the event
     source: str | None = None  # the sender, where a message is concerned
@@ -177,8 +177,12 @@ def _plain(value: Any) -> Plain:
 def _detail(event: Any) -> str:
     """The part of an event that its kind, node and source leave open."""
     match event.kind:
-        case "deliver" | "drop" | "duplicate":
+        case "deliver" | "receive" | "drop" | "duplicate":
             return show(event.message)
+        case "broken" | "refused" | "keepalive" | "cut" | "idle":
+            return str(event.peer)
+        case "partition":
+            return str(event.sides)
         case "timer":
             return show_call(event.timer, event.args)
         case "action":

@@ -1,0 +1,134 @@
+"""What may go wrong, and how often: budgets of faults, and the partitions that may happen.
+
+A budget is a number of times in one execution. What is not granted is no part of a state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from presage.errors import BadSystem, explain
+
+UNLIMITED = math.inf
+FAULTS = (
+    "crash",
+    "restart",
+    "drop",
+    "duplicate",
+    "reset",
+    "silent_reset",
+    "cut",
+    "idle_close",
+    "partition",
+    "heal",
+)
+STREAM_FAULTS = ("silent_reset", "cut", "idle_close")  # they happen to connections only
+
+
+@dataclass(frozen=True, init=False)
+class Partition:
+    """A way in which the network may fall apart: no message goes from one side to another.
+
+    `Partition({"left": ["a", "b"], "right": ["c"]})`. A node on no side is cut off from nobody.
+    """
+
+    sides: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def __init__(self, sides: Mapping[str, Sequence[str]]) -> None:
+        if not isinstance(sides, Mapping) or len(sides) < 2:
+            raise _bad_partition(sides, "has fewer than two named sides")
+        named = []
+        for side, nodes in sides.items():
+            if isinstance(nodes, str) or not isinstance(nodes, Sequence) or not nodes:
+                raise _bad_partition(sides, f"has no list of nodes as its side `{side}`")
+            named.append((str(side), tuple(nodes)))
+        every = [node for _, nodes in named for node in nodes]
+        for node in every:
+            if every.count(node) > 1:
+                raise _bad_partition(sides, f"names the node `{node}` twice")
+        object.__setattr__(self, "sides", tuple(named))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Every node that stands on a side."""
+        return tuple(node for _, nodes in self.sides for node in nodes)
+
+    def severs(self, one: str, other: str) -> bool:
+        """Whether two nodes stand on different sides."""
+        side = {node: name for name, nodes in self.sides for node in nodes}
+        return one in side and other in side and side[one] != side[other]
+
+    def __str__(self) -> str:
+        return " | ".join(f"{side}: {' '.join(nodes)}" for side, nodes in self.sides)
+
+
+def _bad_partition(sides: object, what: str) -> BadSystem:
+    return BadSystem(
+        explain(
+            f"`Partition({sides!r})` {what}",
+            "a list of nodes, or one side only, where all sides are meant",
+            '`Partition({"left": ["a", "b"], "right": ["c"]})`, each node on one side at most',
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Faults:
+    """How often each fault may happen in one execution: a count, or `UNLIMITED`."""
+
+    crash: float = 0
+    restart: float = 0
+    drop: float = 0
+    duplicate: float = 0
+    nodes: Sequence[str] | None = None  # the nodes that may crash or be reset; None: any
+    reset: float = 0
+    silent_reset: float = 0
+    cut: float = 0
+    idle_close: float = 0
+    partition: float = 0
+    heal: float = 0
+    partitions: Sequence[Partition] = ()  # the ways in which the network may fall apart
+
+    def __post_init__(self) -> None:
+        for fault in FAULTS:
+            _check_amount(fault, getattr(self, fault))
+        if isinstance(self.nodes, str):
+            raise BadSystem(
+                explain(
+                    f"`Faults(nodes={self.nodes!r})` is a text, not a collection of names",
+                    "one name without brackets",
+                    f"`nodes=[{self.nodes!r}]`",
+                )
+            )
+        ways = self.partitions
+        ways = (ways,) if isinstance(ways, Partition) else tuple(ways)
+        object.__setattr__(self, "partitions", ways)
+        apart = all(isinstance(way, Partition) for way in ways) and len(set(ways)) == len(ways)
+        if bool(ways) != bool(self.partition) or not apart:
+            raise BadSystem(
+                explain(
+                    f"`Faults(partition={self.partition!r}, partitions={list(ways)!r})`: one says"
+                    " how often the network may fall apart, the other in which ways",
+                    "one of them left out, or a list of anything but different `Partition`s",
+                    '`partition=1, partitions=[Partition({"left": ["a"], "right": ["b"]})]`',
+                )
+            )
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """The amounts in the order of `FAULTS`."""
+        return tuple(getattr(self, fault) for fault in FAULTS)
+
+
+def _check_amount(fault: str, amount: float) -> None:
+    whole = isinstance(amount, int) and not isinstance(amount, bool)
+    if amount != UNLIMITED and (not whole or amount < 0):
+        raise BadSystem(
+            explain(
+                f"`Faults({fault}={amount!r})` is not a number of times",
+                "a negative number, a fraction or a flag",
+                f"`{fault}=2`, or `{fault}=UNLIMITED`",
+            )
+        )
