@@ -10,6 +10,7 @@ import re
 import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from presage.model.system import FAULTS, System
 from presage.props.property import Property
 from presage.search.bridge import Bridge
 from presage.search.confirm import Confirmed, Finding, confirm
+from presage.search.liveness import Limits, check_liveness, examine
 from presage.search.report import Report, Violation
 from presage.search.shrink import shrink
 from presage.search.watch import SECONDS_DEFAULT, Watch
@@ -68,6 +70,7 @@ def check(
     seed: int = 0,
     keep_going: bool = False,
     walks: int = WALKS_DEFAULT,
+    liveness: str = "exact",
     handler_seconds: float = SECONDS_DEFAULT,
     progress: ProgressLine | None = None,
     traces: str | Path | None = ".presage/traces",
@@ -78,14 +81,17 @@ def check(
     """Search `system` and report what held and what broke.
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
-    `keep_going` explores on and reports the first violation of each property. `traces` is the
-    folder for the traces of violations; None keeps them in the report only.
+    `keep_going` explores on and reports the first violation of each property. `liveness` is `exact`
+    (endless executions too, in `bfs`) or `rest`. `traces` is the folder for the traces of
+    violations; None keeps them in the report only.
     """
     counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
     _check_limits(search, seed, counts | {"memory_mib": memory_mib})
+    check_liveness(liveness)
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
-        raw = build(system, bridge).search(
+        kernel = build(system, bridge)
+        raw = kernel.search(
             search,
             depth=WALK_DEPTH_DEFAULT if search == "walk" and depth is None else depth,
             states=states,
@@ -102,6 +108,9 @@ def check(
         _judge(system, bridge, raw, report)
         for finding in _findings(raw):
             _add(system, watch, report, finding, shrinks=search != "bfs")
+        limits = Limits(depth, seconds, memory_mib)
+        add = partial(_add_lasso, system, report)
+        examine(system, kernel, watch, report, limits, add, bridge.errors, exact=liveness == EXACT)
     _missed(system, report)
     if traces is not None:
         _save(report, traces)
@@ -212,11 +221,6 @@ def _judge(system: System, bridge: Bridge, raw: dict[str, Any], report: Report) 
             report.properties[prop.name] = "violated" if at in found else "held"
     if 0 in found:
         report.properties["no_exception"] = "violated"
-    if any(prop.kind == "eventually" for prop in system.properties):
-        report.notes.append(
-            "`eventually` was checked where the system comes to rest; endless executions"
-            " (cycles) were not examined"
-        )
 
 
 def _findings(raw: dict[str, Any]) -> list[Finding]:
@@ -240,6 +244,10 @@ def _add(system: System, watch: Watch, report: Report, finding: Finding, *, shri
     report.violations.append(_violation(system, report, confirmed, prop))
 
 
+def _add_lasso(system: System, report: Report, confirmed: Confirmed) -> None:
+    report.violations.append(_violation(system, report, confirmed, confirmed.prop))
+
+
 def _violation(
     system: System, report: Report, confirmed: Confirmed, prop: Property | None
 ) -> Violation:
@@ -251,6 +259,8 @@ def _violation(
         "kind": kind.get(prop.kind, "safety") if prop else "exception",
         "message": confirmed.why,
         "evidence": EXACT,
+        "loop": confirmed.loop,
+        "fairness": prop.fairness if prop and confirmed.loop else None,
         "source": prop.source if prop else where[0],
         "signature": prop.signature if prop else where[1],
     }

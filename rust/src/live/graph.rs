@@ -1,0 +1,265 @@
+//! The graph as Python sees it: made by a kernel or, in tests, out of explicit edges.
+
+use parking_lot::Mutex;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::explore::Explorer;
+use super::fair::{Fair, Fairness};
+use super::lasso::Walk;
+use super::space::{Edge, NOBODY, Space, UNFAIR};
+use super::territory::{Territory, critical, survey};
+use super::units::Units;
+use crate::fingerprint::nonzero;
+use crate::path::{self, Begun};
+use crate::search::worker::Worker;
+use crate::search::{Happened, Initial, Route, Search};
+
+#[pyclass(frozen)]
+pub struct Graph {
+    space: Space,
+    units: Mutex<Units>,
+    /// What it was made from; `None` for explicit edges.
+    search: Option<Search>,
+}
+
+/// A state and the unit of the edge taken there, -1 for none.
+type Step = (u32, i64);
+type Events<'py> = (Begun, Bound<'py, PyList>);
+
+impl Graph {
+    /// Explore what `search` allows, looking at these properties; gives the seconds it took, too.
+    pub fn explore(py: Python<'_>, search: Search, properties: &[usize]) -> PyResult<(Graph, f64)> {
+        let made = Mutex::new(None);
+        let seconds = search.supervise(py, None, |_| {
+            let mut explorer = Explorer::new(&search, properties);
+            explorer.run()?;
+            *made.lock() = Some((explorer.space, explorer.units));
+            Ok(())
+        })?;
+        let (space, units) = made
+            .into_inner()
+            .ok_or_else(|| PyRuntimeError::new_err("no graph was made"))?;
+        let (search, units) = (Some(search), Mutex::new(units));
+        Ok((
+            Graph {
+                space,
+                units,
+                search,
+            },
+            seconds,
+        ))
+    }
+
+    fn fairness(name: &str) -> PyResult<Fairness> {
+        match name {
+            "none" => Ok(Fairness::Nothing),
+            "weak" => Ok(Fairness::Weak),
+            "strong" => Ok(Fairness::Strong),
+            _ => Err(PyValueError::new_err(format!("no fairness is `{name}`"))),
+        }
+    }
+
+    fn check(&self, property: usize) -> PyResult<()> {
+        if property < self.space.holds.len() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!(
+            "no property is number {property}"
+        )))
+    }
+}
+
+#[pymethods]
+impl Graph {
+    /// A graph given by hand: per state its edges (target, unit; -1 for none), `None` where nobody
+    /// looked; per property whether it holds in each state. State 0 is the initial one, and states
+    /// must be in breadth-first order.
+    #[staticmethod]
+    fn of(edges: Vec<Option<Vec<(u32, i64)>>>, holds: Vec<Vec<bool>>) -> PyResult<Graph> {
+        let mut space = Space::new(holds.len());
+        let count = edges.len() as u32;
+        let known = edges.iter().flatten().flatten();
+        if known.clone().any(|&(target, _)| target >= count) {
+            return Err(PyValueError::new_err(
+                "an edge leads to a state that is not there",
+            ));
+        }
+        let units = known.map(|&(_, unit)| unit + 1).max().unwrap_or(0);
+        space.units = units.max(0) as usize;
+        for state in 0..count {
+            space.ids.insert(u64::from(state) + 1);
+            space.push(u64::from(state) + 1, NOBODY);
+            for (at, verdicts) in holds.iter().enumerate() {
+                if verdicts[state as usize] {
+                    space.set_holds(at, state);
+                }
+            }
+        }
+        for (state, listed) in edges.iter().enumerate() {
+            let Some(listed) = listed else { break };
+            let kept = !space.all_hold(state as u32);
+            for &(target, unit) in listed {
+                let unit = u32::try_from(unit).unwrap_or(UNFAIR);
+                let parent = &mut space.parents[target as usize];
+                if *parent == NOBODY && target > state as u32 {
+                    *parent = state as u32;
+                }
+                space.edge(kept, Edge { target, unit });
+            }
+            space.close();
+        }
+        Ok(Graph {
+            space,
+            units: Mutex::default(),
+            search: None,
+        })
+    }
+
+    #[getter]
+    fn states(&self) -> usize {
+        self.space.len()
+    }
+
+    /// How many states have all their edges; the others were met and not looked at.
+    #[getter]
+    fn expanded(&self) -> usize {
+        self.space.expanded()
+    }
+
+    /// What ended the exploration before its end, if anything but depth and number did.
+    #[getter]
+    fn stopped_by(&self) -> Option<&'static str> {
+        self.search
+            .as_ref()
+            .and_then(|search| *search.stopped_by.lock())
+    }
+
+    /// The states before the loop, and the loop: a nearest fair cycle without the property.
+    fn lasso(
+        &self,
+        py: Python<'_>,
+        property: usize,
+        fairness: &str,
+    ) -> PyResult<Option<(Vec<u32>, Vec<Step>)>> {
+        self.check(property)?;
+        let fairness = Self::fairness(fairness)?;
+        let space = &self.space;
+        let walk = py.detach(|| {
+            let witness = Fair::new(space, property, fairness).nearest()?;
+            Some(Walk::around(space, fairness, &witness))
+        });
+        Ok(walk.map(|walk| {
+            let mut stem = space.stem(walk[0].state);
+            stem.pop();
+            let unit = |unit: u32| if unit == UNFAIR { -1 } else { i64::from(unit) };
+            let steps = walk
+                .iter()
+                .map(|taken| (taken.state, unit(taken.edge.unit)));
+            (stem, steps.collect())
+        }))
+    }
+
+    /// The events of a lasso: as the kernel tells those of a finding, first the stem, then the loop.
+    fn events<'py>(
+        &self,
+        py: Python<'py>,
+        stem: Vec<u32>,
+        steps: Vec<Step>,
+    ) -> PyResult<Events<'py>> {
+        let Some(search) = &self.search else {
+            return Err(PyValueError::new_err("a graph made by hand has no events"));
+        };
+        let begin = stem.first().copied().unwrap_or(steps[0].0);
+        let mut wanted: Vec<(u32, Option<u32>)> = Vec::new();
+        wanted.extend(stem.iter().skip(1).map(|&state| (state, None)));
+        if !stem.is_empty() {
+            wanted.push((steps[0].0, None));
+        }
+        for (at, &(_, unit)) in steps.iter().enumerate() {
+            let target = steps.get(at + 1).unwrap_or(&steps[0]).0;
+            wanted.push((target, Some(u32::try_from(unit).unwrap_or(UNFAIR))));
+        }
+        let (initial, happened) = self.happened(search, begin, &wanted)?;
+        path::events(py, search, &Route::Walked(initial, happened))
+    }
+
+    /// How many states are live, unknown and dead, and how many edges go from live to dead.
+    fn territory(&self, py: Python<'_>, property: usize) -> PyResult<(usize, usize, usize, u64)> {
+        self.check(property)?;
+        Ok(py.detach(|| {
+            let found = survey(&self.space, property);
+            let count = |kind| found.iter().filter(|&&territory| territory == kind).count();
+            let (live, unknown) = (count(Territory::Live), count(Territory::Unknown));
+            let dead = count(Territory::Dead);
+            (live, unknown, dead, critical(&self.space, &found))
+        }))
+    }
+
+    /// Per fingerprint "live", "unknown" or "dead"; states that are not in the graph are unknown.
+    fn territories(
+        &self,
+        py: Python<'_>,
+        property: usize,
+        fingerprints: Vec<u64>,
+    ) -> PyResult<Vec<&'static str>> {
+        self.check(property)?;
+        Ok(py.detach(|| {
+            let found = survey(&self.space, property);
+            let of = |&key: &u64| {
+                let state = self.space.ids.get(key);
+                state
+                    .map_or(Territory::Unknown, |state| found[state as usize])
+                    .name()
+            };
+            fingerprints.iter().map(of).collect()
+        }))
+    }
+}
+
+impl Graph {
+    /// The events from `begin` through these states, by edges of these units where they are given.
+    fn happened(
+        &self,
+        search: &Search,
+        begin: u32,
+        wanted: &[(u32, Option<u32>)],
+    ) -> PyResult<(usize, Vec<Happened>)> {
+        let key = self.space.keys[begin as usize];
+        let first = |initial: &Initial| nonzero(initial.sum) == key;
+        let initial = search
+            .initial
+            .iter()
+            .position(first)
+            .ok_or_else(path::lost)?;
+        let mut worker = Worker::new(search);
+        let mut units = self.units.lock();
+        units.change_expander();
+        let start = &search.initial[initial];
+        let (mut words, mut sum) = (start.words.clone(), start.sum);
+        let mut happened = Vec::new();
+        for &(state, unit) in wanted {
+            let key = self.space.keys[state as usize];
+            let listed = path::listed(&mut worker, &words, sum)?;
+            let mut found = None;
+            for candidate in listed {
+                let there = nonzero(candidate.fingerprint) == key;
+                if !there {
+                    continue;
+                }
+                let own = units.of(&worker.expander, &candidate)?;
+                if unit.is_none_or(|unit| unit == own) {
+                    found = Some(candidate);
+                    break;
+                }
+            }
+            let candidate = found.ok_or_else(path::lost)?;
+            happened.push(worker.happened(&candidate, &words));
+            let mut next = Vec::new();
+            worker.expander.build(&words, &candidate, &mut next);
+            (words, sum) = (next, candidate.fingerprint);
+        }
+        Ok((initial, happened))
+    }
+}

@@ -1,0 +1,122 @@
+//! The graph of a state space, as compact as the questions allow.
+//!
+//! States are numbered in breadth-first order, so the first of some states is also a nearest one.
+//! The edges of a state are kept only if some property does not hold there: where all hold, neither
+//! a cycle without one of them nor a state without hope can begin.
+//!
+//! Invariant: states below `expanded()` have all their edges; those from there on have none, because
+//! nobody looked: what lies behind them is not known.
+
+use super::ids::Ids;
+
+/// The unit of an edge that no fairness speaks of: a fault, or a call of the workload.
+pub const UNFAIR: u32 = u32::MAX;
+pub const NOBODY: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+pub struct Edge {
+    pub target: u32,
+    /// What must be done now and then for an execution to be fair.
+    pub unit: u32,
+}
+
+pub struct Space {
+    pub ids: Ids,
+    /// Fingerprints, by id.
+    pub keys: Vec<u64>,
+    /// The state each was first reached from; `NOBODY` for initial states.
+    pub parents: Vec<u32>,
+    /// Per property: bit per state, whether it holds there.
+    pub holds: Vec<Vec<u64>>,
+    starts: Vec<usize>,
+    edges: Vec<Edge>,
+    /// How often each state is entered from states whose edges are not kept.
+    pub entered: Vec<u32>,
+    pub units: usize,
+}
+
+impl Space {
+    pub fn new(properties: usize) -> Self {
+        Space {
+            ids: Ids::new(),
+            keys: Vec::new(),
+            parents: Vec::new(),
+            holds: vec![Vec::new(); properties],
+            starts: vec![0],
+            edges: Vec::new(),
+            entered: Vec::new(),
+            units: 0,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub fn expanded(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    #[inline(always)]
+    pub fn edges(&self, state: u32) -> &[Edge] {
+        match self.starts.get(state as usize + 1) {
+            Some(&end) => &self.edges[self.starts[state as usize]..end],
+            None => &[],
+        }
+    }
+
+    #[inline(always)]
+    pub fn is_expanded(&self, state: u32) -> bool {
+        (state as usize) < self.expanded()
+    }
+
+    #[inline(always)]
+    pub fn holds(&self, property: usize, state: u32) -> bool {
+        self.holds[property][state as usize / 64] >> (state % 64) & 1 == 1
+    }
+
+    pub fn all_hold(&self, state: u32) -> bool {
+        (0..self.holds.len()).all(|property| self.holds(property, state))
+    }
+
+    /// Enter a state that was just given its id, reached from `parent`.
+    pub fn push(&mut self, key: u64, parent: u32) {
+        let state = self.keys.len();
+        self.keys.push(key);
+        self.parents.push(parent);
+        self.entered.push(0);
+        if state % 64 == 0 {
+            self.holds.iter_mut().for_each(|bits| bits.push(0));
+        }
+    }
+
+    pub fn set_holds(&mut self, property: usize, state: u32) {
+        self.holds[property][state as usize / 64] |= 1 << (state % 64);
+    }
+
+    /// Add an edge of the state that is being expanded; `close` ends it.
+    #[inline(always)]
+    pub fn edge(&mut self, kept: bool, edge: Edge) {
+        if kept {
+            self.edges.push(edge);
+        } else {
+            self.entered[edge.target as usize] += 1;
+        }
+    }
+
+    pub fn close(&mut self) {
+        self.starts.push(self.edges.len());
+    }
+
+    /// The states from an initial one to `state`, both included.
+    pub fn stem(&self, state: u32) -> Vec<u32> {
+        let mut stem = vec![state];
+        let mut at = state;
+        while self.parents[at as usize] != NOBODY {
+            at = self.parents[at as usize];
+            stem.push(at);
+        }
+        stem.reverse();
+        stem
+    }
+}
