@@ -90,7 +90,8 @@ class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.
 
     Properties are told by their position in the list it was made with. A loop is a list of (state,
-    unit): the unit of the edge taken there, -1 for one of which fairness does not speak.
+    unit): the unit of the edge taken there. Of units -1 (a call) and -2 (a fault) fairness does not
+    speak.
     """
 
     @staticmethod
@@ -111,10 +112,13 @@ class Graph:
     def lasso(self, property: int, fairness: str) -> tuple[list[int], list[tuple[int, int]]] | None:
         """A nearest fair cycle without the property: the states before it, and the loop."""
 
+    def rest(self, property: int) -> list[int] | None:
+        """The states from the start to a nearest one at rest without the property."""
+
     def events(
         self, stem: Sequence[int], steps: Sequence[tuple[int, int]]
     ) -> tuple[tuple[list[int], int], list[Any]]:
-        """The events of a lasso, as in the findings of a search."""
+        """The events through the states of `stem` and once round the loop, as in a finding."""
 
     def territory(self, property: int) -> tuple[int, int, int, int]:
         """States that are live, unknown and dead, and edges from a live to a dead one."""

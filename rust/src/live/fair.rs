@@ -1,12 +1,12 @@
 //! Is there a cycle on which a property never holds, and that is fair?
 //!
-//! Weak: of a component, the whole is the best candidate: what is disabled somewhere in a part of it
-//! is disabled somewhere in the whole. So a component is fair iff every unit that is enabled in all
-//! its states is taken inside it. Strong: a unit that is enabled somewhere but never taken inside
+//! Weak: of a component, the whole is the best candidate: what is disabled somewhere in a part of
+//! it is disabled somewhere in the whole. So a component is fair iff every unit that is enabled in
+//! all its states is taken inside it. Strong: a unit that is enabled somewhere but never taken inside
 //! rules out the states where it is enabled; what is left is cut into components again.
 
 use super::scc::Components;
-use super::space::{Space, UNFAIR};
+use super::space::Space;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fairness {
@@ -94,7 +94,7 @@ impl<'a> Fair<'a> {
         let space = self.space;
         let fine = |state: &u32| {
             let mut edges = space.edges(*state).iter();
-            !edges.any(|edge| edge.unit != UNFAIR && bad[edge.unit as usize])
+            !edges.any(|edge| edge.is_owed() && bad[edge.unit as usize])
         };
         let rest: Vec<u32> = states.iter().copied().filter(fine).collect();
         components.separate(rest.iter().copied());
@@ -114,7 +114,7 @@ impl<'a> Fair<'a> {
         self.met.clear();
         for &state in states {
             for edge in self.space.edges(state) {
-                if edge.unit == UNFAIR {
+                if !edge.is_owed() {
                     continue;
                 }
                 let tally = &mut self.tallies[edge.unit as usize];

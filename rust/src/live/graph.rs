@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 use super::explore::Explorer;
 use super::fair::{Fair, Fairness};
 use super::lasso::Walk;
-use super::space::{Edge, NOBODY, Space, UNFAIR};
+use super::space::{CALL, Edge, FAULT, NOBODY, Space};
 use super::territory::{Territory, critical, survey};
 use super::units::Units;
 use crate::fingerprint::nonzero;
@@ -24,9 +24,24 @@ pub struct Graph {
     search: Option<Search>,
 }
 
-/// A state and the unit of the edge taken there, -1 for none.
+/// A state and the unit of the edge taken there; -1 for a call, -2 for a fault.
 type Step = (u32, i64);
 type Events<'py> = (Begun, Bound<'py, PyList>);
+
+fn native(unit: i64) -> u32 {
+    match unit {
+        -2 => FAULT,
+        unit => u32::try_from(unit).unwrap_or(CALL),
+    }
+}
+
+fn told(unit: u32) -> i64 {
+    match unit {
+        CALL => -1,
+        FAULT => -2,
+        unit => i64::from(unit),
+    }
+}
 
 impl Graph {
     /// Explore what `search` allows, looking at these properties; gives the seconds it took, too.
@@ -73,7 +88,7 @@ impl Graph {
 
 #[pymethods]
 impl Graph {
-    /// A graph given by hand: per state its edges (target, unit; -1 for none), `None` where nobody
+    /// A graph given by hand: per state its edges (target, unit), `None` where nobody
     /// looked; per property whether it holds in each state. State 0 is the initial one, and states
     /// must be in breadth-first order.
     #[staticmethod]
@@ -101,7 +116,7 @@ impl Graph {
             let Some(listed) = listed else { break };
             let kept = !space.all_hold(state as u32);
             for &(target, unit) in listed {
-                let unit = u32::try_from(unit).unwrap_or(UNFAIR);
+                let unit = native(unit);
                 let parent = &mut space.parents[target as usize];
                 if *parent == NOBODY && target > state as u32 {
                     *parent = state as u32;
@@ -153,15 +168,21 @@ impl Graph {
         Ok(walk.map(|walk| {
             let mut stem = space.stem(walk[0].state);
             stem.pop();
-            let unit = |unit: u32| if unit == UNFAIR { -1 } else { i64::from(unit) };
             let steps = walk
                 .iter()
-                .map(|taken| (taken.state, unit(taken.edge.unit)));
+                .map(|taken| (taken.state, told(taken.edge.unit)));
             (stem, steps.collect())
         }))
     }
 
-    /// The events of a lasso: as the kernel tells those of a finding, first the stem, then the loop.
+    /// The states from the start to a nearest one at rest without the property.
+    fn rest(&self, property: usize) -> PyResult<Option<Vec<u32>>> {
+        self.check(property)?;
+        let found = self.space.rest(property);
+        Ok(found.map(|state| self.space.stem(state)))
+    }
+
+    /// The events through the states of `stem` and, if `steps` are given, once round the loop.
     fn events<'py>(
         &self,
         py: Python<'py>,
@@ -171,16 +192,14 @@ impl Graph {
         let Some(search) = &self.search else {
             return Err(PyValueError::new_err("a graph made by hand has no events"));
         };
-        let begin = stem.first().copied().unwrap_or(steps[0].0);
-        let mut wanted: Vec<(u32, Option<u32>)> = Vec::new();
-        wanted.extend(stem.iter().skip(1).map(|&state| (state, None)));
-        if !stem.is_empty() {
-            wanted.push((steps[0].0, None));
-        }
+        let states = stem.iter().chain(steps.first().map(|(state, _)| state));
+        let mut wanted: Vec<(u32, Option<u32>)> = states.map(|&state| (state, None)).collect();
         for (at, &(_, unit)) in steps.iter().enumerate() {
             let target = steps.get(at + 1).unwrap_or(&steps[0]).0;
-            wanted.push((target, Some(u32::try_from(unit).unwrap_or(UNFAIR))));
+            wanted.push((target, Some(native(unit))));
         }
+        let begin = wanted.first().ok_or_else(path::lost)?.0;
+        wanted.remove(0);
         let (initial, happened) = self.happened(search, begin, &wanted)?;
         path::events(py, search, &Route::Walked(initial, happened))
     }

@@ -1,14 +1,14 @@
 //! A closed walk that shows what a fair component only promises: short, and fair by itself.
 //!
 //! From the state nearest to the start, go again and again to the nearest place that settles a unit
-//! still owed, and at last back. Weak: a unit is owed while it was enabled in every state passed and
-//! never taken, so a state where it is disabled settles it too. Strong: it is owed once it was
+//! still owed, and at last back. Weak: a unit is owed while it was enabled in every state passed
+//! and never taken, so a state where it is disabled settles it too. Strong: it is owed once it was
 //! enabled in a state passed, until it is taken.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fair::{Fairness, Witness};
-use super::space::{Edge, Space, UNFAIR};
+use super::space::{Edge, Space};
 
 /// An edge, and the state it starts from.
 #[derive(Clone, Copy)]
@@ -43,13 +43,16 @@ impl<'a> Walk<'a> {
         if fairness != Fairness::Nothing {
             walk.owed = enabled(space, start).collect();
         }
-        while !walk.owed.is_empty() {
-            walk.go(|walk, taken| walk.settles(taken));
+        loop {
+            if !walk.owed.is_empty() {
+                walk.go(|walk, taken| walk.settles(taken));
+            } else if walk.at != start || walk.steps.is_empty() {
+                // On the way back something new may be owed: then it is not over yet.
+                walk.go(|_, taken| taken.edge.target == start);
+            } else {
+                return walk.steps;
+            }
         }
-        if walk.at != start || walk.steps.is_empty() {
-            walk.go(|_, taken| taken.edge.target == start);
-        }
-        walk.steps
     }
 
     /// Whether `taken` settles something that is owed.
@@ -119,6 +122,6 @@ impl<'a> Walk<'a> {
 
 /// The units that are enabled in `state`, with repetitions.
 fn enabled(space: &Space, state: u32) -> impl Iterator<Item = u32> + '_ {
-    let units = space.edges(state).iter().map(|edge| edge.unit);
-    units.filter(|&unit| unit != UNFAIR)
+    let owed = space.edges(state).iter().filter(|edge| edge.is_owed());
+    owed.map(|edge| edge.unit)
 }

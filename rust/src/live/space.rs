@@ -4,13 +4,15 @@
 //! The edges of a state are kept only if some property does not hold there: where all hold, neither
 //! a cycle without one of them nor a state without hope can begin.
 //!
-//! Invariant: states below `expanded()` have all their edges; those from there on have none, because
-//! nobody looked: what lies behind them is not known.
+//! Invariant: states below `expanded()` have all their edges; those from there on have none,
+//! because nobody looked: what lies behind them is not known.
 
 use super::ids::Ids;
 
-/// The unit of an edge that no fairness speaks of: a fault, or a call of the workload.
-pub const UNFAIR: u32 = u32::MAX;
+/// The unit of a call of the workload: no fairness speaks of it, but nobody rests before it.
+pub const CALL: u32 = u32::MAX;
+/// The unit of a fault: it may happen, and never has to.
+pub const FAULT: u32 = u32::MAX - 1;
 pub const NOBODY: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -18,6 +20,14 @@ pub struct Edge {
     pub target: u32,
     /// What must be done now and then for an execution to be fair.
     pub unit: u32,
+}
+
+impl Edge {
+    /// Whether fairness speaks of it.
+    #[inline(always)]
+    pub fn is_owed(&self) -> bool {
+        self.unit < FAULT
+    }
 }
 
 pub struct Space {
@@ -106,6 +116,14 @@ impl Space {
 
     pub fn close(&mut self) {
         self.starts.push(self.edges.len());
+    }
+
+    /// The nearest state at rest where `property` does not hold.
+    pub fn rest(&self, property: usize) -> Option<u32> {
+        let lacking = (0..self.expanded() as u32).filter(|&state| !self.holds(property, state));
+        let stays = |state: u32, edge: &Edge| edge.target == state || edge.unit == FAULT;
+        let mut lacking = lacking;
+        lacking.find(|&state| self.edges(state).iter().all(|edge| stays(state, edge)))
     }
 
     /// The states from an initial one to `state`, both included.

@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::space::UNFAIR;
+use super::space::{CALL, FAULT};
 use crate::expand::{Candidate, Expander, NOWHERE, What};
 
-const UNASKED: u32 = UNFAIR - 1;
+const UNASKED: u32 = FAULT - 1;
 
 #[derive(Default)]
 pub struct Units {
@@ -26,7 +26,7 @@ impl Units {
     #[inline(always)]
     pub fn of(&mut self, expander: &Expander, candidate: &Candidate) -> PyResult<u32> {
         if candidate.effect == NOWHERE {
-            return Ok(UNFAIR);
+            return Ok(FAULT);
         }
         match self.effects.get(candidate.effect as usize) {
             Some(&unit) if unit != UNASKED => Ok(unit),
@@ -44,7 +44,7 @@ impl Units {
 
     fn ask(&mut self, expander: &Expander, candidate: &Candidate) -> PyResult<u32> {
         if expander.is_fault(candidate) {
-            return Ok(UNFAIR);
+            return Ok(FAULT);
         }
         let effect = &expander.effects[candidate.effect as usize];
         let message = candidate.what == What::Deliver;
@@ -67,7 +67,7 @@ impl Units {
                 .extract()
         })?;
         let count = self.names.len() as u32;
-        let unit = name.map_or(UNFAIR, |name| *self.names.entry(name).or_insert(count));
+        let unit = name.map_or(CALL, |name| *self.names.entry(name).or_insert(count));
         self.known.insert(key, unit);
         Ok(unit)
     }

@@ -10,7 +10,6 @@ import re
 import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -105,16 +104,29 @@ def check(
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
-        _judge(system, bridge, raw, report)
-        for finding in _findings(raw):
-            _add(system, watch, report, finding, shrinks=search != "bfs")
-        limits = Limits(depth, seconds, memory_mib)
-        add = partial(_add_lasso, system, report)
-        examine(system, kernel, watch, report, limits, add, bridge.errors, exact=liveness == EXACT)
+        limits = Limits(depth, seconds, memory_mib, exact=liveness == EXACT)
+        _conclude(kernel, bridge, watch, report, raw, limits)
     _missed(system, report)
     if traces is not None:
         _save(report, traces)
     return report
+
+
+def _conclude(
+    kernel: Kernel,
+    bridge: Bridge,
+    watch: Watch,
+    report: Report,
+    raw: dict[str, Any],
+    limits: Limits,
+) -> None:
+    """Confirm what was found, then look at what only the whole graph can tell."""
+    system = bridge.system
+    _judge(system, bridge, raw, report)
+    for finding in _findings(raw):
+        _add(system, watch, report, finding, shrinks=report.search != "bfs")
+    for found in examine(bridge, kernel, watch, report, limits):
+        report.violations.append(_violation(system, report, found, found.prop))
 
 
 def build(system: System, bridge: Bridge) -> Kernel:
@@ -242,10 +254,6 @@ def _add(system: System, watch: Watch, report: Report, finding: Finding, *, shri
         except KeyboardInterrupt:
             report.notes.append("interrupted while the trace was made shorter: it is as found")
     report.violations.append(_violation(system, report, confirmed, prop))
-
-
-def _add_lasso(system: System, report: Report, confirmed: Confirmed) -> None:
-    report.violations.append(_violation(system, report, confirmed, confirmed.prop))
 
 
 def _violation(

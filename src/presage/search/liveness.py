@@ -7,7 +7,7 @@ Every cycle is gone round on live code before it is reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -16,7 +16,8 @@ from presage._core import Graph, Kernel
 from presage.errors import BadSystem, Diverged, Nondeterminism, explain
 from presage.model.system import System
 from presage.props.property import Property
-from presage.search.confirm import Confirmed, Finding, confirmed, follow
+from presage.search.bridge import Bridge
+from presage.search.confirm import Confirmed, Finding, confirm, confirmed, follow
 from presage.search.lasso import endless
 from presage.search.report import Report, Surveyed, Violation
 from presage.search.watch import Watch
@@ -35,6 +36,7 @@ class Limits:
     depth: int | None
     seconds: float | None
     memory_mib: int | None
+    exact: bool  # look at endless executions at all
 
 
 def check_liveness(liveness: str) -> None:
@@ -51,66 +53,25 @@ def check_liveness(liveness: str) -> None:
 
 
 def examine(
-    system: System,
-    kernel: Kernel,
-    watch: Watch,
-    report: Report,
-    limits: Limits,
-    add: Callable[[Confirmed], None],
-    errors: Mapping[int, str],
-    *,
-    exact: bool,
-) -> None:
-    """Say of every `eventually` what the graph says; `add` puts a new violation into the report.
+    bridge: Bridge, kernel: Kernel, watch: Watch, report: Report, limits: Limits
+) -> Iterator[Confirmed]:
+    """What the graph says of every `eventually`: yields the violations that the search did not see.
 
-    `errors` grows as predicates that raise are met: by kernel index, why one cannot be judged.
+    Whoever takes one puts it into the report before asking for the next.
     """
-    asked = [(at, prop) for at, prop in enumerate(system.properties, 1) if _asked(report, prop)]
-    if not asked:
-        return
-    reason = _unexamined(report, exact)
-    if reason:
+    asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
+    reason = _unexamined(report, limits)
+    if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
         report.notes.append(
             "`eventually` was checked where the system comes to rest; endless executions (cycles)"
             f" were not examined: {reason}"
         )
-    if report.stopped_by == "violation" and exact:
+    if report.stopped_by == "violation" and limits.exact and report.search == "bfs":
         asked = [each for each in asked if report.properties[each[1].name] == "violated"]
     elif reason:
+        asked = []
+    if not asked:
         return
-    if asked:
-        _examine(system, kernel, watch, report, limits, add, errors, asked)
-
-
-def _asked(report: Report, prop: Property) -> bool:
-    return prop.kind == "eventually" and report.properties[prop.name] != "error"
-
-
-def _unexamined(report: Report, exact: bool) -> str:
-    """Why cycles are not looked for; "" if they are."""
-    if report.search != "bfs":
-        return f"`{report.search}` does not keep the graph, `bfs` does"
-    if not exact:
-        return "only rest was asked for"
-    if report.stopped_by in ("violation", "memory", "interrupt"):
-        return {
-            "violation": "the search stopped at a violation; `--keep-going` looks on",
-            "memory": "memory ran out",
-            "interrupt": "it was interrupted",
-        }[report.stopped_by]
-    return ""
-
-
-def _examine(
-    system: System,
-    kernel: Kernel,
-    watch: Watch,
-    report: Report,
-    limits: Limits,
-    add: Callable[[Confirmed], None],
-    errors: Mapping[int, str],
-    asked: list[tuple[int, Property]],
-) -> None:
     graph, seconds = kernel.graph(
         properties=[at for at, _ in asked],
         depth=limits.depth,
@@ -120,21 +81,37 @@ def _examine(
     )
     report.seconds += seconds
     for position, (at, prop) in enumerate(asked):
-        if at in errors and report.properties[prop.name] != "violated":
-            report.properties[prop.name] = "error"
-            report.errors.append(errors[at])
-            continue
-        counts = graph.territory(position)
-        report.liveness[prop.name] = Surveyed(prop.fairness, *counts)
         if report.properties[prop.name] != "violated":
-            found = _lasso(system, watch, graph, position, at, prop)
+            if at in bridge.errors:
+                report.properties[prop.name] = "error"
+                report.errors.append(bridge.errors[at])
+                continue
+            found = _found(bridge.system, watch, graph, position, at, prop)
             if found is not None:
                 report.properties[prop.name] = "violated"
-                add(found)
+                yield found
+        report.liveness[prop.name] = Surveyed(prop.fairness, *graph.territory(position))
         for violation in report.violations:
             if violation.prop == prop.name:
                 _locate(graph, position, violation)
-    _tell(report, graph, [prop for _, prop in asked if prop.name in report.liveness])
+    _tell(report, graph)
+
+
+def _asked(report: Report, prop: Property) -> bool:
+    return prop.kind == "eventually" and report.properties[prop.name] != "error"
+
+
+def _unexamined(report: Report, limits: Limits) -> str:
+    """Why cycles are not looked for; "" if they are."""
+    if report.search != "bfs":
+        return f"`{report.search}` does not keep the graph, `bfs` does"
+    if not limits.exact:
+        return "only rest was asked for"
+    return {
+        "violation": "the search stopped at a violation; `--keep-going` looks on",
+        "memory": "memory ran out",
+        "interrupt": "it was interrupted",
+    }.get(report.stopped_by or "", "")
 
 
 def _states(report: Report) -> int | None:
@@ -144,19 +121,23 @@ def _states(report: Report) -> int | None:
     return report.unique if report.stopped_by in ("states", "seconds") else None
 
 
-def _lasso(
+def _found(
     system: System, watch: Watch, graph: Graph, position: int, at: int, prop: Property
 ) -> Confirmed | None:
-    """A fair cycle without `prop`, gone round on live code; None if there is none."""
+    """A violation of `prop` that live code agrees with; None if there is none."""
+    stem = graph.rest(position)  # where the search was cut, the graph may reach a little further
+    if stem is not None:
+        (choices, initial), events = graph.events(stem, [])
+        return confirm(system, watch, Finding(at, tuple(choices), initial, tuple(events)))
     lasso = graph.lasso(position, prop.fairness)
     if lasso is None:
         return None
-    stem, steps = lasso
-    (choices, initial), events = graph.events(stem, steps)
-    finding = Finding(at, tuple(choices), initial, tuple(events), loop=len(stem) + 1)
+    loop = len(lasso[0]) + 1
+    (choices, initial), events = graph.events(*lasso)
+    finding = Finding(at, tuple(choices), initial, tuple(events), loop)
     run = follow(system, watch, finding)
     try:
-        why = endless(run, initial, len(stem) + 1, prop.fairness, ROUNDS)
+        why = endless(run, initial, loop, prop.fairness, ROUNDS)
     except Diverged as error:
         raise Nondeterminism(f"a loop that the search found does not close: {error}") from error
     return confirmed(run, finding, why)
@@ -181,9 +162,9 @@ def _locate(graph: Graph, position: int, violation: Violation) -> None:
     )
 
 
-def _tell(report: Report, graph: Graph, asked: list[Property]) -> None:
+def _tell(report: Report, graph: Graph) -> None:
     """What was assumed, and what is not known."""
-    unknown = max((report.liveness[prop.name].unknown for prop in asked), default=0)
+    unknown = max((surveyed.unknown for surveyed in report.liveness.values()), default=0)
     if graph.stopped_by is not None:
         report.notes.append(
             f"`eventually` was examined on {graph.expanded:,} states only: the graph was cut short"
@@ -192,9 +173,9 @@ def _tell(report: Report, graph: Graph, asked: list[Property]) -> None:
     elif unknown and report.stopped_by != "violation":
         report.notes.append(
             "`eventually` was examined in the explored part: a cycle or a dead end found there is"
-            f" real, but from {unknown:,} states what was not explored might still help or harm"
+            f" real, but what was not explored may decide about {unknown:,} states"
         )
-    held = [prop for prop in asked if report.properties[prop.name] == "held"]
+    held = [name for name in report.liveness if report.properties[name] == "held"]
     if held and report.exhausted and graph.stopped_by is None:
-        told = "; ".join(f"{prop.name}: {prop.fairness} fairness" for prop in held)
+        told = "; ".join(f"{name}: {report.liveness[name].fairness} fairness" for name in held)
         report.notes.append(f"endless executions were examined too ({told})")

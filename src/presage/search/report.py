@@ -89,7 +89,7 @@ class Violation:
         if self.message:
             yield f"  why: {self.message}"
         if self.loop is not None:
-            yield f"  loop: {self.round}, {self.fairness} fairness assumed"
+            yield f"  loop: repeats from step {self.loop}, fairness assumed: {self.fairness}"
         if self.outlook:
             yield f"  {self.outlook}"
         steps = self.trace.steps if self.trace else ()

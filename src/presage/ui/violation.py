@@ -53,8 +53,8 @@ def reason(violation: Violation, theme: Theme) -> list[str]:
     if violation.message:
         lines = theme.wrap("   = why: ", violation.message, lines_max=WHY_LINES_MAX)
     if violation.loop is not None:
-        told = f"{violation.round} (repeats from step {violation.loop}; fairness assumed:"
-        lines += theme.wrap("   = loop: ", f"{told} {violation.fairness})", lines_max=2)
+        told = f"repeats from step {violation.loop}, fairness assumed: {violation.fairness}"
+        lines += theme.wrap("   = loop: ", told, lines_max=2)
     if violation.outlook:
         lines += theme.wrap("   = ", violation.outlook, lines_max=2)
     if violation.evidence not in ("", "exact"):
@@ -92,6 +92,8 @@ def _changed(violation: Violation, theme: Theme) -> list[str]:
     if not trace or not 1 <= violation.step <= len(trace.steps) or violation.kind == "deadlock":
         return []
     step = trace.steps[violation.step - 1]
+    if violation.loop is not None:  # no step of a loop is the bad one
+        return []
     if step.failure is not None:  # a failed node keeps its fields; `why` says what was raised
         return []
     lead = "   = changed: "
