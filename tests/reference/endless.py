@@ -26,7 +26,7 @@ def unit(event):
 
 
 def graph(system, most):
-    """Per state its edges (target, unit, whether a fault), and a view; the first ones are initial."""
+    """Per state its edges (target, unit, whether a fault), and a view; initial states first."""
     branches = [()]
     for automaton in system.automata:
         runs = automaton.branches(automaton.initial, ("start",))
@@ -75,7 +75,7 @@ def leading(states, pairs, goals):
 
 
 def weakly_fair(edges, lacking):
-    """States that begin a weakly fair endless path among `lacking`: shrink until nothing changes."""
+    """States that begin a weakly fair endless path among `lacking`: shrink until it is stable."""
     enabled = {s: {u for _, u, _ in edges[s]} - {None} for s in lacking}
     units = set().union(*enabled.values())
     states = set(lacking)

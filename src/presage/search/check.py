@@ -19,7 +19,7 @@ from presage.model.system import FAULTS, System
 from presage.props.property import Property
 from presage.search.bridge import Bridge
 from presage.search.confirm import Confirmed, Finding, confirm
-from presage.search.liveness import Limits, check_liveness, examine
+from presage.search.liveness import Limits, examine, is_exact
 from presage.search.report import Report, Violation
 from presage.search.shrink import shrink
 from presage.search.watch import SECONDS_DEFAULT, Watch
@@ -86,7 +86,7 @@ def check(
     """
     counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
     _check_limits(search, seed, counts | {"memory_mib": memory_mib})
-    check_liveness(liveness)
+    exact = is_exact(liveness)
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
         kernel = build(system, bridge)
@@ -104,11 +104,9 @@ def check(
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
-        limits = Limits(depth, seconds, memory_mib, exact=liveness == EXACT)
+        limits = Limits(depth, seconds, memory_mib, exact)
         _conclude(kernel, bridge, watch, report, raw, limits)
-    _missed(system, report)
-    if traces is not None:
-        _save(report, traces)
+    _save(report, traces)
     return report
 
 
@@ -127,6 +125,8 @@ def _conclude(
         _add(system, watch, report, finding, shrinks=report.search != "bfs")
     for found in examine(bridge, kernel, watch, report, limits):
         report.violations.append(_violation(system, report, found, found.prop))
+    report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+    _missed(system, report)
 
 
 def build(system: System, bridge: Bridge) -> Kernel:
@@ -213,7 +213,6 @@ def _report(system: System, search: str, seed: int, raw: dict[str, Any]) -> Repo
         property_runs=raw["property_runs"],
         faults={name: raw["faults"][name] for name, budget in budgets.items() if budget},
         seconds=raw["seconds"],
-        peak_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         collision_probability=unique * unique / 2.0**65,
         nodes=len(system.nodes),
         system=system.name,
@@ -304,9 +303,9 @@ def _missed(system: System, report: Report) -> None:
             )
 
 
-def _save(report: Report, folder: str | Path) -> None:
+def _save(report: Report, folder: str | Path | None) -> None:
     for violation in report.violations:
-        if violation.trace is None:
+        if violation.trace is None or folder is None:
             continue
         try:
             violation.trace_path = str(trace_codec.save(violation.trace, folder))

@@ -39,8 +39,8 @@ class Limits:
     exact: bool  # look at endless executions at all
 
 
-def check_liveness(liveness: str) -> None:
-    """Refuse a mode that does not exist."""
+def is_exact(liveness: str) -> bool:
+    """Whether `liveness` asks for endless executions too; refuses a mode that does not exist."""
     if liveness not in LIVENESS:
         known = ", ".join(f"`{name}`" for name in LIVENESS)
         raise BadSystem(
@@ -50,6 +50,7 @@ def check_liveness(liveness: str) -> None:
                 f'use one of {known}; fairness is `@eventually(fairness="strong")`',
             )
         )
+    return liveness == "exact"
 
 
 def examine(

@@ -11,7 +11,7 @@ from presage.search.report import Violation
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import Table, changes
 from presage.ui.theme import Span, Theme
-from presage.ui.violation import headline, reason, remark
+from presage.ui.violation import headline, marked_step, reason, remark
 
 
 def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) -> str:
@@ -27,7 +27,7 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
     lines.append("")
     table = Table.of(trace.steps, theme)
     for step in trace.steps:
-        marked = message is not None and step.index == (trace.critical or trace.step)
+        marked = message is not None and step.index == marked_step(violation)
         lines.append(table.row(step, marked=marked, remark=remark(violation, step)))
         lines += _effects(step, table)
     if trace.steps:

@@ -74,10 +74,16 @@ def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> l
     table = Table.of(steps[first - 1 : last], theme)
     rows = [table.fold(_count(first - 1, "before"))] if first > 1 else []
     for step in steps[first - 1 : last]:
-        rows.append(table.row(step, marked=step.index == focus, remark=remark(violation, step)))
+        marked = step.index == marked_step(violation)
+        rows.append(table.row(step, marked=marked, remark=remark(violation, step)))
     if behind:
         rows.append(table.fold(_count(behind, "after")))
     return rows
+
+
+def marked_step(violation: Violation) -> int | None:
+    """The step that the violation is about; no step of a loop is more to blame than the others."""
+    return violation.critical or (violation.step if violation.loop is None else None)
 
 
 def remark(violation: Violation, step: TraceStep) -> str:

@@ -7,6 +7,7 @@ from systems.beem.commands import put
 
 PARENT, CHILD, ACK = 1, 2, 3
 LINE = ((1,), (0, 2), (1, 3), (2,))  # of 4 nodes
+CYCLE = ((2,), (2,), (0, 1, 3, 4), (2, 5), (2, 5), (3, 4))
 TREE = ((2,), (2,), (0, 1, 3), (2, 5), (5,), (3, 4))
 
 
