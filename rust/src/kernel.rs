@@ -147,11 +147,13 @@ impl Kernel {
     }
 
     /// The graph of the states within these limits, and the seconds it took to write it down.
-    #[pyo3(signature = (*, properties, depth, states, seconds, memory_mib))]
+    #[pyo3(signature = (*, properties, room, depth, states, seconds, memory_mib))]
+    #[allow(clippy::too_many_arguments)] // as above
     fn graph(
         &self,
         py: Python<'_>,
         properties: Vec<usize>,
+        room: (usize, usize),
         depth: Option<u32>,
         states: Option<usize>,
         seconds: Option<f64>,
@@ -170,7 +172,7 @@ impl Kernel {
         self.shared.stop.store(false, Relaxed);
         let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
         let search = Search::new(self.shared.clone(), limits, initial, false);
-        Graph::explore(py, search, &properties)
+        Graph::explore(py, search, &properties, room)
     }
 }
 

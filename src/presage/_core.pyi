@@ -79,12 +79,16 @@ class Kernel:
         self,
         *,
         properties: Sequence[int],
+        room: tuple[int, int],
         depth: int | None,
         states: int | None,
         seconds: float | None,
         memory_mib: int | None,
     ) -> tuple[Graph, float]:
-        """The graph of the states within these limits, judged by these properties, and seconds."""
+        """The graph of the states within these limits, judged by these properties, and seconds.
+
+        `room` is how many states and edges to expect: right or wrong, it changes only the speed.
+        """
 
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.

@@ -32,13 +32,14 @@ pub struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    pub fn new(search: &'a Search, properties: &'a [usize]) -> Self {
+    /// `room`: how many states and edges to expect.
+    pub fn new(search: &'a Search, properties: &'a [usize], room: (usize, usize)) -> Self {
         Explorer {
             search,
             worker: Worker::new(search),
             judge: Judge::new(search.shared.clone()),
             properties,
-            space: Space::new(properties.len()),
+            space: Space::with_room(properties.len(), room),
             units: Units::default(),
             ends: Vec::new(),
         }
@@ -55,7 +56,7 @@ impl<'a> Explorer<'a> {
                 store(&mut level, initial.sum, |out| {
                     out.extend_from_slice(&initial.words)
                 });
-                self.judge(&level[from + HEADER..])?;
+                self.judge(&level[from + HEADER..], None)?;
             }
         }
         let mut depth = 1;
@@ -124,11 +125,11 @@ impl<'a> Explorer<'a> {
                 if new {
                     self.space.push(key, state);
                     let start = next.len();
+                    let before = stored(level, at).words;
                     store(next, candidate.fingerprint, |out| {
-                        let words = stored(level, at).words;
-                        self.worker.expander.build(words, candidate, out);
+                        self.worker.expander.build(before, candidate, out);
                     });
-                    self.judge(&next[start + HEADER..])?;
+                    self.judge(&next[start + HEADER..], Some((state, before)))?;
                 }
                 let unit = self.units.of(&self.worker.expander, candidate)?;
                 self.space.edge(kept, Edge { target, unit });
@@ -140,13 +141,18 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Note which properties hold in the state entered last.
-    fn judge(&mut self, words: &[u32]) -> PyResult<()> {
+    /// Note which properties hold in the state entered last, reached from a state judged before.
+    fn judge(&mut self, words: &[u32], before: Option<(u32, &[u32])>) -> PyResult<()> {
         let state = self.space.len() as u32 - 1;
         for (at, &property) in self.properties.iter().enumerate() {
             let mirror = &self.worker.expander.mirror;
-            // A predicate that raises is reported as an error; no claim is then made about it.
-            if self.judge.holds(property, words, mirror)? != Some(false) {
+            let same = |before: &[u32]| self.judge.same(property, before, words, mirror);
+            let holds = match before.filter(|(_, before)| same(before)) {
+                Some((parent, _)) => self.space.holds(at, parent),
+                // A predicate that raises is reported as an error; no claim is then made about it.
+                None => self.judge.holds(property, words, mirror)? != Some(false),
+            };
+            if holds {
                 self.space.set_holds(at, state);
             }
         }

@@ -1,5 +1,7 @@
 //! The graph as Python sees it: made by a kernel or, in tests, out of explicit edges.
 
+use std::sync::OnceLock;
+
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,7 +11,7 @@ use super::explore::Explorer;
 use super::fair::{Fair, Fairness};
 use super::lasso::Walk;
 use super::space::{CALL, Edge, FAULT, NOBODY, Space};
-use super::territory::{Territory, critical, survey};
+use super::territory::{Survey, Territory};
 use super::units::Units;
 use crate::fingerprint::nonzero;
 use crate::path::{self, Begun};
@@ -20,6 +22,8 @@ use crate::search::{Happened, Initial, Route, Search};
 pub struct Graph {
     space: Space,
     units: Mutex<Units>,
+    /// By property, made when first asked for.
+    surveys: Vec<OnceLock<Survey>>,
     /// What it was made from; `None` for explicit edges.
     search: Option<Search>,
 }
@@ -45,10 +49,15 @@ fn told(unit: u32) -> i64 {
 
 impl Graph {
     /// Explore what `search` allows, looking at these properties; gives the seconds it took, too.
-    pub fn explore(py: Python<'_>, search: Search, properties: &[usize]) -> PyResult<(Graph, f64)> {
+    pub fn explore(
+        py: Python<'_>,
+        search: Search,
+        properties: &[usize],
+        room: (usize, usize),
+    ) -> PyResult<(Graph, f64)> {
         let made = Mutex::new(None);
         let seconds = search.supervise(py, None, |_| {
-            let mut explorer = Explorer::new(&search, properties);
+            let mut explorer = Explorer::new(&search, properties, room);
             explorer.run()?;
             *made.lock() = Some((explorer.space, explorer.units));
             Ok(())
@@ -56,15 +65,21 @@ impl Graph {
         let (space, units) = made
             .into_inner()
             .ok_or_else(|| PyRuntimeError::new_err("no graph was made"))?;
-        let (search, units) = (Some(search), Mutex::new(units));
-        Ok((
-            Graph {
-                space,
-                units,
-                search,
-            },
-            seconds,
-        ))
+        Ok((Graph::new(space, units, Some(search)), seconds))
+    }
+
+    fn new(space: Space, units: Units, search: Option<Search>) -> Graph {
+        let surveys = space.holds.iter().map(|_| OnceLock::new()).collect();
+        Graph {
+            space,
+            units: Mutex::new(units),
+            surveys,
+            search,
+        }
+    }
+
+    fn survey(&self, property: usize) -> &Survey {
+        self.surveys[property].get_or_init(|| Survey::of(&self.space, property))
     }
 
     fn fairness(name: &str) -> PyResult<Fairness> {
@@ -93,7 +108,7 @@ impl Graph {
     /// must be in breadth-first order.
     #[staticmethod]
     fn of(edges: Vec<Option<Vec<(u32, i64)>>>, holds: Vec<Vec<bool>>) -> PyResult<Graph> {
-        let mut space = Space::new(holds.len());
+        let mut space = Space::with_room(holds.len(), (0, 0));
         let count = edges.len() as u32;
         let known = edges.iter().flatten().flatten();
         if known.clone().any(|&(target, _)| target >= count) {
@@ -125,11 +140,7 @@ impl Graph {
             }
             space.close();
         }
-        Ok(Graph {
-            space,
-            units: Mutex::default(),
-            search: None,
-        })
+        Ok(Graph::new(space, Units::default(), None))
     }
 
     #[getter]
@@ -162,7 +173,8 @@ impl Graph {
         let fairness = Self::fairness(fairness)?;
         let space = &self.space;
         let walk = py.detach(|| {
-            let witness = Fair::new(space, property, fairness).nearest()?;
+            let survey = self.survey(property);
+            let witness = Fair::new(space, fairness).nearest(&survey.cyclic)?;
             Some(Walk::around(space, fairness, &witness))
         });
         Ok(walk.map(|walk| {
@@ -208,11 +220,11 @@ impl Graph {
     fn territory(&self, py: Python<'_>, property: usize) -> PyResult<(usize, usize, usize, u64)> {
         self.check(property)?;
         Ok(py.detach(|| {
-            let found = survey(&self.space, property);
-            let count = |kind| found.iter().filter(|&&territory| territory == kind).count();
-            let (live, unknown) = (count(Territory::Live), count(Territory::Unknown));
-            let dead = count(Territory::Dead);
-            (live, unknown, dead, critical(&self.space, &found))
+            let survey = self.survey(property);
+            let (live, unknown) = (Territory::Live, Territory::Unknown);
+            let critical = survey.critical(&self.space);
+            let (live, unknown) = (survey.count(live), survey.count(unknown));
+            (live, unknown, survey.count(Territory::Dead), critical)
         }))
     }
 
@@ -225,12 +237,10 @@ impl Graph {
     ) -> PyResult<Vec<&'static str>> {
         self.check(property)?;
         Ok(py.detach(|| {
-            let found = survey(&self.space, property);
-            let of = |&key: &u64| {
-                let state = self.space.ids.get(key);
-                state
-                    .map_or(Territory::Unknown, |state| found[state as usize])
-                    .name()
+            let survey = self.survey(property);
+            let of = |&key: &u64| match self.space.ids.get(key) {
+                Some(state) => survey.territories[state as usize].name(),
+                None => Territory::Unknown.name(),
             };
             fingerprints.iter().map(of).collect()
         }))

@@ -3,6 +3,28 @@
 //! Open addressing, at most three quarters full; a slot holds the fingerprint itself, so that a hit
 //! costs one cache line.
 
+use crate::seen::advise_huge_pages;
+
+/// Ask for the cache line of an element ahead of its use.
+#[inline(always)]
+pub fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint, it never faults, not even beyond the end.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(index).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
+}
+
+/// An empty vector with room for `count` elements, in large pages where there are many.
+pub fn roomy<T>(count: usize) -> Vec<T> {
+    let mut room = Vec::<T>::with_capacity(count);
+    advise_huge_pages(room.as_mut_ptr().cast(), count * size_of::<T>());
+    room
+}
+
 #[derive(Clone, Copy)]
 struct Slot {
     key: u64, // 0: free
@@ -18,13 +40,17 @@ pub struct Ids {
 }
 
 impl Ids {
-    pub fn new() -> Self {
-        Self::with_bits(12)
+    /// Room for `count` ids before the first growth.
+    pub fn with_room(count: usize) -> Self {
+        let bits = (count / 3 * 4).max(1 << 12).ilog2() + 1;
+        Self::with_bits(bits)
     }
 
     fn with_bits(bits: u32) -> Self {
+        let mut slots = roomy(1 << bits);
+        slots.resize(1 << bits, FREE);
         Ids {
-            slots: vec![FREE; 1 << bits],
+            slots,
             shift: 64 - bits,
             count: 0,
         }
@@ -37,14 +63,7 @@ impl Ids {
 
     #[inline(always)]
     pub fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch is a hint, it never faults.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.slots.as_ptr().add(self.home(key)).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
+        prefetch(&self.slots, self.home(key));
     }
 
     #[inline(always)]
@@ -97,7 +116,7 @@ mod tests {
 
     #[test]
     fn ids_are_dense_and_stay_the_same_as_the_table_grows() {
-        let mut ids = Ids::new();
+        let mut ids = Ids::with_room(0);
         for n in 0..20_000u64 {
             assert_eq!(ids.insert(scramble(n + 1)), (n as u32, true));
         }

@@ -20,7 +20,7 @@ pub struct Taken {
 pub struct Walk<'a> {
     space: &'a Space,
     fairness: Fairness,
-    inside: FxHashSet<u32>,
+    inside: &'a [bool],
     taken: FxHashSet<u32>,
     owed: FxHashSet<u32>,
     steps: Vec<Taken>,
@@ -29,12 +29,12 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// The loop through `witness`, from its first state back to it.
-    pub fn around(space: &'a Space, fairness: Fairness, witness: &Witness) -> Vec<Taken> {
-        let start = *witness.states.iter().min().expect("a component has states");
+    pub fn around(space: &'a Space, fairness: Fairness, witness: &'a Witness) -> Vec<Taken> {
+        let start = witness.states[0];
         let mut walk = Walk {
             space,
             fairness,
-            inside: witness.states.iter().copied().collect(),
+            inside: &witness.inside,
             taken: FxHashSet::default(),
             owed: FxHashSet::default(),
             steps: Vec::new(),
@@ -75,8 +75,8 @@ impl<'a> Walk<'a> {
         while next < queue.len() {
             let state = queue[next];
             next += 1;
-            for &edge in self.space.edges(state) {
-                if !self.inside.contains(&edge.target) {
+            for edge in self.space.edges(state) {
+                if !self.inside[edge.target as usize] {
                     continue;
                 }
                 let taken = Taken { state, edge };
@@ -122,6 +122,6 @@ impl<'a> Walk<'a> {
 
 /// The units that are enabled in `state`, with repetitions.
 fn enabled(space: &Space, state: u32) -> impl Iterator<Item = u32> + '_ {
-    let owed = space.edges(state).iter().filter(|edge| edge.is_owed());
+    let owed = space.edges(state).filter(Edge::is_owed);
     owed.map(|edge| edge.unit)
 }

@@ -7,7 +7,7 @@
 //! Invariant: states below `expanded()` have all their edges; those from there on have none,
 //! because nobody looked: what lies behind them is not known.
 
-use super::ids::Ids;
+use super::ids::{Ids, prefetch, roomy};
 
 /// The unit of a call of the workload: no fairness speaks of it, but nobody rests before it.
 pub const CALL: u32 = u32::MAX;
@@ -39,22 +39,28 @@ pub struct Space {
     /// Per property: bit per state, whether it holds there.
     pub holds: Vec<Vec<u64>>,
     starts: Vec<usize>,
-    edges: Vec<Edge>,
+    /// Of edges, apart from their units: most questions are about targets only.
+    targets: Vec<u32>,
+    edge_units: Vec<u32>,
     /// How often each state is entered from states whose edges are not kept.
     pub entered: Vec<u32>,
     pub units: usize,
 }
 
 impl Space {
-    pub fn new(properties: usize) -> Self {
+    /// Room is made for so many states and edges; more is no error, only slower.
+    pub fn with_room(properties: usize, (states, edges): (usize, usize)) -> Self {
+        let mut starts = roomy(states + 1);
+        starts.push(0);
         Space {
-            ids: Ids::new(),
-            keys: Vec::new(),
-            parents: Vec::new(),
+            ids: Ids::with_room(states),
+            keys: roomy(states),
+            parents: roomy(states),
             holds: vec![Vec::new(); properties],
-            starts: vec![0],
-            edges: Vec::new(),
-            entered: Vec::new(),
+            starts,
+            targets: roomy(edges),
+            edge_units: roomy(edges),
+            entered: roomy(states),
             units: 0,
         }
     }
@@ -68,11 +74,33 @@ impl Space {
     }
 
     #[inline(always)]
-    pub fn edges(&self, state: u32) -> &[Edge] {
+    fn range(&self, state: u32) -> std::ops::Range<usize> {
         match self.starts.get(state as usize + 1) {
-            Some(&end) => &self.edges[self.starts[state as usize]..end],
-            None => &[],
+            Some(&end) => self.starts[state as usize]..end,
+            None => 0..0,
         }
+    }
+
+    #[inline(always)]
+    pub fn targets(&self, state: u32) -> &[u32] {
+        &self.targets[self.range(state)]
+    }
+
+    #[inline(always)]
+    pub fn prefetch_range(&self, state: u32) {
+        prefetch(&self.starts, state as usize);
+    }
+
+    #[inline(always)]
+    pub fn prefetch_targets(&self, state: u32) {
+        prefetch(&self.targets, self.range(state).start);
+    }
+
+    #[inline(always)]
+    pub fn edges(&self, state: u32) -> impl Iterator<Item = Edge> + '_ {
+        let units = &self.edge_units[self.range(state)];
+        let pairs = self.targets(state).iter().zip(units);
+        pairs.map(|(&target, &unit)| Edge { target, unit })
     }
 
     #[inline(always)]
@@ -108,22 +136,23 @@ impl Space {
     #[inline(always)]
     pub fn edge(&mut self, kept: bool, edge: Edge) {
         if kept {
-            self.edges.push(edge);
+            self.targets.push(edge.target);
+            self.edge_units.push(edge.unit);
         } else {
             self.entered[edge.target as usize] += 1;
         }
     }
 
     pub fn close(&mut self) {
-        self.starts.push(self.edges.len());
+        self.starts.push(self.targets.len());
     }
 
     /// The nearest state at rest where `property` does not hold.
     pub fn rest(&self, property: usize) -> Option<u32> {
         let lacking = (0..self.expanded() as u32).filter(|&state| !self.holds(property, state));
-        let stays = |state: u32, edge: &Edge| edge.target == state || edge.unit == FAULT;
+        let stays = |state: u32, edge: Edge| edge.target == state || edge.unit == FAULT;
         let mut lacking = lacking;
-        lacking.find(|&state| self.edges(state).iter().all(|edge| stays(state, edge)))
+        lacking.find(|&state| self.edges(state).all(|edge| stays(state, edge)))
     }
 
     /// The states from an initial one to `state`, both included.

@@ -104,8 +104,7 @@ def check(
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
-        limits = Limits(depth, seconds, memory_mib, exact)
-        _conclude(kernel, bridge, watch, report, raw, limits)
+        _conclude(kernel, bridge, watch, report, raw, Limits(depth, seconds, memory_mib, exact))
     _save(report, traces)
     return report
 

@@ -75,6 +75,7 @@ def examine(
         return
     graph, seconds = kernel.graph(
         properties=[at for at, _ in asked],
+        room=(report.unique, report.generated),
         depth=limits.depth,
         states=_states(report),
         seconds=limits.seconds,
