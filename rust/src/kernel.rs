@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::layout::{FAULTS, Layout, Network};
+use crate::live::Graph;
 use crate::path;
 use crate::search::bfs::Start;
 use crate::search::{Limits, Search, bfs, dfs, walk};
@@ -157,6 +158,35 @@ impl Kernel {
         let search = Search::new(self.shared.clone(), limits, initial, depths);
         let seconds = run(py, kind, &search, progress.as_ref())?;
         self.report(py, &search, seconds)
+    }
+
+    /// The graph of the states within these limits, and the seconds it took to write it down.
+    #[pyo3(signature = (*, properties, room, depth, states, seconds, memory_mib))]
+    #[allow(clippy::too_many_arguments)] // as above
+    fn graph(
+        &self,
+        py: Python<'_>,
+        properties: Vec<usize>,
+        room: (usize, usize),
+        depth: Option<u32>,
+        states: Option<usize>,
+        seconds: Option<f64>,
+        memory_mib: Option<u64>,
+    ) -> PyResult<(Graph, f64)> {
+        let limits = Limits {
+            depth: depth.unwrap_or(u32::MAX),
+            states: states.unwrap_or(usize::MAX),
+            seconds: seconds.unwrap_or(f64::INFINITY),
+            memory_mib: memory_mib.unwrap_or(u64::MAX),
+            threads: 1,
+            keep_going: true,
+            seed: 0,
+            walks: 0,
+        };
+        self.shared.stop.store(false, Relaxed);
+        let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
+        let search = Search::new(self.shared.clone(), limits, initial, false);
+        Graph::explore(py, search, &properties, room)
     }
 }
 

@@ -13,6 +13,7 @@ mod judge;
 mod kernel;
 mod layout;
 mod links;
+mod live;
 mod mirror;
 mod path;
 mod reader;
@@ -31,6 +32,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<value::Codec>()?;
     module.add_class::<kernel::Kernel>()?;
+    module.add_class::<live::Graph>()?;
     module.add_class::<reader::Reader>()?;
     module.add_function(wrap_pyfunction!(fingerprint::mix, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::combine, module)?)?;

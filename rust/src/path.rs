@@ -7,13 +7,13 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::expand::What;
+use crate::expand::{Candidate, What};
 use crate::fingerprint::nonzero;
 use crate::search::worker::Worker;
 use crate::search::{Happened, Route, Search};
 
 /// The choices made in the start handlers, and the fingerprint they led to.
-type Begun = (Vec<u32>, u64);
+pub type Begun = (Vec<u32>, u64);
 
 /// The events of a route: the choices of the start handlers and the first fingerprint, then
 /// (what, node, origin, choices, fingerprint after it) each.
@@ -49,7 +49,7 @@ pub fn events<'py>(
     Ok(((start.choices.clone(), nonzero(start.sum)), listed))
 }
 
-fn lost() -> PyErr {
+pub fn lost() -> PyErr {
     PyRuntimeError::new_err("a step of the path is not among what can happen there")
 }
 
@@ -60,11 +60,9 @@ fn follow(
     worker: &mut Worker<'_>,
     state: &[u32],
     sum: u64,
-    wanted: impl Fn(&Worker<'_>, &crate::expand::Candidate, &[u32]) -> bool,
+    wanted: impl Fn(&Worker<'_>, &Candidate, &[u32]) -> bool,
 ) -> PyResult<Option<Next>> {
-    worker.expander.candidates.clear();
-    worker.expander.list(state, sum, 0)?;
-    let candidates = std::mem::take(&mut worker.expander.candidates);
+    let candidates = listed(worker, state, sum)?;
     let found = candidates
         .iter()
         .find(|candidate| wanted(worker, candidate, state));
@@ -74,8 +72,14 @@ fn follow(
         let happened = worker.happened(candidate, state);
         (happened, (next, candidate.fingerprint))
     });
-    worker.expander.candidates = candidates;
     Ok(next)
+}
+
+/// What can happen in `state`.
+pub fn listed(worker: &mut Worker<'_>, state: &[u32], sum: u64) -> PyResult<Vec<Candidate>> {
+    worker.expander.candidates.clear();
+    worker.expander.list(state, sum, 0)?;
+    Ok(std::mem::take(&mut worker.expander.candidates))
 }
 
 fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<Happened>)> {
@@ -87,7 +91,7 @@ fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<Happened>)> {
     let (mut state, mut sum) = (start.words.clone(), start.sum);
     let mut happened = Vec::new();
     for &key in &chain[1..] {
-        let wanted = |_: &Worker<'_>, candidate: &crate::expand::Candidate, _: &[u32]| {
+        let wanted = |_: &Worker<'_>, candidate: &Candidate, _: &[u32]| {
             nonzero(candidate.fingerprint) == key
         };
         let (event, next) = follow(&mut worker, &state, sum, wanted)?.ok_or_else(lost)?;

@@ -56,7 +56,7 @@ fn zeroed(bits: u32) -> Box<[Slot]> {
 }
 
 /// Probes are random, so on a large table nearly each would miss the translation cache as well.
-fn advise_huge_pages(start: *mut libc::c_void, bytes: usize) {
+pub fn advise_huge_pages(start: *mut libc::c_void, bytes: usize) {
     const HUGE: usize = 2 << 20;
     let offset = start.align_offset(HUGE);
     if bytes >= 4 * HUGE && offset < bytes {

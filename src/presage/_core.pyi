@@ -82,3 +82,58 @@ class Kernel:
 
         A second search on one kernel runs no handler again.
         """
+
+    def graph(
+        self,
+        *,
+        properties: Sequence[int],
+        room: tuple[int, int],
+        depth: int | None,
+        states: int | None,
+        seconds: float | None,
+        memory_mib: int | None,
+    ) -> tuple[Graph, float]:
+        """The graph of the states within these limits, judged by these properties, and seconds.
+
+        `room` is how many states and edges to expect: right or wrong, it changes only the speed.
+        """
+
+class Graph:
+    """A state space as a graph: its cycles, and what can be reached from where.
+
+    Properties are told by their position in the list it was made with. A loop is a list of (state,
+    unit): the unit of the edge taken there. Of units -1 (a call) and -2 (a fault) fairness does not
+    speak.
+    """
+
+    @staticmethod
+    def of(
+        edges: Sequence[Sequence[tuple[int, int]] | None], holds: Sequence[Sequence[bool]]
+    ) -> Graph:
+        """A graph given by hand, in breadth-first order from state 0: per state its edges (target,
+        unit), None from the first state on at which nobody looked; per property its verdicts."""
+
+    @property
+    def states(self) -> int: ...
+    @property
+    def expanded(self) -> int:
+        """How many states have all their edges; the others were met and not looked at."""
+
+    @property
+    def stopped_by(self) -> str | None: ...
+    def lasso(self, property: int, fairness: str) -> tuple[list[int], list[tuple[int, int]]] | None:
+        """A nearest fair cycle without the property: the states before it, and the loop."""
+
+    def rest(self, property: int) -> list[int] | None:
+        """The states from the start to a nearest one at rest without the property."""
+
+    def events(
+        self, stem: Sequence[int], steps: Sequence[tuple[int, int]]
+    ) -> tuple[tuple[list[int], int], list[Any]]:
+        """The events through the states of `stem` and once round the loop, as in a finding."""
+
+    def territory(self, property: int) -> tuple[int, int, int, int]:
+        """States that are live, unknown and dead, and edges from a live to a dead one."""
+
+    def territories(self, property: int, fingerprints: Sequence[int]) -> list[str]:
+        """Per fingerprint "live", "unknown" or "dead"."""

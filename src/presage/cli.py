@@ -95,6 +95,7 @@ def run_check(args: argparse.Namespace) -> int:
                 threads=args.threads,
                 seed=args.seed,
                 keep_going=args.keep_going,
+                liveness=args.liveness,
                 traces=args.traces,
                 progress=progress,
                 target=loaded.target,
@@ -143,11 +144,13 @@ def run_replay(args: argparse.Namespace) -> int:
                 "reproduced": replayed.message is not None,
                 "message": replayed.message,
                 "steps": len(replayed.steps),
+                "rounds": replayed.rounds,
             }
         )
     else:
         told = trace.with_steps(replayed.steps)
-        _print(story.render(told, _theme(args, sys.stdout), message=replayed.message))
+        theme, rounds = _theme(args, sys.stdout), replayed.rounds
+        _print(story.render(told, theme, message=replayed.message, rounds=rounds))
     return EXIT_HELD if replayed.message is None else EXIT_VIOLATION
 
 
@@ -211,6 +214,7 @@ def _parser() -> Parser:
 
 def _add_check(commands: Any) -> None:
     from presage.search.check import SEARCHES
+    from presage.search.liveness import LIVENESS
 
     parser = _add(commands, "check", run_check, "search a system for violations of its properties")
     _add_target(parser)
@@ -220,6 +224,9 @@ def _add_check(commands: Any) -> None:
     how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
     how.add_argument("--walks", metavar="N", type=_positive, help="how many random walks")
     how.add_argument("--keep-going", action="store_true", help="look on after a violation")
+    how.add_argument(
+        "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--depth", metavar="N", type=_positive, help="the initial state is 1")
     limits.add_argument("--states", metavar="N", type=_positive, help="distinct states")

@@ -71,6 +71,7 @@ def test_a_violation_replays_to_the_same_states_under_any_hash_seed(trace: Path)
             "reproduced": True,
             "message": known.message,
             "steps": len(known.steps),
+            "rounds": 0,
         }
 
 

@@ -139,6 +139,9 @@ def test_a_goal_that_is_never_reached_is_a_violation_without_a_trace() -> None:
         "step": 0,
         "steps": 0,
         "critical": None,
+        "loop": None,
+        "fairness": None,
+        "dead": None,
         "evidence": "exact",
         "trace": None,
     }

@@ -12,7 +12,13 @@ SYSTEMS = 40
 
 def bounded(system, search, depth, threads=1):
     report = check(
-        system, search=search, depth=depth, threads=threads, keep_going=True, traces=None
+        system,
+        search=search,
+        depth=depth,
+        threads=threads,
+        keep_going=True,
+        liveness="rest",
+        traces=None,
     )
     broken = {found.prop for found in report.violations if found.kind != "unreached"}
     return report.unique, report.exhausted, broken

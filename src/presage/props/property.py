@@ -1,8 +1,9 @@
 """A property is a named claim: a plain predicate, and when it has to hold.
 
-`always` is asked of every world, `sometimes` must hold in at least one, `eventually` in every
-world at rest, `step` relates one node before and after each of its steps, and `no_deadlock` says
-at which rest is fine. A predicate answers with a bool, or with a `Verdict` that also says why.
+`always` is asked of every world, `sometimes` must hold in at least one, `eventually` again and
+again on every execution, `step` relates one node before and after each of its steps, and
+`no_deadlock` says at which rest is fine. A predicate answers with a bool, or with a `Verdict` that
+also says why.
 
 Invariant: a property is immutable and its predicate pure, so its verdict on a world depends on
 nothing but the values it reads there. Whoever evaluates predicates calls `Property.judge`.
@@ -20,6 +21,8 @@ from presage.errors import BadProperty, PropertyError, explain
 from presage.model.source import place
 
 Kind = Literal["always", "sometimes", "eventually", "step", "deadlock"]
+Fairness = Literal["weak", "strong", "none"]
+FAIRNESSES = ("weak", "strong", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Property:
     source: str = ""  # file:line of the predicate, "" if it has none
     signature: str = ""  # how the predicate begins: `def one_root(world)`
     of: type | None = None  # `step` only: the service class whose nodes are meant
+    fairness: Fairness = "weak"  # `eventually` only: which endless executions are counted
 
     def judge(self, *seen: Any) -> Verdict:
         """The predicate's answer as a `Verdict`; what it raises is the caller's to catch."""
@@ -126,14 +130,28 @@ def sometimes(
 
 
 @overload
-def eventually(predicate: Predicate, *, name: str | None = None) -> Property: ...
-@overload
-def eventually(*, name: str | None = None) -> Decorator: ...
 def eventually(
-    predicate: Predicate | None = None, *, name: str | None = None
+    predicate: Predicate, *, fairness: Fairness = "weak", name: str | None = None
+) -> Property: ...
+@overload
+def eventually(*, fairness: Fairness = "weak", name: str | None = None) -> Decorator: ...
+def eventually(
+    predicate: Predicate | None = None, *, fairness: Fairness = "weak", name: str | None = None
 ) -> Property | Decorator:
-    """`predicate(world)` holds in every world at rest; cycles are not examined."""
-    return _define("eventually", predicate, name)
+    """`predicate(world)` holds again and again: whatever happened, it will hold once more.
+
+    It fails in a world at rest without it, and on a cycle without it that is fair: `weak`, what is
+    enabled all along is done; `strong`, what is enabled again and again is; `none`, any cycle.
+    """
+    if fairness not in FAIRNESSES:
+        raise BadProperty(
+            explain(
+                f"`eventually(fairness={fairness!r})` names no fairness",
+                "a misspelt name, or True for `strong`",
+                "give one of " + ", ".join(f'`"{name}"`' for name in FAIRNESSES),
+            )
+        )
+    return _define("eventually", predicate, name, fairness=fairness)
 
 
 @overload
@@ -159,7 +177,11 @@ def step(
 
 
 def _define(
-    kind: Kind, predicate: Predicate | None, name: str | None, of: type | None = None
+    kind: Kind,
+    predicate: Predicate | None,
+    name: str | None,
+    of: type | None = None,
+    fairness: Fairness = "weak",
 ) -> Property | Decorator:
     def build(predicate: Predicate) -> Property:
         function = _function(predicate, kind)
@@ -171,6 +193,7 @@ def _define(
             source=_source(function),
             signature=_signature(function),
             of=of,
+            fairness=fairness,
         )
 
     return build if predicate is None else build(predicate)

@@ -30,6 +30,7 @@ from presage.model.system import System
 from presage.model.view import WorldView, node_view
 from presage.props.property import Property
 from presage.search.difference import describe, first_difference
+from presage.search.fairness import unit
 from presage.search.haunted import Haunted
 from presage.search.watch import Watch
 
@@ -139,6 +140,10 @@ class Bridge:
         except BaseException as error:
             raise observer_error(name, observer, error) from error
         return state
+
+    def unit(self, node: int, stimulus: Stimulus) -> str | None:
+        """What fairness calls `stimulus` at `node`; None where it is silent."""
+        return unit(self.system, node, stimulus)
 
     def impure(self, node: int, fresh: Callable[[], Values], stimulus: Stimulus) -> NoReturn:
         """Say what differed between two runs of one step."""

@@ -20,6 +20,7 @@ from presage.model.system import FAULTS, System
 from presage.props.property import Property
 from presage.search.bridge import Bridge
 from presage.search.confirm import Confirmed, Finding, confirm
+from presage.search.liveness import Limits, examine, is_exact
 from presage.search.report import Report, Violation
 from presage.search.shrink import shrink
 from presage.search.watch import SECONDS_DEFAULT, Watch
@@ -69,6 +70,7 @@ def check(
     seed: int = 0,
     keep_going: bool = False,
     walks: int = WALKS_DEFAULT,
+    liveness: str = "exact",
     handler_seconds: float = SECONDS_DEFAULT,
     progress: ProgressLine | None = None,
     traces: str | Path | None = ".presage/traces",
@@ -79,14 +81,17 @@ def check(
     """Search `system` and report what held and what broke.
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
-    `keep_going` explores on and reports the first violation of each property. `traces` is the
-    folder for the traces of violations; None keeps them in the report only.
+    `keep_going` explores on and reports the first violation of each property. `liveness` is `exact`
+    (endless executions too, in `bfs`) or `rest`. `traces` is the folder for the traces of
+    violations; None keeps them in the report only.
     """
     counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
     _check_limits(search, seed, counts | {"memory_mib": memory_mib})
+    exact = is_exact(liveness)
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
-        raw = build(system, bridge).search(
+        kernel = build(system, bridge)
+        raw = kernel.search(
             search,
             depth=WALK_DEPTH_DEFAULT if search == "walk" and depth is None else depth,
             states=states,
@@ -100,13 +105,28 @@ def check(
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
-        _judge(system, bridge, raw, report)
-        for finding in _findings(raw):
-            _add(system, watch, report, finding, shrinks=search != "bfs")
-    _missed(system, report)
-    if traces is not None:
-        _save(report, traces)
+        _conclude(kernel, bridge, watch, report, raw, Limits(depth, seconds, memory_mib, exact))
+    _save(report, traces)
     return report
+
+
+def _conclude(
+    kernel: Kernel,
+    bridge: Bridge,
+    watch: Watch,
+    report: Report,
+    raw: dict[str, Any],
+    limits: Limits,
+) -> None:
+    """Confirm what was found, then look at what only the whole graph can tell."""
+    system = bridge.system
+    _judge(system, bridge, raw, report)
+    for finding in _findings(raw):
+        _add(system, watch, report, finding, shrinks=report.search != "bfs")
+    for found in examine(bridge, kernel, watch, report, limits):
+        report.violations.append(_violation(system, report, found, found.prop))
+    report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+    _missed(system, report)
 
 
 def build(system: System, bridge: Bridge) -> Kernel:
@@ -198,7 +218,6 @@ def _report(system: System, search: str, seed: int, raw: dict[str, Any]) -> Repo
         property_runs=raw["property_runs"],
         faults={name: raw["faults"][name] for name, budget in budgets.items() if budget},
         seconds=raw["seconds"],
-        peak_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         collision_probability=unique * unique / 2.0**65,
         nodes=len(system.nodes),
         system=system.name,
@@ -218,11 +237,6 @@ def _judge(system: System, bridge: Bridge, raw: dict[str, Any], report: Report) 
             report.properties[prop.name] = "violated" if at in found else "held"
     if 0 in found:
         report.properties["no_exception"] = "violated"
-    if any(prop.kind == "eventually" for prop in system.properties):
-        report.notes.append(
-            "`eventually` was checked where the system comes to rest; endless executions"
-            " (cycles) were not examined"
-        )
 
 
 def _findings(raw: dict[str, Any]) -> list[Finding]:
@@ -257,6 +271,8 @@ def _violation(
         "kind": kind.get(prop.kind, "safety") if prop else "exception",
         "message": confirmed.why,
         "evidence": EXACT,
+        "loop": confirmed.loop,
+        "fairness": prop.fairness if prop and confirmed.loop else None,
         "source": prop.source if prop else where[0],
         "signature": prop.signature if prop else where[1],
     }
@@ -292,9 +308,9 @@ def _missed(system: System, report: Report) -> None:
             )
 
 
-def _save(report: Report, folder: str | Path) -> None:
+def _save(report: Report, folder: str | Path | None) -> None:
     for violation in report.violations:
-        if violation.trace is None:
+        if violation.trace is None or folder is None:
             continue
         try:
             violation.trace_path = str(trace_codec.save(violation.trace, folder))

@@ -56,6 +56,7 @@ class Finding:
     choices: tuple[int, ...]  # of the start handlers
     initial: int  # fingerprint
     events: tuple[KernelEvent, ...]
+    loop: int | None = None  # the step, from 1, from which on the events repeat for ever
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,17 @@ class Confirmed:
     choices: tuple[int, ...]
     initial: int
     steps: tuple[Step, ...]
+    loop: int | None = None
 
 
 def confirm(system: System, watch: Watch, finding: Finding) -> Confirmed:
     """Replay `finding`; raises `Nondeterminism` where live code disagrees."""
+    run = follow(system, watch, finding)
+    return confirmed(run, finding, run.verdict())
+
+
+def follow(system: System, watch: Watch, finding: Finding) -> Run:
+    """Take the steps of `finding` on live code, comparing every state."""
     prop = system.properties[finding.at - 1] if finding.at else None
     world: World = watch.run(World.initial, system, tuple(finding.choices))
     _same(finding.initial, world, "the initial state")
@@ -79,14 +87,19 @@ def confirm(system: System, watch: Watch, finding: Finding) -> Confirmed:
         event = named(system, world, what, node, origin)
         run.apply(event, tuple(choices))
         _same(fingerprint, world, f"step {number} (`{event}` at {event.node})")
-    why = run.verdict()
+    return run
+
+
+def confirmed(run: Run, finding: Finding, why: str | None) -> Confirmed:
+    """What `run` says of `finding`, whose property it decides because of `why`."""
     if why is None:
-        name = prop.name if prop else "no_exception"
+        name = run.prop.name if run.prop else "no_exception"
         raise Nondeterminism(
             f"the search found that `{name}` is decided after {len(run.steps)} steps, and a replay"
             " on live code says otherwise"
         )
-    return Confirmed(prop, why, tuple(finding.choices), finding.initial, tuple(run.steps))
+    choices, steps = tuple(finding.choices), tuple(run.steps)
+    return Confirmed(run.prop, why, choices, finding.initial, steps, finding.loop)
 
 
 def _same(fingerprint: int, world: World, where: str) -> None:
@@ -135,8 +148,16 @@ class Run:
             return self._step_verdict(prop)
         if prop.kind in ("eventually", "deadlock") and not self.watch.run(self.world.at_rest):
             return None
+        return self._decided(prop, prop.kind == "sometimes")
+
+    def lacks(self) -> str | None:
+        """Why the property, one of worlds, does not hold here; None if it does."""
+        assert self.prop is not None, "exceptions are not asked for in a world"
+        return self._decided(self.prop, False)
+
+    def _decided(self, prop: Property, telling: bool) -> str | None:
         verdict = self._ask(prop, self.world.view())
-        if verdict is None or verdict.holds != (prop.kind == "sometimes"):
+        if verdict is None or verdict.holds != telling:
             return None
         return verdict.why or f"`{prop.name}` is {verdict.holds}"
 

@@ -10,6 +10,7 @@ from presage.model.system import System
 from presage.model.world import World
 from presage.props.property import Property
 from presage.search.confirm import Run
+from presage.search.lasso import endless
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import Trace, TraceStep
 
@@ -20,6 +21,7 @@ class Replayed:
 
     steps: tuple[Step, ...]
     message: str | None
+    rounds: int = 0  # how often the loop was gone round once more
 
 
 def replay(system: System, trace: Trace, *, handler_seconds: float = SECONDS_DEFAULT) -> Replayed:
@@ -50,7 +52,11 @@ def _follow(system: System, trace: Trace, watch: Watch, prop: Property | None) -
         event = _event(world, step, watch)
         run.apply(event, tuple(k for k, _ in step.choices))
         _same(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
-    return Replayed(tuple(run.steps), run.verdict())
+    steps = tuple(run.steps)
+    if trace.loop is None:
+        return Replayed(steps, run.verdict())
+    fairness = trace.fairness or "none"
+    return Replayed(steps, endless(run, trace.initial, trace.loop, fairness, 1), rounds=1)
 
 
 def _property(system: System, trace: Trace) -> Property | None:

@@ -31,7 +31,10 @@ class Violation:
     message: str  # why it does not hold
     step: int = 0  # 1-based index of the bad step; 0 is the initial state
     steps: int = 0
-    critical: int | None = None
+    critical: int | None = None  # the step that enters the first dead state; 0: the initial one is
+    loop: int | None = None  # the step from which on the trace repeats for ever; None: it ends
+    fairness: str | None = None  # what was assumed of the loop
+    dead: bool | None = None  # liveness: whether no continuation recovers; None: not known
     evidence: str = "exact"  # or how many walks of what length
     trace: Trace | None = None
     trace_path: str | None = None
@@ -43,8 +46,12 @@ class Violation:
         """What happened, in one clause that begins with the property's name."""
         if self.kind == "unreached":
             return f"{self.prop} is never reached"
+        if self.critical == 0:
+            return f"{self.prop} can never hold"
         if self.critical is not None:
             return f"{self.prop} never holds again after step {self.critical}"
+        if self.loop is not None:
+            return f"{self.prop} need not hold again: {self.round}"
         at_rest = self.kind in ("deadlock", "liveness")
         where = f"{'after' if at_rest else 'at'} step {self.step}"
         if self.step == 0:
@@ -52,6 +59,26 @@ class Violation:
         if self.kind == "deadlock":
             return f"{self.prop} fails: nothing can happen {where}"
         return f"{self.prop} {'does not hold at rest' if at_rest else 'fails'} {where}"
+
+    @property
+    def round(self) -> str:
+        """Which steps repeat, in one clause; "" if none do."""
+        if self.loop is None:
+            return ""
+        if self.loop == self.steps:
+            return f"step {self.loop} repeats for ever"
+        return f"steps {self.loop} to {self.steps} repeat for ever"
+
+    @property
+    def outlook(self) -> str:
+        """Whether anything recovers from where a liveness violation ends; "" if not known."""
+        if self.kind != "liveness" or self.dead is None:
+            return ""
+        if self.dead:
+            return "dead end: no continuation recovers"
+        if self.loop is None:
+            return "stuck: nothing but a fault leads on, and some fault may recover"
+        return "livelock: other continuations recover, and none has to be taken"
 
     def explanation(self) -> str:
         """The whole story in plain text, as the message of a failed assertion."""
@@ -61,6 +88,10 @@ class Violation:
         yield f"violation[{self.kind}] {self.fact}"
         if self.message:
             yield f"  why: {self.message}"
+        if self.loop is not None:
+            yield f"  loop: repeats from step {self.loop}, fairness assumed: {self.fairness}"
+        if self.outlook:
+            yield f"  {self.outlook}"
         steps = self.trace.steps if self.trace else ()
         if len(steps) > STEPS_TOLD:
             yield f"  ... {len(steps) - STEPS_TOLD} steps before"
@@ -79,8 +110,31 @@ class Violation:
             "step": self.step,
             "steps": self.steps,
             "critical": self.critical,
+            "loop": self.loop,
+            "fairness": self.fairness,
+            "dead": self.dead,
             "evidence": self.evidence,
             "trace": self.trace_path,
+        }
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """How many states can still reach a property, under which fairness cycles were looked for."""
+
+    fairness: str
+    live: int  # states from which some continuation reaches it
+    unknown: int  # states behind which something was not explored
+    dead: int
+    critical: int  # transitions from a live state to a dead one
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "fairness": self.fairness,
+            "live": self.live,
+            "unknown": self.unknown,
+            "dead": self.dead,
+            "critical_transitions": self.critical,
         }
 
 
@@ -109,6 +163,7 @@ class Report:
     properties: dict[str, str] = field(
         default_factory=dict
     )  # held violated reached unreached error
+    liveness: dict[str, Surveyed] = field(default_factory=dict)  # of `eventually` properties
     violations: list[Violation] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)  # of properties that raised
     notes: list[str] = field(default_factory=list)
@@ -149,6 +204,7 @@ class Report:
             "peak_mib": self.peak_mib,
             "collision_probability": self.collision_probability,
             "properties": dict(self.properties),
+            "liveness": {name: surveyed.to_json() for name, surveyed in self.liveness.items()},
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "notes": list(self.notes),

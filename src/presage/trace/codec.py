@@ -142,6 +142,8 @@ def _check_sense(path: Path, trace: Trace) -> None:
             raise _damaged(path, f"step {position} has a choice out of range")
     if not 0 <= trace.step <= len(trace.steps):
         raise _damaged(path, f"step {trace.step} is named, and there are {len(trace.steps)}")
+    if trace.loop is not None and not 1 <= trace.loop <= len(trace.steps):
+        raise _damaged(path, f"the loop begins at step {trace.loop} of {len(trace.steps)}")
 
 
 def _foreign(path: Path) -> BadTrace:

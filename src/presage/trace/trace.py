@@ -93,7 +93,10 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""  # file:line of the property
     signature: str = ""
     step: int  # where it breaks; 0 is the initial state
-    critical: int | None = None
+    critical: int | None = None  # the step that enters the first state from which none recovers
+    loop: int | None = None  # the step from which on the steps repeat for ever; None: they end
+    fairness: str | None = None  # what was assumed of the loop: weak, strong or none
+    dead: bool | None = None  # whether no continuation recovers; None: not known, or no such claim
     evidence: str = "exact"
     choices: tuple[int, ...] = ()  # those of every `start()`, in node order
     initial: int  # fingerprint of the initial state
@@ -117,6 +120,9 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         source: str = "",
         signature: str = "",
         critical: int | None = None,
+        loop: int | None = None,
+        fairness: str | None = None,
+        dead: bool | None = None,
         evidence: str = "exact",
     ) -> Trace:
         """The record of live `steps`. `step` is the bad one; left out, it is the last."""
@@ -134,6 +140,9 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
             signature=signature,
             step=len(written) if step is None else step,
             critical=critical,
+            loop=loop,
+            fairness=fairness,
+            dead=dead,
             evidence=evidence,
             choices=tuple(choices),
             initial=initial,

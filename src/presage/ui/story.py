@@ -11,11 +11,14 @@ from presage.search.report import Violation
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import Table, changes
 from presage.ui.theme import Span, Theme
-from presage.ui.violation import headline, reason
+from presage.ui.violation import headline, marked_step, reason, remark
 
 
-def render(trace: Trace, theme: Theme, *, message: str | None) -> str:
-    """The story of `trace`; `message` is why it violates its property now, None if it does not."""
+def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) -> str:
+    """The story of `trace`; `message` is why it violates its property now, None if it does not.
+
+    `rounds` is how often its loop was gone round after the first time.
+    """
     violation = violation_of(trace)
     if message is None:
         lines = theme.wrap("", f"replay of a trace in which {violation.fact}")
@@ -24,7 +27,8 @@ def render(trace: Trace, theme: Theme, *, message: str | None) -> str:
     lines.append("")
     table = Table.of(trace.steps, theme)
     for step in trace.steps:
-        lines.append(table.row(step, marked=message is not None and step.index == trace.step))
+        marked = message is not None and step.index == marked_step(violation)
+        lines.append(table.row(step, marked=marked, remark=remark(violation, step)))
         lines += _effects(step, table)
     if trace.steps:
         lines.append("")
@@ -34,7 +38,8 @@ def render(trace: Trace, theme: Theme, *, message: str | None) -> str:
     else:
         violation.message = message
         lines += reason(violation, theme)
-        lines.append(f"reproduced: {count}, every state the same")
+        again = f", the loop {rounds} more time{'' if rounds == 1 else 's'}" if rounds else ""
+        lines.append(f"reproduced: {count}{again}, every state the same")
     return "\n".join(lines)
 
 
@@ -47,6 +52,9 @@ def violation_of(trace: Trace) -> Violation:
         step=trace.step,
         steps=len(trace.steps),
         critical=trace.critical,
+        loop=trace.loop,
+        fairness=trace.fairness,
+        dead=trace.dead,
         evidence=trace.evidence,
         trace=trace,
         source=trace.source,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 
 from presage.search.report import Violation
-from presage.trace.trace import Trace
+from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import Table, changes
 from presage.ui.theme import Span, Theme
 
@@ -52,6 +52,11 @@ def reason(violation: Violation, theme: Theme) -> list[str]:
     lines = []
     if violation.message:
         lines = theme.wrap("   = why: ", violation.message, lines_max=WHY_LINES_MAX)
+    if violation.loop is not None:
+        told = f"repeats from step {violation.loop}, fairness assumed: {violation.fairness}"
+        lines += theme.wrap("   = loop: ", told, lines_max=2)
+    if violation.outlook:
+        lines += theme.wrap("   = ", violation.outlook, lines_max=2)
     if violation.evidence not in ("", "exact"):
         lines += theme.wrap("   = evidence: ", violation.evidence, lines_max=1)
     return lines
@@ -61,17 +66,30 @@ def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> l
     steps = trace.steps
     focus = violation.critical or violation.step
     last = min(len(steps), focus + ROWS_AFTER if violation.critical else max(focus, 1))
+    if violation.loop is not None and len(steps) <= rows_max:
+        last = len(steps)
     behind = len(steps) - last
     room = rows_max - (1 if behind else 0)
     first = 1 if last <= room else last - (room - 1) + 1
     table = Table.of(steps[first - 1 : last], theme)
     rows = [table.fold(_count(first - 1, "before"))] if first > 1 else []
     for step in steps[first - 1 : last]:
-        remark = "critical transition" if step.index == violation.critical else ""
-        rows.append(table.row(step, marked=step.index == focus, remark=remark))
+        marked = step.index == marked_step(violation)
+        rows.append(table.row(step, marked=marked, remark=remark(violation, step)))
     if behind:
         rows.append(table.fold(_count(behind, "after")))
     return rows
+
+
+def marked_step(violation: Violation) -> int | None:
+    """The step that the violation is about; no step of a loop is more to blame than the others."""
+    return violation.critical or (violation.step if violation.loop is None else None)
+
+
+def remark(violation: Violation, step: TraceStep) -> str:
+    """What else there is to say of one step of a violation."""
+    remarks = {"critical transition": violation.critical, "repeats from here": violation.loop}
+    return ", ".join(remark for remark, index in remarks.items() if index == step.index)
 
 
 def _changed(violation: Violation, theme: Theme) -> list[str]:
@@ -80,6 +98,8 @@ def _changed(violation: Violation, theme: Theme) -> list[str]:
     if not trace or not 1 <= violation.step <= len(trace.steps) or violation.kind == "deadlock":
         return []
     step = trace.steps[violation.step - 1]
+    if violation.loop is not None:  # no step of a loop is the bad one
+        return []
     if step.failure is not None:  # a failed node keeps its fields; `why` says what was raised
         return []
     lead = "   = changed: "

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from presage.errors import PropertyError
-from presage.search.report import STEPS_TOLD, Report, Violation
+from presage.search.report import STEPS_TOLD, Report, Surveyed, Violation
 from presage.trace.trace import Trace, TraceStep
 
 
@@ -38,6 +38,22 @@ def violation(steps: int = 2, **more: object) -> Violation:
     return Violation(**facts | more)  # type: ignore[arg-type]
 
 
+TOLD = {
+    "property": "one_root",
+    "kind": "safety",
+    "message": "two roots",
+    "step": 2,
+    "steps": 2,
+    "critical": None,
+    "loop": None,
+    "fairness": None,
+    "dead": None,
+    "evidence": "exact",
+    "trace": ".presage/traces/one_root-7f3a21bc.trace",
+}
+SURVEYED = {"fairness": "weak", "live": 4, "unknown": 0, "dead": 2, "critical_transitions": 1}
+
+
 def test_the_json_form_has_exactly_the_promised_keys() -> None:
     report = Report(
         presage="0.1.0",
@@ -50,6 +66,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         handler_runs=15_606,
         property_runs=7,
         faults={"crash": 0},
+        liveness={"served": Surveyed("weak", 4, 0, 2, 1)},
         violations=[violation()],
         notes=["a note"],
     )
@@ -71,18 +88,8 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "peak_mib": 0.0,
         "collision_probability": 0.0,
         "properties": {},
-        "violations": [
-            {
-                "property": "one_root",
-                "kind": "safety",
-                "message": "two roots",
-                "step": 2,
-                "steps": 2,
-                "critical": None,
-                "evidence": "exact",
-                "trace": ".presage/traces/one_root-7f3a21bc.trace",
-            }
-        ],
+        "liveness": {"served": SURVEYED},
+        "violations": [TOLD],
         "errors": [],
         "notes": ["a note"],
     }
@@ -132,6 +139,12 @@ def test_a_property_that_could_not_be_evaluated_does_not_hold() -> None:
         ({"kind": "exception"}, "one_root fails at step 2"),
         ({"kind": "liveness"}, "one_root does not hold at rest after step 2"),
         ({"kind": "liveness", "critical": 1}, "one_root never holds again after step 1"),
+        ({"kind": "liveness", "critical": 0}, "one_root can never hold"),
+        (
+            {"kind": "liveness", "loop": 1},
+            "one_root need not hold again: steps 1 to 2 repeat for ever",
+        ),
+        ({"kind": "liveness", "loop": 2}, "one_root need not hold again: step 2 repeats for ever"),
         ({"kind": "deadlock"}, "one_root fails: nothing can happen after step 2"),
         (
             {"kind": "deadlock", "step": 0},
@@ -142,3 +155,23 @@ def test_a_property_that_could_not_be_evaluated_does_not_hold() -> None:
 )
 def test_every_kind_of_violation_is_one_clause(facts: dict[str, object], fact: str) -> None:
     assert violation(**facts).fact == fact
+
+
+@pytest.mark.parametrize(
+    ("facts", "outlook"),
+    [
+        ({"dead": True}, "dead end: no continuation recovers"),
+        ({"dead": True, "loop": 1}, "dead end: no continuation recovers"),
+        ({"dead": False}, "stuck: nothing but a fault leads on"),
+        ({"dead": False, "loop": 1}, "livelock: other continuations recover"),
+        ({"dead": None, "loop": 1}, ""),
+    ],
+)
+def test_a_liveness_violation_says_whether_anything_recovers(
+    facts: dict[str, object], outlook: str
+) -> None:
+    assert violation(kind="liveness", **facts).outlook.startswith(outlook)
+    told = violation(kind="liveness", fairness="weak", **facts).explanation()
+    assert outlook in told
+    assert ("loop: repeats from step 1, fairness assumed: weak" in told) == ("loop" in facts)
+    assert violation(**facts).outlook == ""

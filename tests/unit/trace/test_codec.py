@@ -93,6 +93,14 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
         codec.save(TRACE, tmp_path / "file")
 
 
+def test_a_trace_written_before_there_were_loops_is_still_read(tmp_path: Path) -> None:
+    whole = msgspec.json.decode(codec.encode(TRACE))
+    for name in ("loop", "fairness", "dead"):
+        del whole["trace"][name]
+    (tmp_path / "old.trace").write_bytes(msgspec.json.encode(whole))
+    assert codec.read(tmp_path / "old.trace") == TRACE
+
+
 def changed(**more: object) -> bytes:
     """The file of the trace with some keys of its inner object replaced."""
     whole = msgspec.json.decode(codec.encode(TRACE))
@@ -122,6 +130,8 @@ REFUSED = {
         changed(steps=[msgspec.to_builtins(STEP) | {"choices": [[3, 3]]}]),
         "is damaged: step 1 has a choice out of range",
     ),
+    "a loop before the start": (changed(loop=0), "is damaged: the loop begins at step 0 of 1"),
+    "a loop beyond the end": (changed(loop=2), "is damaged: the loop begins at step 2 of 1"),
     "nested too deep": (b"[" * 100_000, "is not a presage trace"),
 }
 

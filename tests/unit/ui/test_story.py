@@ -25,6 +25,17 @@ def test_a_trace_that_no_longer_violates_says_so(short_trace: Trace, snapshot: C
     snapshot("story-holds-80", render(short_trace, Theme(), message=None))
 
 
+def test_a_loop_is_told_with_how_often_it_was_gone_round() -> None:
+    steps = [join(index, "n0", "n1") for index in range(1, 4)]
+    story = trace(steps, kind="liveness", loop=2, fairness="weak", dead=True, critical=1)
+    text = render(story, Theme(), message="n1 waits", rounds=1)
+    assert "one_root never holds again after step 1" in text
+    assert ">    1  n1  deliver    Join(ttl=3) n0 -> n1   critical transition\n" in text
+    assert "     2  n1  deliver    Join(ttl=3) n0 -> n1   repeats from here\n" in text
+    assert "loop: repeats from step 2, fairness assumed: weak" in text
+    assert text.endswith("reproduced: 3 steps, the loop 1 more time, every state the same")
+
+
 def test_nothing_is_folded(long_trace: Trace) -> None:
     text = render(long_trace, Theme(), message="why")
     assert all(f"{index:>5}  n" in text for index in range(1, 201))

@@ -55,6 +55,22 @@ def test_a_liveness_violation_shows_the_critical_transition_and_what_follows(
     snapshot("liveness-80", render(found, Theme(width=80)))
 
 
+def test_a_loop_shows_where_it_begins_and_what_was_assumed(snapshot: Compare) -> None:
+    steps = [join(index, "n0", "n1") for index in range(1, 6)]
+    found = violation(
+        trace(steps), kind="liveness", loop=3, fairness="weak", dead=False, message="n1 waits"
+    )
+    snapshot("loop-80", render(found, Theme(width=80)))
+
+
+def test_a_loop_behind_a_dead_end_shows_the_critical_transition_too(snapshot: Compare) -> None:
+    steps = [join(index, "n0", "n1") for index in range(1, 6)]
+    found = violation(
+        trace(steps), kind="liveness", loop=4, critical=2, fairness="strong", dead=True
+    )
+    snapshot("dead-80", render(found, Theme(width=80)))
+
+
 def test_a_violation_at_rest_names_the_step_that_led_there(snapshot: Compare) -> None:
     found = violation(trace([join(1, "n0", "n1")]), kind="liveness", message="n1 waits for ever")
     snapshot("rest-80", render(found, Theme(width=80)))

@@ -1,0 +1,60 @@
+"""What fairness speaks of: units, and whether a loop is fair to all of them.
+
+A unit is what must get its turn on an endless execution: deliveries of one type of message on one
+channel, one timer of one node, one action of one node. Deliveries are grouped by type, not told
+apart by content: content may change all the time (a retry counter), and a fairness that speaks of
+each content separately would then promise nothing. Workload calls and faults belong to no unit:
+clients may stop, and nobody is owed a fault.
+
+Weak: what is enabled all along is done. Strong: what is enabled again and again is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Any
+
+from presage.model.event import FAULT_KINDS, Event
+from presage.model.local import Stimulus
+from presage.model.stimulus import stimulus_of
+from presage.model.system import System
+
+
+def unit(system: System, node: int, stimulus: Stimulus) -> str | None:
+    """The unit that `stimulus` belongs to when it happens at `node`; None if to none."""
+    name = system.names[node]
+    kind = stimulus[0]
+    if kind == "deliver":
+        return f"deliver {_type(stimulus[2])} {system.names[stimulus[1]]} -> {name}"
+    if kind == "timer":
+        return f"timer {system.codec.encode(stimulus).hex()} at {name}"
+    if kind == "action":
+        return f"action {stimulus[1]} at {name}"
+    return None
+
+
+def unit_of(system: System, event: Event) -> str | None:
+    """The unit of an event of a live world."""
+    if event.kind in FAULT_KINDS:
+        return None
+    return unit(system, system.index(event.node), stimulus_of(system, event))
+
+
+def is_fair(fairness: str, enabled: Sequence[Iterable[str]], taken: Iterable[str]) -> bool:
+    """Whether a loop is fair: `enabled` are the units enabled in each of its states."""
+    states, done = [frozenset(units) for units in enabled], frozenset(taken)
+    if fairness == "none" or not states:
+        return True
+    if fairness == "strong":
+        return frozenset[str]().union(*states) <= done
+    return states[0].intersection(*states) <= done
+
+
+def _type(message: Any) -> str:
+    """The type of a message; a string or a member of an enum is a type of its own."""
+    kind = type(message)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(message, Enum):
+        return f"{name}.{message.name}"
+    return f"{name} {message!r}" if isinstance(message, str) else name

@@ -1,0 +1,183 @@
+"""Exact liveness: look at the whole graph for fair cycles and for states of no return.
+
+The search itself judges `eventually` where a system comes to rest. This is what it cannot see: the
+endless executions, found on the graph of all explored states, and how far each state is from hope.
+Every cycle is gone round on live code before it is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from presage._core import Graph, Kernel
+from presage.errors import BadSystem, Diverged, Nondeterminism, explain
+from presage.model.system import System
+from presage.props.property import Property
+from presage.search.bridge import Bridge
+from presage.search.confirm import Confirmed, Finding, confirm, confirmed, follow
+from presage.search.lasso import endless
+from presage.search.report import Report, Surveyed, Violation
+from presage.search.watch import Watch
+
+LIVENESS = ("exact", "rest")
+ROUNDS = 2  # of a loop on live code, after the first time
+# How far to look on after a violation at rest, to learn where it became inevitable.
+BEYOND_STATES = 100_000
+BEYOND_FACTOR = 4
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Those of the search, which hold for the graph as well."""
+
+    depth: int | None
+    seconds: float | None
+    memory_mib: int | None
+    exact: bool  # look at endless executions at all
+
+
+def is_exact(liveness: str) -> bool:
+    """Whether `liveness` asks for endless executions too; refuses a mode that does not exist."""
+    if liveness not in LIVENESS:
+        known = ", ".join(f"`{name}`" for name in LIVENESS)
+        raise BadSystem(
+            explain(
+                f"there is no liveness `{liveness}`",
+                "a misspelt name, or a fairness, which each property chooses for itself",
+                f'use one of {known}; fairness is `@eventually(fairness="strong")`',
+            )
+        )
+    return liveness == "exact"
+
+
+def examine(
+    bridge: Bridge, kernel: Kernel, watch: Watch, report: Report, limits: Limits
+) -> Iterator[Confirmed]:
+    """What the graph says of every `eventually`: yields the violations that the search did not see.
+
+    Whoever takes one puts it into the report before asking for the next.
+    """
+    asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
+    reason = _unexamined(report, limits)
+    if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
+        report.notes.append(
+            "`eventually` was checked where the system comes to rest; endless executions (cycles)"
+            f" were not examined: {reason}"
+        )
+    if report.stopped_by == "violation" and limits.exact and report.search == "bfs":
+        asked = [each for each in asked if report.properties[each[1].name] == "violated"]
+    elif reason:
+        asked = []
+    if not asked:
+        return
+    graph, seconds = kernel.graph(
+        properties=[at for at, _ in asked],
+        room=(report.unique, report.generated),
+        depth=limits.depth,
+        states=_states(report),
+        seconds=limits.seconds,
+        memory_mib=limits.memory_mib,
+    )
+    report.seconds += seconds
+    for position, (at, prop) in enumerate(asked):
+        if report.properties[prop.name] != "violated":
+            if at in bridge.errors:
+                report.properties[prop.name] = "error"
+                report.errors.append(bridge.errors[at])
+                continue
+            found = _found(bridge.system, watch, graph, position, at, prop)
+            if found is not None:
+                report.properties[prop.name] = "violated"
+                yield found
+        report.liveness[prop.name] = Surveyed(prop.fairness, *graph.territory(position))
+        for violation in report.violations:
+            if violation.prop == prop.name:
+                _locate(graph, position, violation)
+    _tell(report, graph)
+
+
+def _asked(report: Report, prop: Property) -> bool:
+    return prop.kind == "eventually" and report.properties[prop.name] != "error"
+
+
+def _unexamined(report: Report, limits: Limits) -> str:
+    """Why cycles are not looked for; "" if they are."""
+    if report.search != "bfs":
+        return f"`{report.search}` does not keep the graph, `bfs` does"
+    if not limits.exact:
+        return "only rest was asked for"
+    return {
+        "violation": "the search stopped at a violation; `--keep-going` looks on",
+        "memory": "memory ran out",
+        "interrupt": "it was interrupted",
+    }.get(report.stopped_by or "", "")
+
+
+def _states(report: Report) -> int | None:
+    """How many states the graph may have."""
+    if report.stopped_by == "violation":
+        return max(BEYOND_STATES, BEYOND_FACTOR * report.unique)
+    return report.unique if report.stopped_by in ("states", "seconds") else None
+
+
+def _found(
+    system: System, watch: Watch, graph: Graph, position: int, at: int, prop: Property
+) -> Confirmed | None:
+    """A violation of `prop` that live code agrees with; None if there is none."""
+    stem = graph.rest(position)  # where the search was cut, the graph may reach a little further
+    if stem is not None:
+        (choices, initial), events = graph.events(stem, [])
+        return confirm(system, watch, Finding(at, tuple(choices), initial, tuple(events)))
+    lasso = graph.lasso(position, prop.fairness)
+    if lasso is None:
+        return None
+    loop = len(lasso[0]) + 1
+    (choices, initial), events = graph.events(*lasso)
+    finding = Finding(at, tuple(choices), initial, tuple(events), loop)
+    run = follow(system, watch, finding)
+    try:
+        why = endless(run, initial, loop, prop.fairness, ROUNDS)
+    except Diverged as error:
+        raise Nondeterminism(f"a loop that the search found does not close: {error}") from error
+    return confirmed(run, finding, why)
+
+
+def _locate(graph: Graph, position: int, violation: Violation) -> None:
+    """Note whether `violation` can be recovered from and, if not, which step decided it.
+
+    That step is exact: before it some continuation recovers, after it none. Where it is not known
+    that something recovers before the first dead state, no step is named.
+    """
+    trace = violation.trace
+    assert trace is not None, "a violation that was replayed has a trace"
+    prints = [trace.initial, *(step.fingerprint for step in trace.steps)]
+    seen = graph.territories(position, prints)
+    violation.dead = {"dead": True, "live": False, "unknown": None}[seen[-1]]
+    first = seen.index("dead") if violation.dead else 0
+    if violation.dead and (first == 0 or seen[first - 1] == "live"):
+        violation.critical = first
+    violation.trace = msgspec.structs.replace(
+        trace, dead=violation.dead, critical=violation.critical
+    )
+
+
+def _tell(report: Report, graph: Graph) -> None:
+    """What was assumed, and what is not known."""
+    unknown = max((surveyed.unknown for surveyed in report.liveness.values()), default=0)
+    if graph.stopped_by is not None:
+        report.notes.append(
+            f"`eventually` was examined on {graph.expanded:,} states only: the graph was cut short"
+            f" by {graph.stopped_by}"
+        )
+    elif unknown and report.stopped_by != "violation":
+        report.notes.append(
+            "`eventually` was examined in the explored part: a cycle or a dead end found there is"
+            f" real, but what was not explored may decide about {unknown:,} states"
+        )
+    held = [name for name in report.liveness if report.properties[name] == "held"]
+    if held and report.exhausted and graph.stopped_by is None:
+        told = "; ".join(f"{name}: {report.liveness[name].fairness} fairness" for name in held)
+        report.notes.append(f"endless executions were examined too ({told})")

@@ -1,0 +1,90 @@
+"""Fair cycles and territories on random graphs, against brute force."""
+
+import pytest
+from reference.brute import fair, graphs, territories, violated
+
+from presage._core import Graph
+
+FAIRNESSES = ("weak", "strong", "none")
+
+
+def check_lasso(graph, holds, fairness, lasso):
+    """It is what it claims to be: edges of the graph, closed, without the property, fair."""
+    stem, loop = lasso
+    path = [*stem, *(state for state, _ in loop), loop[0][0]]
+    assert path[0] == 0
+    for before, after in zip(path, path[1:], strict=False):
+        assert after in [target for target, _ in graph[before]]
+    for at, (state, unit) in enumerate(loop):
+        assert (path[len(stem) + at + 1], unit) in graph[state]
+    states = {state for state, _ in loop}
+    assert not any(holds[state] for state in states)
+    assert fair(graph, fairness, states, {unit for _, unit in loop})
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_a_fair_cycle_is_found_iff_brute_force_finds_one(block):
+    found = dict.fromkeys(FAIRNESSES, 0)
+    for graph, holds, _ in graphs(block, 800):  # 4,000 in all
+        native = Graph.of(graph, [holds])
+        for fairness in FAIRNESSES:
+            lasso = native.lasso(0, fairness)
+            assert (lasso is not None) == violated(graph, holds, fairness), (graph, holds, fairness)
+            if lasso is not None:
+                check_lasso(graph, holds, fairness, lasso)
+                found[fairness] += 1
+    assert 0 < found["strong"] < found["weak"] < found["none"] < 800
+
+
+def test_lassos_on_larger_graphs_are_what_they_claim_to_be():
+    for graph, holds, _ in graphs(99, 400, states=60, edges=200, units=8):
+        native = Graph.of(graph, [holds])
+        lassos = {fairness: native.lasso(0, fairness) for fairness in FAIRNESSES}
+        for fairness, lasso in lassos.items():
+            if lasso is not None:
+                check_lasso(graph, holds, fairness, lasso)
+        assert lassos["strong"] is None or lassos["weak"] is not None
+        assert lassos["weak"] is None or lassos["none"] is not None
+
+
+def test_territories_are_those_of_brute_force_where_the_graph_is_cut_or_not():
+    met = set()
+    for graph, holds, rng in graphs(7, 2_000, states=8, edges=14):
+        expanded = rng.choice([len(graph), rng.randint(1, len(graph))])
+        cut = [edges if at < expanded else None for at, edges in enumerate(graph)]
+        native = Graph.of(cut, [holds, [True] * len(graph)])
+        told = territories(graph, holds, expanded)
+        met |= set(told)
+        assert native.territories(0, [at + 1 for at in range(len(graph))]) == told
+        critical = [
+            (state, target)
+            for state in range(expanded)
+            for target, _ in graph[state]
+            if (told[state], told[target]) == ("live", "dead")
+        ]
+        counts = [told.count(kind) for kind in ("live", "unknown", "dead")]
+        assert native.territory(0) == (*counts, len(critical))
+        assert native.territory(1) == (len(graph), 0, 0, 0)
+    assert met == {"live", "unknown", "dead"}
+
+
+def test_several_properties_share_one_graph():
+    for graph, holds, rng in graphs(11, 300, states=6, edges=10):
+        other = [rng.random() < 0.5 for _ in graph]
+        both = Graph.of(graph, [holds, other])
+        for at, verdicts in enumerate([holds, other]):
+            alone = Graph.of(graph, [verdicts])
+            for fairness in FAIRNESSES:
+                found, expected = both.lasso(at, fairness), alone.lasso(0, fairness)
+                assert (found is None) == (expected is None)
+            assert both.territory(at) == alone.territory(0)
+
+
+def test_a_state_at_rest_is_one_that_only_faults_and_idle_steps_leave():
+    idle, fault, call, step = (0, 0), (1, -2), (1, -1), (1, 3)
+    for edges, rests in [([], True), ([idle], True), ([idle, fault], True)]:
+        assert (Graph.of([edges, []], [[False, True]]).rest(0) is not None) == rests
+    for edges in ([call], [idle, step], [fault, step]):
+        assert Graph.of([edges, []], [[False, True]]).rest(0) is None
+    with pytest.raises(ValueError, match="no fairness is `fair`"):
+        Graph.of([[]], [[False]]).lasso(0, "fair")
