@@ -17,6 +17,7 @@ from presage._core import Kernel
 from presage.errors import BadSystem, BadTrace, HandlerStuck, explain
 from presage.model.system import FAULTS, System
 from presage.props.property import Property
+from presage.search import checkpoint as disk
 from presage.search.bridge import Bridge
 from presage.search.confirm import Confirmed, Finding, confirm
 from presage.search.report import Report, Violation
@@ -48,6 +49,7 @@ class Progress:
     handler_runs: int
     properties: dict[str, str]  # "open" until it is known
     seconds: float
+    checkpoints: int = 0  # written by this process
 
 
 class ProgressLine(Protocol):
@@ -74,17 +76,29 @@ def check(
     target: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     give_up: Callable[[HandlerStuck], None] | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = disk.SECONDS_DEFAULT,
+    resume: bool = False,
+    spill: str | Path | None = None,
 ) -> Report:
     """Search `system` and report what held and what broke.
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each property. `traces` is the
-    folder for the traces of violations; None keeps them in the report only.
+    folder for the traces of violations; None keeps them in the report only. `checkpoint` is a
+    folder for the progress of a `bfs`, written every `checkpoint_seconds`; `resume` goes on from
+    what is there. `spill` is a folder for what does not fit into `memory_mib`.
     """
     counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
     _check_limits(search, seed, counts | {"memory_mib": memory_mib})
+    disk.check_options(search, checkpoint, checkpoint_seconds, resume, spill)
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
+        saved = None
+        if checkpoint is not None:
+            saved = disk.Checkpoint(
+                system, checkpoint, search, resume, target, parameters, bridge.errors
+            )
         raw = build(system, bridge).search(
             search,
             depth=WALK_DEPTH_DEFAULT if search == "walk" and depth is None else depth,
@@ -96,9 +110,13 @@ def check(
             seed=seed,
             walks=walks,
             progress=_teller(system, progress),
+            checkpoint=saved.open(checkpoint_seconds) if saved else None,
+            spill=disk.spill(spill, memory_mib),
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
+        if resume and report.resumed_from is None:
+            report.notes.append(f"`{checkpoint}` held no checkpoint: the search began afresh")
         _judge(system, bridge, raw, report)
         for finding in _findings(raw):
             _add(system, watch, report, finding, shrinks=search != "bfs")
@@ -164,12 +182,12 @@ def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None
         return None
 
     def tell(*counts: Any) -> None:
-        unique, generated, depth, frontier, walks, handler_runs, decided, seconds = counts
+        unique, generated, depth, frontier, walks, handler_runs, decided, seconds, saved = counts
         ends = [("reached" if p.kind == "sometimes" else "violated") for p in system.properties]
         known = zip(system.properties, ends, decided[1:], strict=True)
         properties = {prop.name: end if sure else "open" for prop, end, sure in known}
         numbers = (unique, generated, depth, frontier, walks, handler_runs)
-        progress.update(Progress(*numbers, properties, seconds))
+        progress.update(Progress(*numbers, properties, seconds, saved))
 
     return tell
 
@@ -196,6 +214,9 @@ def _report(system: System, search: str, seed: int, raw: dict[str, Any]) -> Repo
         collision_probability=unique * unique / 2.0**65,
         nodes=len(system.nodes),
         system=system.name,
+        resumed_from=raw["resumed_from"],
+        checkpoints=raw["checkpoints"],
+        notes=list(raw["notes"]),
     )
 
 

@@ -1,0 +1,276 @@
+"""Long searches: where their progress is kept, and whether it may be gone on with.
+
+The file itself is the kernel's (`rust/src/checkpoint`). Here its header is made and compared: a
+checkpoint is only taken up by the same system, defined by the same code, under the same presage
+and Python. Whatever else is found in its place is refused, never half understood.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from presage import _core
+from presage.errors import BadCheckpoint, BadSystem, PresageError, explain
+from presage.model.system import System
+from presage.search.definition import Definition
+from presage.trace.trace import plain_parameters
+from presage.version import VERSION
+
+FILE = "search.checkpoint"
+SECONDS_DEFAULT = 60.0
+AGAIN = "search from the beginning, with a new folder for `--checkpoint`"
+
+
+class Header(msgspec.Struct, kw_only=True):
+    """What must be equal for a search to go on, and what helps to say why it is not."""
+
+    presage: str
+    python: str
+    search: str
+    system: str
+    target: str | None
+    parameters: dict[str, Any]
+    definition: str  # digest of code and data
+
+
+class Checkpoint:
+    """The checkpoint of one search. The kernel calls `errors`, `restore`, `recall`, `refuse`."""
+
+    def __init__(
+        self,
+        system: System,
+        folder: str | Path,
+        search: str,
+        resume: bool,
+        target: str | None,
+        parameters: Mapping[str, Any] | None,
+        errors: dict[int, str],
+    ) -> None:
+        self.path = Path(folder) / FILE
+        self._system = system
+        self._errors = errors
+        self._definition = Definition(system)
+        self._header = Header(
+            presage=VERSION,
+            python=".".join(map(str, sys.version_info[:2])),
+            search=search,
+            system=system.name,
+            target=target,
+            parameters=plain_parameters(dict(parameters or {})),
+            definition=self._definition.digest,
+        )
+        self.resumes = self._may_resume(resume)
+
+    def open(self, seconds: float) -> _core.Checkpoint:
+        """Make sure that checkpoints can be written, by this process alone."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            header = msgspec.json.encode(self._header)
+            return _core.Checkpoint(self.path, header, seconds, self.resumes, self)
+        except BlockingIOError as error:
+            raise BadCheckpoint(
+                explain(
+                    f"another search writes its checkpoints to `{self.path.parent}`",
+                    "the same command runs twice",
+                    "wait for it to end, or give this search a folder of its own",
+                )
+            ) from error
+        except OSError as error:
+            raise BadCheckpoint(
+                explain(
+                    f"no checkpoint can be written to `{self.path.parent}`: {_reason(error)}",
+                    "a folder that may not be written to, a file where a folder is meant, a full"
+                    " disk",
+                    "name another folder with `--checkpoint DIR`",
+                )
+            ) from error
+
+    def _may_resume(self, resume: bool) -> bool:
+        """Whether there is something to go on with; raises if what is there must not be lost."""
+        try:
+            header, over, states = _core.inspect(self.path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except (OSError, ValueError) as error:
+            self.refuse(error)
+        if resume:
+            self._compare(msgspec.json.decode(header, type=Header))
+        elif not over:
+            raise BadCheckpoint(
+                explain(
+                    f"`{self.path}` holds an unfinished search of {states:,} states",
+                    "a search that was stopped, and is started again without `--resume`",
+                    "`--resume` goes on with it; remove the file to begin again",
+                )
+            )
+        return resume
+
+    def _compare(self, saved: Header) -> None:
+        now = self._header
+        told = [_told(saved), _told(now)]
+        if told[0] != told[1]:
+            fact = f"belongs to {told[0]}, and this is {told[1]}"
+            cause = "another system, other parameters, or another search"
+        elif (saved.presage, saved.python) != (now.presage, now.python):
+            fact = (
+                f"was written by presage {saved.presage} on Python {saved.python}, and this is"
+                f" presage {now.presage} on Python {now.python}"
+            )
+            cause = "an update since the search was stopped"
+        elif saved.definition != now.definition:
+            fact = f"belongs to another version of {told[0]}"
+            cause = "code or data of the system was edited since the search was stopped"
+        else:
+            return
+        raise BadCheckpoint(
+            explain(f"the checkpoint `{self.path}` {fact}", cause, f"undo that, or {AGAIN}")
+        )
+
+    def errors(self) -> bytes:
+        """The properties that could not be judged so far, and why."""
+        return msgspec.json.encode(self._errors)
+
+    def recall(self, errors: bytes) -> None:
+        """Take back what `errors` gave."""
+        for at, text in msgspec.json.decode(errors, type=dict[int, str]).items():
+            self._errors.setdefault(at, text)
+
+    def restore(self, classes: list[str], references: list[str]) -> None:
+        """Make the codec know every class and function that encoded values name."""
+        for name in references:
+            self._system.codec.encode(self._find(name))
+        for name in classes:
+            self._system.codec.learn(self._find(name))
+
+    def _find(self, name: str) -> Any:
+        """What `module:qualname` means in this process."""
+        module, _, path = name.partition(":")
+        met = self._definition.classes.get(name, [])
+        if len(met) == 1:
+            return met[0]
+        if "<locals>" not in path:
+            try:
+                found = importlib.import_module(module)
+                for part in path.split("."):
+                    found = getattr(found, part)
+                return found
+            except (ImportError, AttributeError):
+                pass
+        living = [cls for cls in _classes(object) if f"{cls.__module__}:{cls.__qualname__}" == name]
+        if len(living) == 1:
+            return living[0]
+        raise BadCheckpoint(
+            explain(
+                f"the checkpoint `{self.path}` has values of `{name}`, which cannot be found here",
+                "a class that is made while the system runs, inside a function",
+                "define it at the level of its module",
+            )
+        )
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """Say what is wrong with the file; the kernel knows it by a word."""
+        if isinstance(error, PresageError):
+            raise error
+        kind, detail = error.args if len(error.args) == 2 else ("", str(error))
+        if isinstance(error, OSError):
+            fact, cause = f"cannot be read: {_reason(error)}", "a folder or file without permission"
+            if isinstance(error, OSError) and error.errno is None:
+                fact = f"belongs to another system: {error}"
+                cause = "code that the system uses was edited, or depends on the hash seed"
+        elif kind == "foreign":
+            fact, cause = "is not a checkpoint of presage", "another file of that name"
+        elif kind == "version":
+            fact = f"is of version {detail}, which this presage {VERSION} does not read"
+            cause = "another presage wrote it"
+        elif kind == "depth":
+            fact = f"has gone down to depth {detail}, beyond the limit given now"
+            cause = "a smaller `--depth` than before"
+        else:
+            fact, cause = f"is damaged: {detail}", "it was edited, or copied only in part"
+        raise BadCheckpoint(explain(f"the checkpoint `{self.path}` {fact}", cause, AGAIN))
+
+
+def check_options(
+    search: str,
+    checkpoint: str | Path | None,
+    seconds: float,
+    resume: bool,
+    spill: str | Path | None,
+) -> None:
+    """Refuse options that do not go together."""
+    if resume and checkpoint is None:
+        raise BadSystem(
+            explain(
+                "`resume` is given, and no checkpoint to go on from",
+                "the folder was left out",
+                "name the folder that the search was started with: `--checkpoint DIR`",
+            )
+        )
+    if not 0 < seconds < float("inf"):
+        raise BadSystem(
+            explain(
+                f"`checkpoint_seconds` is {seconds}",
+                "zero, or a negative number",
+                "give the seconds between two checkpoints, such as 60",
+            )
+        )
+    for name, folder in (("checkpoint", checkpoint), ("spill", spill)):
+        if folder is not None and search != "bfs":
+            raise BadSystem(
+                explain(
+                    f"`{name}` is given for the search `{search}`",
+                    "only `bfs` can be interrupted, or go on in files, without changing its result",
+                    f"use `--search bfs`, or leave out `--{name}`",
+                )
+            )
+
+
+def spill(folder: str | Path | None, memory_mib: int | None) -> _core.Spill | None:
+    """Where a search goes on when its memory ends."""
+    if folder is None:
+        return None
+    if memory_mib is None:
+        raise BadSystem(
+            explain(
+                "`spill` is given, and no limit of memory",
+                "files are used only past a limit",
+                "say how much memory may be used: `--memory MIB`",
+            )
+        )
+    try:
+        return _core.Spill(folder, memory_mib)
+    except OSError as error:
+        raise BadSystem(
+            explain(
+                f"no file can be made in `{folder}`: {_reason(error)}",
+                "a folder that may not be written to, a file where a folder is meant, a full disk",
+                "name another folder with `--spill DIR`",
+            )
+        ) from error
+
+
+def _told(header: Header) -> str:
+    given = "".join(f" {name}={value}" for name, value in sorted(header.parameters.items()))
+    return f"`{header.system}{given}`, {header.search}"
+
+
+def _classes(root: type) -> Iterator[type]:
+    met = {root}
+    waiting = [root]
+    while waiting:
+        cls = waiting.pop()
+        yield cls
+        for derived in type.__subclasses__(cls):
+            if derived not in met:
+                met.add(derived)
+                waiting.append(derived)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
