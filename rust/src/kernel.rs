@@ -199,7 +199,10 @@ impl Kernel {
         report.set_item("property_runs", runs + earlier.property_runs)?;
         let resumed = search.checkpoint.as_ref().filter(|known| known.resumes());
         report.set_item("resumed_from", resumed.map(|_| earlier.states))?;
-        let written = search.checkpoint.as_ref().map_or(0, |known| known.written());
+        let written = search
+            .checkpoint
+            .as_ref()
+            .map_or(0, |known| known.written());
         report.set_item("checkpoints", written)?;
         report.set_item("notes", search.notes.lock().clone())?;
         let faults = PyDict::new(py);

@@ -34,7 +34,8 @@ def combine(digests: Sequence[int]) -> int:
 def inspect(path: Path) -> tuple[bytes, bool, int]:
     """(header, whether the search was over, states) of a checkpoint whose digest is right.
 
-    Raises `OSError`, or `ValueError(kind, detail)` with "foreign", "damaged" or "version".
+    Raises `OSError` if there is none, else `ValueError(kind, detail)`: "unreadable", "foreign",
+    "damaged" or "version".
     """
 
 class Checkpoint:

@@ -65,7 +65,9 @@ pub fn read(
         search.report(translate_found(found, &translation)?);
     }
     let levels = frontier(file, search, &translation)?;
-    search.seen.fill(states, || Ok::<_, io::Error>((file.long()?, file.long()?)))?;
+    search
+        .seen
+        .fill(states, || Ok::<_, io::Error>((file.long()?, file.long()?)))?;
     let errors = PyBytes::new(py, &file.bytes()?).into_any();
     host.call_method1("recall", (errors,))?;
     Ok((status, levels))
@@ -176,7 +178,8 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
         ids.values.push(shared.intern_value_bytes(&file.bytes()?));
     }
     for _ in 0..file.count()? {
-        ids.stimuli.push(shared.intern_stimulus_bytes(&file.bytes()?));
+        ids.stimuli
+            .push(shared.intern_stimulus_bytes(&file.bytes()?));
     }
     for _ in 0..file.count()? {
         ids.messages.push(shared.envelope_of(py, &file.bytes()?)?);

@@ -33,7 +33,7 @@ use wire::{In, Out};
 
 const MAGIC: &[u8] = b"presage-checkpoint\n";
 const VERSION: u32 = 1;
-/// A search spends at most one part in so many on its checkpoints.
+/// Threads wait for checkpoints at most one part in so many of their time.
 const SHARE: u32 = 20;
 
 /// What the processes before this one did.
@@ -49,14 +49,15 @@ pub struct Earlier {
 struct Pending {
     out: Out,
     states: usize,
-    begun: Instant,
+    /// How long all threads waited for it.
+    paused: Duration,
 }
 
 struct State {
     began: Instant,
     next: Instant,
     pending: Option<Pending>,
-    closing: Option<JoinHandle<io::Result<(usize, Instant)>>>,
+    closing: Option<JoinHandle<io::Result<(usize, Duration)>>>,
     written: u64,
     /// States in the last whole checkpoint.
     states: usize,
@@ -147,7 +148,11 @@ impl Checkpointer {
     /// Called a few times a second by the thread that watches, with no lock held.
     pub fn tick(&self, search: &Search) {
         let mut state = self.state.lock();
-        if state.closing.as_ref().is_some_and(|closing| !closing.is_finished()) {
+        if state
+            .closing
+            .as_ref()
+            .is_some_and(|closing| !closing.is_finished())
+        {
             return;
         }
         self.collect(search, &mut state);
@@ -167,19 +172,17 @@ impl Checkpointer {
         let Some(closing) = state.closing.take() else {
             return;
         };
-        let ended = closing.join().unwrap_or_else(|_| Err(io::Error::other("a fault of presage")));
+        let ended = closing
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("a fault of presage")));
         match ended {
-            Ok((states, begun)) => {
+            Ok((states, paused)) => {
                 state.written += 1;
                 state.states = states;
-                state.next = self.after(begun);
+                state.next = Instant::now() + self.interval.max(paused * SHARE);
             }
             Err(error) => self.failed(search, state, &error),
         }
-    }
-
-    fn after(&self, begun: Instant) -> Instant {
-        Instant::now() + self.interval.max(begun.elapsed() * SHARE)
     }
 
     fn failed(&self, search: &Search, state: &mut State, error: &io::Error) {
@@ -198,7 +201,7 @@ impl Checkpointer {
     }
 
     /// Complete the file in the background.
-    fn close(&self, pending: Pending) -> JoinHandle<io::Result<(usize, Instant)>> {
+    fn close(&self, pending: Pending) -> JoinHandle<io::Result<(usize, Duration)>> {
         // Newer than the rest of the file, which does no harm: a property that cannot be judged
         // somewhere will be found so again.
         let errors = Python::attach(|py| -> PyResult<Vec<u8>> {
@@ -213,7 +216,7 @@ impl Checkpointer {
             if let Some(folder) = path.parent() {
                 File::open(folder)?.sync_all()?;
             }
-            Ok((pending.states, pending.begun))
+            Ok((pending.states, pending.paused))
         })
     }
 
@@ -230,8 +233,13 @@ impl Checkpointer {
         });
         match written {
             Ok(out) => {
-                let states = search.seen.len();
-                state.pending = Some(Pending { out, states, begun });
+                let (states, paused) = (search.seen.len(), begun.elapsed());
+                let pending = Pending {
+                    out,
+                    states,
+                    paused,
+                };
+                state.pending = Some(pending);
             }
             Err(error) => self.failed(search, &mut state, &error),
         }
@@ -282,9 +290,12 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
         let value = error.clone_ref(py).into_value(py);
         host.call_method1("refuse", (value,)).and(Err(error))
     })?;
-    let violated = search.found.lock().iter().flatten().any(|found| {
-        search.shared.properties[found.property].kind != Kind::Sometimes
-    });
+    let violated = search
+        .found
+        .lock()
+        .iter()
+        .flatten()
+        .any(|found| search.shared.properties[found.property].kind != Kind::Sometimes);
     if violated && !search.limits.keep_going {
         search.stop("violation");
         levels.over = true;
@@ -322,7 +333,11 @@ pub fn conclude(py: Python<'_>, search: &Search, frontier: &Frontier) {
 /// A checkpoint whose digest is right, at its status, and its header.
 fn open(path: &Path) -> PyResult<(In, Vec<u8>)> {
     let mut begins = vec![0; MAGIC.len()];
-    let read = read_up_to(&mut File::open(path)?, &mut begins)?;
+    let read = File::open(path).and_then(|mut file| read_up_to(&mut file, &mut begins));
+    let read = read.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => error.into(),
+        _ => PyValueError::new_err(("unreadable", error.to_string())),
+    })?;
     if !MAGIC.starts_with(&begins[..read]) {
         return Err(PyValueError::new_err(("foreign", "")));
     }
@@ -348,8 +363,9 @@ fn read_up_to(file: &mut File, into: &mut [u8]) -> io::Result<usize> {
     Ok(read)
 }
 
-/// (header, whether the search was over, states) of a checkpoint. Raises `OSError` if it cannot be
-/// read, and `ValueError(kind, detail)` if it is `foreign`, `damaged` or of another `version`.
+/// (header, whether the search was over, states) of a checkpoint. Raises `OSError` if there is
+/// none, else `ValueError(kind, detail)` if it is `unreadable`, `foreign`, `damaged` or of another
+/// `version`.
 #[pyfunction]
 pub fn inspect(py: Python<'_>, path: PathBuf) -> PyResult<(Py<PyBytes>, bool, u64)> {
     let (mut file, header) = py.detach(|| open(&path))?;

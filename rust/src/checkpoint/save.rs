@@ -43,7 +43,9 @@ pub fn write(
     let (classes, references) = search.shared.codec.get().names();
     for names in [classes, references] {
         out.count(names.len())?;
-        names.iter().try_for_each(|name| out.bytes(name.as_bytes()))?;
+        names
+            .iter()
+            .try_for_each(|name| out.bytes(name.as_bytes()))?;
     }
     tables(out, &search.shared)?;
     frontier(out, levels)?;

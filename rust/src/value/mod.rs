@@ -118,7 +118,9 @@ impl Codec {
     fn learn(&self, class: &Bound<'_, PyType>) -> PyResult<()> {
         let mut out = Vec::new();
         let planned = Encoder::new(self, class.py(), &mut out).plan(class);
-        planned.map(drop).map_err(|fail| fail.into_error(class.py()))
+        planned
+            .map(drop)
+            .map_err(|fail| fail.into_error(class.py()))
     }
 
     /// Can no part of the encoded value be changed in place?

@@ -26,9 +26,9 @@ pub struct Registry {
 /// Entries are never removed: an address stays valid because its object is kept alive here.
 #[derive(Default)]
 struct Tables {
-    plans: FxHashMap<usize, Arc<Plan>>,    // by address of the class
-    classes: FxHashMap<u64, Arc<Plan>>,    // by digest; only classes whose instances we write
-    addresses: FxHashMap<usize, u64>,      // of importable objects
+    plans: FxHashMap<usize, Arc<Plan>>,     // by address of the class
+    classes: FxHashMap<u64, Arc<Plan>>,     // by digest; only classes whose instances we write
+    addresses: FxHashMap<usize, u64>,       // of importable objects
     references: FxHashMap<u64, Importable>, // by digest
 }
 

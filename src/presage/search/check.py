@@ -11,7 +11,7 @@ import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from presage._core import Kernel
 from presage.errors import BadSystem, BadTrace, HandlerStuck, explain
@@ -76,29 +76,21 @@ def check(
     target: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     give_up: Callable[[HandlerStuck], None] | None = None,
-    checkpoint: str | Path | None = None,
-    checkpoint_seconds: float = disk.SECONDS_DEFAULT,
-    resume: bool = False,
-    spill: str | Path | None = None,
+    **keeping: Unpack[disk.Keeping],
 ) -> Report:
     """Search `system` and report what held and what broke.
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each property. `traces` is the
-    folder for the traces of violations; None keeps them in the report only. `checkpoint` is a
-    folder for the progress of a `bfs`, written every `checkpoint_seconds`; `resume` goes on from
-    what is there. `spill` is a folder for what does not fit into `memory_mib`.
+    folder for the traces of violations; None keeps them in the report only. `keeping` is for
+    searches that take long: `checkpoint`, `checkpoint_seconds`, `resume` and `spill`.
     """
     counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
     _check_limits(search, seed, counts | {"memory_mib": memory_mib})
-    disk.check_options(search, checkpoint, checkpoint_seconds, resume, spill)
+    disk.check_options(search, memory_mib, keeping)
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
-        saved = None
-        if checkpoint is not None:
-            saved = disk.Checkpoint(
-                system, checkpoint, search, resume, target, parameters, bridge.errors
-            )
+        kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         raw = build(system, bridge).search(
             search,
             depth=WALK_DEPTH_DEFAULT if search == "walk" and depth is None else depth,
@@ -110,13 +102,11 @@ def check(
             seed=seed,
             walks=walks,
             progress=_teller(system, progress),
-            checkpoint=saved.open(checkpoint_seconds) if saved else None,
-            spill=disk.spill(spill, memory_mib),
+            **kept,
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
-        if resume and report.resumed_from is None:
-            report.notes.append(f"`{checkpoint}` held no checkpoint: the search began afresh")
+        report.notes += disk.told(keeping, report.resumed_from)
         _judge(system, bridge, raw, report)
         for finding in _findings(raw):
             _add(system, watch, report, finding, shrinks=search != "bfs")

@@ -8,10 +8,11 @@ and Python. Whatever else is found in its place is refused, never half understoo
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, TypedDict
 
 import msgspec
 
@@ -24,7 +25,17 @@ from presage.version import VERSION
 
 FILE = "search.checkpoint"
 SECONDS_DEFAULT = 60.0
+FOLDERS: tuple[Literal["checkpoint", "spill"], ...] = ("checkpoint", "spill")
 AGAIN = "search from the beginning, with a new folder for `--checkpoint`"
+
+
+class Keeping(TypedDict, total=False):
+    """Options of searches that take long."""
+
+    checkpoint: str | Path | None  # folder for the progress of the search
+    checkpoint_seconds: float  # between two checkpoints
+    resume: bool  # go on from the checkpoint, if there is one
+    spill: str | Path | None  # folder for what does not fit into the memory allowed
 
 
 class Header(msgspec.Struct, kw_only=True):
@@ -95,9 +106,9 @@ class Checkpoint:
         """Whether there is something to go on with; raises if what is there must not be lost."""
         try:
             header, over, states = _core.inspect(self.path)
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:
             return False
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             self.refuse(error)
         if resume:
             self._compare(msgspec.json.decode(header, type=Header))
@@ -177,12 +188,9 @@ class Checkpoint:
         """Say what is wrong with the file; the kernel knows it by a word."""
         if isinstance(error, PresageError):
             raise error
-        kind, detail = error.args if len(error.args) == 2 else ("", str(error))
-        if isinstance(error, OSError):
-            fact, cause = f"cannot be read: {_reason(error)}", "a folder or file without permission"
-            if isinstance(error, OSError) and error.errno is None:
-                fact = f"belongs to another system: {error}"
-                cause = "code that the system uses was edited, or depends on the hash seed"
+        kind, detail = error.args if len(error.args) == 2 else ("", "")
+        if kind == "unreadable":
+            fact, cause = f"cannot be read: {_reason(error)}", "no permission, or not a file"
         elif kind == "foreign":
             fact, cause = "is not a checkpoint of presage", "another file of that name"
         elif kind == "version":
@@ -191,58 +199,64 @@ class Checkpoint:
         elif kind == "depth":
             fact = f"has gone down to depth {detail}, beyond the limit given now"
             cause = "a smaller `--depth` than before"
-        else:
+        elif kind == "damaged":
             fact, cause = f"is damaged: {detail}", "it was edited, or copied only in part"
+        else:  # whole, but its content does not fit
+            fact = f"belongs to another system: {error}"
+            cause = "code that the system uses was edited, or depends on the hash seed"
         raise BadCheckpoint(explain(f"the checkpoint `{self.path}` {fact}", cause, AGAIN))
 
 
-def check_options(
-    search: str,
-    checkpoint: str | Path | None,
-    seconds: float,
-    resume: bool,
-    spill: str | Path | None,
-) -> None:
+def check_options(search: str, memory_mib: int | None, keeping: Keeping) -> None:
     """Refuse options that do not go together."""
-    if resume and checkpoint is None:
-        raise BadSystem(
-            explain(
-                "`resume` is given, and no checkpoint to go on from",
-                "the folder was left out",
-                "name the folder that the search was started with: `--checkpoint DIR`",
-            )
-        )
-    if not 0 < seconds < float("inf"):
-        raise BadSystem(
-            explain(
-                f"`checkpoint_seconds` is {seconds}",
-                "zero, or a negative number",
-                "give the seconds between two checkpoints, such as 60",
-            )
-        )
-    for name, folder in (("checkpoint", checkpoint), ("spill", spill)):
-        if folder is not None and search != "bfs":
-            raise BadSystem(
-                explain(
-                    f"`{name}` is given for the search `{search}`",
-                    "only `bfs` can be interrupted, or go on in files, without changing its result",
-                    f"use `--search bfs`, or leave out `--{name}`",
-                )
-            )
+    seconds = keeping.get("checkpoint_seconds", SECONDS_DEFAULT)
+    if keeping.get("resume") and keeping.get("checkpoint") is None:
+        fact, cause = "`resume` is given, and no checkpoint to go on from", "no folder was named"
+        remedy = "name the folder that the search was started with: `--checkpoint DIR`"
+    elif not 0 < seconds < float("inf"):
+        fact, cause = f"`checkpoint_seconds` is {seconds}", "zero, or a negative number"
+        remedy = "give the seconds between two checkpoints, such as 60"
+    elif keeping.get("spill") is not None and memory_mib is None:
+        fact, cause = "`spill` is given, and no limit of memory", "files are used past a limit only"
+        remedy = "say how much memory may be used: `--memory MIB`"
+    elif search != "bfs" and (name := next((n for n in FOLDERS if keeping.get(n)), None)):
+        fact = f"`{name}` is given for the search `{search}`"
+        cause = "only `bfs` can stop and go on, or use files, without changing its result"
+        remedy = f"use `--search bfs`, or leave out `--{name}`"
+    else:
+        return
+    raise BadSystem(explain(fact, cause, remedy))
 
 
-def spill(folder: str | Path | None, memory_mib: int | None) -> _core.Spill | None:
-    """Where a search goes on when its memory ends."""
-    if folder is None:
-        return None
-    if memory_mib is None:
-        raise BadSystem(
-            explain(
-                "`spill` is given, and no limit of memory",
-                "files are used only past a limit",
-                "say how much memory may be used: `--memory MIB`",
-            )
-        )
+def prepare(
+    system: System,
+    search: str,
+    target: str | None,
+    parameters: Mapping[str, Any] | None,
+    errors: dict[int, str],
+    memory_mib: int | None,
+    keeping: Keeping,
+) -> dict[str, Any]:
+    """What the kernel needs to keep its progress, and to go on in files."""
+    checkpoint, spill = keeping.get("checkpoint"), keeping.get("spill")
+    given: dict[str, Any] = {}
+    if checkpoint is not None:
+        resume = keeping.get("resume", False)
+        saved = Checkpoint(system, checkpoint, search, resume, target, parameters, errors)
+        given["checkpoint"] = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
+    if spill is not None and memory_mib is not None:
+        given["spill"] = _spill(spill, memory_mib)
+    return given
+
+
+def told(keeping: Keeping, resumed_from: int | None) -> list[str]:
+    """What to note about a search that should have gone on, and had nothing to go on from."""
+    if not keeping.get("resume") or resumed_from is not None:
+        return []
+    return [f"`{keeping.get('checkpoint')}` held no checkpoint: the search began afresh"]
+
+
+def _spill(folder: str | Path, memory_mib: int) -> _core.Spill:
     try:
         return _core.Spill(folder, memory_mib)
     except OSError as error:
@@ -266,11 +280,12 @@ def _classes(root: type) -> Iterator[type]:
     while waiting:
         cls = waiting.pop()
         yield cls
-        for derived in type.__subclasses__(cls):
+        below: list[type] = type.__subclasses__(cls)
+        for derived in below:
             if derived not in met:
                 met.add(derived)
                 waiting.append(derived)
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+def _reason(error: Exception) -> str:
+    return re.sub(r" \(os error \d+\)$", "", str(error.args[-1])).lower()
