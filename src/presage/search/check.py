@@ -82,35 +82,29 @@ def check(
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each property. `traces` is the
-    folder for the traces of violations; None keeps them in the report only. `keeping` is for
-    searches that take long: `checkpoint`, `checkpoint_seconds`, `resume` and `spill`.
+    folder for traces; None keeps them in the report. `keeping`: options for long searches.
     """
-    counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
-    _check_limits(search, seed, counts | {"memory_mib": memory_mib})
-    disk.check_options(search, memory_mib, keeping)
+    limits: dict[str, Any] = {"depth": depth, "states": states, "memory_mib": memory_mib}
+    limits |= {"threads": threads, "walks": walks}
+    _check_limits(search, seed, limits)
+    if search == "walk" and depth is None:
+        limits["depth"] = WALK_DEPTH_DEFAULT
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         raw = build(system, bridge).search(
             search,
-            depth=WALK_DEPTH_DEFAULT if search == "walk" and depth is None else depth,
-            states=states,
             seconds=seconds,
-            memory_mib=memory_mib,
-            threads=threads,
             keep_going=keep_going,
             seed=seed,
-            walks=walks,
             progress=_teller(system, progress),
+            **limits,
             **kept,
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
         report.notes += disk.told(keeping, report.resumed_from)
-        _judge(system, bridge, raw, report)
-        for finding in _findings(raw):
-            _add(system, watch, report, finding, shrinks=search != "bfs")
-    _missed(system, report)
+        _conclude(system, watch, bridge, raw, report)
     if traces is not None:
         _save(report, traces)
     return report
@@ -208,6 +202,16 @@ def _report(system: System, search: str, seed: int, raw: dict[str, Any]) -> Repo
         checkpoints=raw["checkpoints"],
         notes=list(raw["notes"]),
     )
+
+
+def _conclude(
+    system: System, watch: Watch, bridge: Bridge, raw: dict[str, Any], report: Report
+) -> None:
+    """Put what became of each property into the report, confirmed on live code."""
+    _judge(system, bridge, raw, report)
+    for finding in _findings(raw):
+        _add(system, watch, report, finding, shrinks=report.search != "bfs")
+    _missed(system, report)
 
 
 def _judge(system: System, bridge: Bridge, raw: dict[str, Any], report: Report) -> None:

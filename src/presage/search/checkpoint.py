@@ -207,7 +207,7 @@ class Checkpoint:
         raise BadCheckpoint(explain(f"the checkpoint `{self.path}` {fact}", cause, AGAIN))
 
 
-def check_options(search: str, memory_mib: int | None, keeping: Keeping) -> None:
+def _check_options(search: str, memory_mib: int | None, keeping: Keeping) -> None:
     """Refuse options that do not go together."""
     seconds = keeping.get("checkpoint_seconds", SECONDS_DEFAULT)
     if keeping.get("resume") and keeping.get("checkpoint") is None:
@@ -238,6 +238,7 @@ def prepare(
     keeping: Keeping,
 ) -> dict[str, Any]:
     """What the kernel needs to keep its progress, and to go on in files."""
+    _check_options(search, memory_mib, keeping)
     checkpoint, spill = keeping.get("checkpoint"), keeping.get("spill")
     given: dict[str, Any] = {}
     if checkpoint is not None:
