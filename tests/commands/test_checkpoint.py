@@ -122,6 +122,37 @@ def test_a_helper_in_another_module_counts_as_well():
     refused(resume(), 2, "another version of `Node`")
 
 
+HIDDEN = """
+    from dataclasses import dataclass
+    from functools import cache
+
+    @cache
+    def word():
+        @dataclass(frozen=True)
+        class Word:
+            text: str
+
+        return Word
+
+    class Node(Service):
+        heard: tuple = ()
+
+        @action(when=lambda self: len(self.heard) < 3)
+        def speak(self):
+            self.heard += (word()(str(len(self.heard))),)
+
+    def system() -> System:
+        return System({"a": Node(), "b": Node()})
+"""
+
+
+def test_values_of_a_class_that_cannot_be_found_are_refused():
+    write(HIDDEN, "hidden.py")
+    told(run("check", "hidden.py", "--depth", "3", "--checkpoint", "kept", "--json"), 0)
+    ended = run("check", "hidden.py", "--checkpoint", "kept", "--resume")
+    refused(ended, 2, "presage_target_hidden:word.<locals>.Word", "the level of its module")
+
+
 def test_other_parameters_are_refused(stopped):
     refused(resume("--set", "most=3"), 2, "`Node`, bfs, and this is `Node most=3`, bfs")
 
@@ -200,7 +231,7 @@ def test_a_full_disk_ends_a_search_in_files_with_what_it_knows():
 @pytest.mark.parametrize(
     "arguments, memory, unique",
     [
-        (("paxos", "--set", "clients=3"), "40", 1_194_428),
+        (("paxos", "--set", "clients=3"), "60", 1_194_428),
         (("two_phase_commit", "--set", "rms=7"), "40", 296_448),
         pytest.param(
             ("two_phase_commit", "--set", "rms=8"), "50", 1_745_408, marks=pytest.mark.slow
@@ -218,7 +249,7 @@ def test_a_search_larger_than_its_memory_is_exact(arguments, memory, unique, rec
 
 
 def test_a_search_in_files_is_gone_on_with_in_files():
-    limits = ("--memory", "40", "--spill", "spilled", "--checkpoint", "kept", "--json")
+    limits = ("--memory", "60", "--spill", "spilled", "--checkpoint", "kept", "--json")
     arguments = ("check", "paxos", "--set", "clients=3", *limits)
     first = told(run(*arguments, "--states", "700000"), 0)
     report = told(run(*arguments, "--resume", "--threads", "2"), 0)

@@ -57,8 +57,9 @@ pub fn read(
     let states = file.count()?;
     counters(file, search, states)?;
     let found = findings(file, search)?;
-    let classes = texts(file)?;
-    let references = texts(file)?;
+    let known = search.shared.codec.get().names();
+    let classes = texts(file, &known.0)?;
+    let references = texts(file, &known.1)?;
     host.call_method1("restore", (classes, references))?;
     let translation = tables(py, file, search)?;
     for found in found.into_iter().flatten() {
@@ -167,8 +168,13 @@ fn translate_found(mut found: Found, ids: &Translation) -> io::Result<Found> {
     Ok(found)
 }
 
-fn texts(file: &mut In) -> io::Result<Vec<String>> {
-    (0..file.count()?).map(|_| file.text()).collect()
+/// Names, without those that are known.
+fn texts(file: &mut In, known: &[String]) -> io::Result<Vec<String>> {
+    let mut names: Vec<String> = (0..file.count()?)
+        .map(|_| file.text())
+        .collect::<Result<_, _>>()?;
+    names.retain(|name| !known.contains(name));
+    Ok(names)
 }
 
 fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translation> {

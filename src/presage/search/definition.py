@@ -15,7 +15,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from enum import Enum
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 from presage.model.system import System
@@ -198,15 +198,25 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, property):
         yield from (("get", value.fget), ("set", value.fset), ("delete", value.fdel))
     else:
-        found = dict(getattr(value, "__dict__", {}))
-        for cls in type(value).__mro__:
-            slots = cls.__dict__.get("__slots__", ())
-            for slot in (slots,) if isinstance(slots, str) else slots:
-                if slot not in ("__dict__", "__weakref__") and hasattr(value, slot):
-                    found.setdefault(slot, getattr(value, slot))
+        found = _attributes(value)
         if not found and not isinstance(value, tuple | list | dict | set | frozenset):
             found = _pickled(value)
         yield from found.items()
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    try:
+        found = dict(object.__getattribute__(value, "__dict__"))
+    except (AttributeError, TypeError):
+        found = {}
+    for cls in type(value).__mro__:
+        for name, slot in vars(cls).items():
+            if isinstance(slot, MemberDescriptorType) and name not in found:
+                try:
+                    found[name] = slot.__get__(value)
+                except AttributeError:  # not set
+                    continue
+    return found
 
 
 def _pickled(value: Any) -> dict[str, Any]:
