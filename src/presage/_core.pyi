@@ -95,7 +95,8 @@ class Kernel:
         """Counts, what stopped it, and one finding per property: the shortest, as events.
 
         `progress(unique, generated, depth, frontier, walks, handler_runs, decided, seconds,
-        checkpoints)` is called a few times a second; `decided` has a flag per property.
+        resumed_from, checkpoints)` is called a few times a second; `decided` has a flag per
+        property.
 
         A second search on one kernel runs no handler again.
         """

@@ -248,7 +248,7 @@ impl Search {
     ) -> PyResult<()> {
         self.heed(py, py.check_signals())?;
         if let Some(progress) = progress {
-            let shared = &self.shared;
+            let (shared, earlier) = (&self.shared, *self.earlier.lock());
             let decided = |property: &PropertyState| property.decided.load(Relaxed);
             let decided: Vec<bool> = shared.properties.iter().map(decided).collect();
             let counts = (
@@ -259,7 +259,8 @@ impl Search {
                 self.walked.load(Relaxed),
                 shared.handler_runs.load(Relaxed),
                 decided,
-                started.elapsed().as_secs_f64() + self.earlier.lock().seconds,
+                started.elapsed().as_secs_f64() + earlier.seconds,
+                earlier.states,
                 self.checkpoint.as_ref().map_or(0, |known| known.written()),
             );
             self.heed(py, progress.bind(py).call1(counts).map(|_| ()))?;

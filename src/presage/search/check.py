@@ -49,6 +49,7 @@ class Progress:
     handler_runs: int
     properties: dict[str, str]  # "open" until it is known
     seconds: float
+    resumed_from: int = 0  # states in the checkpoint that it went on from
     checkpoints: int = 0  # written by this process
 
 
@@ -166,12 +167,12 @@ def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None
         return None
 
     def tell(*counts: Any) -> None:
-        unique, generated, depth, frontier, walks, handler_runs, decided, seconds, saved = counts
+        unique, generated, depth, frontier, walks, handler_runs, decided, seconds, *saved = counts
         ends = [("reached" if p.kind == "sometimes" else "violated") for p in system.properties]
         known = zip(system.properties, ends, decided[1:], strict=True)
         properties = {prop.name: end if sure else "open" for prop, end, sure in known}
         numbers = (unique, generated, depth, frontier, walks, handler_runs)
-        progress.update(Progress(*numbers, properties, seconds, saved))
+        progress.update(Progress(*numbers, properties, seconds, *saved))
 
     return tell
 

@@ -38,6 +38,8 @@ class Snapshot(Protocol):
     @property
     def properties(self) -> Mapping[str, str]: ...
     @property
+    def resumed_from(self) -> int: ...
+    @property
     def checkpoints(self) -> int: ...
 
 
@@ -130,8 +132,13 @@ class Progress:
 
     @staticmethod
     def _saved(snapshot: Snapshot, between: str) -> str:
-        count = snapshot.checkpoints
-        return f"{between}{count:,} checkpoint{'' if count == 1 else 's'}" if count else ""
+        told = ""
+        if snapshot.resumed_from:
+            told += f"{between}resumed from {snapshot.resumed_from:,}"
+        if snapshot.checkpoints:
+            plural = "" if snapshot.checkpoints == 1 else "s"
+            told += f"{between}{snapshot.checkpoints:,} checkpoint{plural}"
+        return told
 
     def _bar(self, snapshot: Snapshot) -> str:
         share = self.limits.share(snapshot)

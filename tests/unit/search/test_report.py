@@ -85,6 +85,8 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         ],
         "errors": [],
         "notes": ["a note"],
+        "resumed_from": None,
+        "checkpoints": 0,
     }
 
 
