@@ -362,7 +362,10 @@ impl Expander {
         for (branch, outcome) in outcomes.iter().enumerate() {
             let share = |local: u32| self.mirror.locals[local as usize].mix;
             let quiet = outcome.sends.is_empty() && outcome.flows.is_empty();
-            let silent = quiet && outcome.records == 0;
+            // A message that arrives at a node which is not up is lost: that is no idle delivery.
+            let lost = !self.mirror.ups[before as usize]
+                && self.shared.layout.network != Network::Duplicating;
+            let silent = quiet && outcome.records == 0 && !lost;
             if skip_noops && silent && outcome.local == before {
                 continue; // no transition at all, so no step property is asked about it either
             }

@@ -46,6 +46,11 @@ impl Interner {
         (id, true)
     }
 
+    /// All items, in the order of their ids.
+    pub fn items(&self) -> &[Interned] {
+        &self.items
+    }
+
     pub fn get(&self, id: u32) -> &Interned {
         &self.items[id as usize]
     }

@@ -8,9 +8,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::checkpoint::Checkpoint;
 use crate::layout::{FAULTS, Layout, Network};
 use crate::live::Graph;
 use crate::path;
+use crate::scratch::Spill;
 use crate::search::bfs::Start;
 use crate::search::{Limits, Search, bfs, dfs, walk};
 use crate::shared::{Kind, PropertyState, Shared};
@@ -121,8 +123,10 @@ impl Kernel {
     }
 
     /// Run one search; a second one on the same kernel finds every step already run.
+    /// `checkpoint` says where and when progress is written, and whether to go on from there.
     #[pyo3(signature = (
-        kind, *, depth, states, seconds, memory_mib, threads, keep_going, seed, walks, progress
+        kind, *, depth, states, seconds, memory_mib, threads, keep_going, seed, walks, progress,
+        checkpoint=None, spill=None
     ))]
     #[allow(clippy::too_many_arguments)] // as above
     fn search<'py>(
@@ -138,6 +142,8 @@ impl Kernel {
         seed: u64,
         walks: u64,
         progress: Option<Py<PyAny>>,
+        checkpoint: Option<Py<Checkpoint>>,
+        spill: Option<Py<Spill>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limits = Limits {
             depth: depth.unwrap_or(u32::MAX),
@@ -155,7 +161,12 @@ impl Kernel {
         }
         let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
         let depths = kind == "dfs" && depth.is_some();
-        let search = Search::new(self.shared.clone(), limits, initial, depths);
+        let mut search = Search::new(self.shared.clone(), limits, initial, depths);
+        search.checkpoint = checkpoint.map(|known| known.get().inner.clone());
+        if let Some(spill) = spill {
+            search.seen.may_spill(spill.get().inner.clone());
+            search.scratch = Some(spill.get().inner.clone());
+        }
         let seconds = run(py, kind, &search, progress.as_ref())?;
         self.report(py, &search, seconds)
     }
@@ -194,11 +205,7 @@ impl Kernel {
 fn run(py: Python<'_>, kind: &str, search: &Search, progress: Option<&Py<PyAny>>) -> PyResult<f64> {
     let start = Start::default();
     match kind {
-        "bfs" => {
-            let frontier = bfs::Frontier::default();
-            let work = |thread| bfs::work(search, &frontier, thread, &start);
-            search.supervise(py, progress, work)
-        }
+        "bfs" => bfs::run(py, search, progress),
         "dfs" => {
             let pool = dfs::Pool::default();
             let work = |thread| dfs::work(search, &pool, thread, &start);
@@ -226,11 +233,22 @@ impl Kernel {
         report.set_item("generated", search.generated.load(Relaxed))?;
         report.set_item("depth", search.depth.load(Relaxed))?;
         report.set_item("walks", search.walked.load(Relaxed))?;
-        report.set_item("seconds", seconds)?;
+        let earlier = *search.earlier.lock();
+        report.set_item("seconds", seconds + earlier.seconds)?;
         report.set_item("stopped_by", *search.stopped_by.lock())?;
         report.set_item("cut", search.cut.load(Relaxed))?;
-        report.set_item("handler_runs", self.shared.handler_runs.load(Relaxed))?;
-        report.set_item("property_runs", self.shared.property_runs.load(Relaxed))?;
+        let runs = self.shared.handler_runs.load(Relaxed);
+        report.set_item("handler_runs", runs + earlier.handler_runs)?;
+        let runs = self.shared.property_runs.load(Relaxed);
+        report.set_item("property_runs", runs + earlier.property_runs)?;
+        let resumed = search.checkpoint.as_ref().filter(|known| known.resumes());
+        report.set_item("resumed_from", resumed.map(|_| earlier.states))?;
+        let written = search
+            .checkpoint
+            .as_ref()
+            .map_or(0, |known| known.written());
+        report.set_item("checkpoints", written)?;
+        report.set_item("notes", search.notes.lock().clone())?;
         let faults = PyDict::new(py);
         for (name, count) in FAULTS.iter().zip(&search.faults) {
             faults.set_item(name, count.load(Relaxed))?;

@@ -4,6 +4,7 @@
 //! is the only place where threads enter Python.
 
 mod build;
+mod checkpoint;
 mod connection;
 mod expand;
 mod fingerprint;
@@ -18,10 +19,12 @@ mod mirror;
 mod path;
 mod reader;
 mod run;
+mod scratch;
 mod search;
 mod seen;
 mod shared;
 mod start;
+mod store;
 mod tables;
 mod trie;
 mod value;
@@ -30,10 +33,13 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<checkpoint::Checkpoint>()?;
+    module.add_class::<scratch::Spill>()?;
     module.add_class::<value::Codec>()?;
     module.add_class::<kernel::Kernel>()?;
     module.add_class::<live::Graph>()?;
     module.add_class::<reader::Reader>()?;
+    module.add_function(wrap_pyfunction!(checkpoint::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::mix, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::combine, module)?)?;
     Ok(())

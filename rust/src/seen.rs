@@ -5,20 +5,23 @@
 //! the interpreter above all.
 //!
 //! Invariant: a key once written never changes, so a found key needs no second look. Sixteen
-//! bytes a slot, at most three quarters full.
+//! bytes a slot, at most three quarters full. With a `Scratch`, the slots live in a file once they
+//! would not fit into memory.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
-#[derive(Default)]
-struct Slot {
-    key: AtomicU64, // 0: free
-    parent: AtomicU64,
-}
+use crate::scratch::Scratch;
+use crate::store::{Slot, Store};
+
+/// Slots that are moved before the pages they filled are let go of.
+const MOVED_AT_ONCE: usize = 1 << 18;
 
 pub struct Slots {
-    slots: Box<[Slot]>,
+    slots: Store,
     depths: Box<[AtomicU32]>, // empty unless the search is bounded depth-first
     shift: u32,
 }
@@ -27,6 +30,9 @@ pub struct Seen {
     slots: RwLock<Slots>,
     count: AtomicUsize,
     full_at: AtomicUsize,
+    scratch: OnceLock<Arc<Scratch>>,
+    /// Why the table could not go to a file.
+    trouble: Mutex<Option<io::Error>>,
 }
 
 pub type Reading<'a> = RwLockReadGuard<'a, Slots>;
@@ -40,41 +46,18 @@ pub enum Inserted {
     Known,
 }
 
-fn zeroed(bits: u32) -> Box<[Slot]> {
-    let words = 1usize << bits;
-    let layout = std::alloc::Layout::array::<Slot>(words).expect("a table that fits in memory");
-    // SAFETY: an all-zero Slot is a valid free slot. The allocator hands large zeroed blocks out as
-    // untouched pages; building them slot by slot would touch the whole table at every growth.
-    unsafe {
-        let start = std::alloc::alloc_zeroed(layout).cast::<Slot>();
-        if start.is_null() {
-            std::alloc::handle_alloc_error(layout);
-        }
-        advise_huge_pages(start.cast(), layout.size());
-        Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, words))
-    }
-}
-
-/// Probes are random, so on a large table nearly each would miss the translation cache as well.
-pub fn advise_huge_pages(start: *mut libc::c_void, bytes: usize) {
-    const HUGE: usize = 2 << 20;
-    let offset = start.align_offset(HUGE);
-    if bytes >= 4 * HUGE && offset < bytes {
-        // SAFETY: advice about memory we own; a refusal changes nothing but speed.
-        unsafe {
-            libc::madvise(start.add(offset), bytes - offset, libc::MADV_HUGEPAGE);
-        }
-    }
-}
-
 impl Slots {
     fn with_bits(bits: u32, depths: bool) -> Self {
+        Self::over(Store::in_memory(bits), bits, depths)
+    }
+
+    fn over(slots: Store, bits: u32, depths: bool) -> Self {
         let mut depth_words = Vec::new();
         if depths {
             depth_words.resize_with(1 << bits, || AtomicU32::new(u32::MAX));
         }
         Slots {
-            slots: zeroed(bits),
+            slots,
             depths: depth_words.into_boxed_slice(),
             shift: 64 - bits,
         }
@@ -140,6 +123,24 @@ impl Slots {
         Inserted::Shorter
     }
 
+    /// Enter all that `other` holds. Homes keep their order, so both tables are met in order.
+    fn take_over(&self, other: &Slots) {
+        for (index, slot) in other.slots.iter().enumerate() {
+            let key = slot.key.load(Relaxed);
+            if key != 0 {
+                let depth = other
+                    .depths
+                    .get(index)
+                    .map_or(0, |depth| depth.load(Relaxed));
+                self.insert(key, slot.parent.load(Relaxed), depth);
+            }
+            if index % MOVED_AT_ONCE == 0 {
+                self.slots.release();
+                other.slots.release();
+            }
+        }
+    }
+
     fn parent(&self, key: u64) -> Option<u64> {
         let (index, found) = self.find(key);
         (found == key).then(|| self.slots[index].parent.load(Relaxed))
@@ -154,7 +155,19 @@ impl Seen {
             slots: RwLock::new(Slots::with_bits(bits, depths)),
             count: AtomicUsize::new(0),
             full_at: AtomicUsize::new(Self::limit(bits)),
+            scratch: OnceLock::new(),
+            trouble: Mutex::new(None),
         }
+    }
+
+    /// From now on the table may live in a file. Once, before the search begins.
+    pub fn may_spill(&self, scratch: Arc<Scratch>) {
+        self.scratch.get_or_init(|| scratch);
+    }
+
+    /// What went wrong on the way to a file since the last time this was asked.
+    pub fn trouble(&self) -> Option<io::Error> {
+        self.trouble.lock().take()
     }
 
     fn limit(bits: u32) -> usize {
@@ -192,19 +205,76 @@ impl Seen {
         if bits == 64 - slots.shift {
             return; // another thread was here first
         }
-        let larger = Slots::with_bits(bits, !slots.depths.is_empty());
+        let larger = self.larger(&slots, bits);
+        larger.take_over(&slots);
+        *slots = larger;
+        self.full_at.store(Self::limit(bits), Relaxed);
+    }
+
+    /// Room for 2^`bits` slots: in a file if the table is there already or would not fit.
+    fn larger(&self, slots: &Slots, bits: u32) -> Slots {
+        let depths = !slots.depths.is_empty();
+        let passes = |scratch: &&Arc<Scratch>| {
+            slots.slots.is_on_disk() || scratch.passes(size_of::<Slot>() << bits)
+        };
+        if let Some(scratch) = self.scratch.get().filter(passes) {
+            match Store::on_disk(bits, scratch) {
+                Ok(store) => return Slots::over(store, bits, depths),
+                Err(error) => *self.trouble.lock() = Some(error),
+            }
+        }
+        Slots::with_bits(bits, depths)
+    }
+
+    /// Take as little memory as can be: move the table to a file, or drop the pages it has there.
+    pub fn relieve(&self, scratch: &Scratch) -> io::Result<()> {
+        let slots = self.read();
+        if slots.slots.is_on_disk() {
+            slots.slots.release();
+            return Ok(());
+        }
+        drop(slots);
+        let mut slots = self.slots.write();
+        let bits = 64 - slots.shift;
+        let store = Store::on_disk(bits, scratch)?;
+        let moved = Slots::over(store, bits, !slots.depths.is_empty());
+        moved.take_over(&slots);
+        *slots = moved;
+        Ok(())
+    }
+
+    /// Enter `count` fingerprints with their parents, into an empty table.
+    pub fn fill<E>(
+        &self,
+        count: usize,
+        mut next: impl FnMut() -> Result<(u64, u64), E>,
+    ) -> Result<(), E> {
+        self.reserve(count);
+        let slots = self.read();
+        for index in 0..count {
+            let (key, parent) = next()?;
+            slots.insert(key, parent, 0);
+            if index % MOVED_AT_ONCE == 0 {
+                slots.slots.release();
+            }
+        }
+        self.add(count);
+        Ok(())
+    }
+
+    /// Every fingerprint with its parent, while nobody inserts.
+    pub fn each<E>(&self, mut visit: impl FnMut(u64, u64) -> Result<(), E>) -> Result<(), E> {
+        let slots = self.read();
         for (index, slot) in slots.slots.iter().enumerate() {
             let key = slot.key.load(Relaxed);
             if key != 0 {
-                let depth = slots
-                    .depths
-                    .get(index)
-                    .map_or(0, |depth| depth.load(Relaxed));
-                larger.insert(key, slot.parent.load(Relaxed), depth);
+                visit(key, slot.parent.load(Relaxed))?;
+            }
+            if index % MOVED_AT_ONCE == 0 {
+                slots.slots.release();
             }
         }
-        *slots = larger;
-        self.full_at.store(Self::limit(bits), Relaxed);
+        Ok(())
     }
 
     /// The fingerprints from an initial state to `last`, both included.

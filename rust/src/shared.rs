@@ -15,7 +15,7 @@ use crate::intern::Interner;
 use crate::layout::Layout;
 use crate::tables::Tables;
 use crate::trie::Trie;
-use crate::value::Codec;
+use crate::value::{Codec, immutable};
 
 /// When a property is judged, and what its verdict means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -185,10 +185,7 @@ impl Shared {
     /// Intern the values of a node as a local state. Ghost fields are put back to their start.
     pub fn local(&self, py: Python<'_>, node: usize, values: &Bound<'_, PyAny>) -> PyResult<u32> {
         let mut encoded = Encoded::default();
-        let up = self.layout.streams.is_some() && {
-            let status = values.get_item(0)?.get_item(0)?;
-            status.extract::<u8>()? == UP
-        };
+        let up = values.get_item(0)?.get_item(0)?.extract::<u8>()? == UP;
         for (field, value) in values.cast::<PyList>()?.iter().enumerate() {
             let codec = self.codec.get();
             let pushed = encoded.push(py, codec, &value);
@@ -244,6 +241,22 @@ impl Shared {
         let mut tables = self.tables.lock();
         let class = tables.class(&mro, class.into_any().unbind());
         Ok(tables.envelope(&bytes, immutable, (source, to, class)))
+    }
+
+    /// The ids of encodings that a checkpoint holds.
+    pub fn intern_value_bytes(&self, bytes: &[u8]) -> u32 {
+        self.tables.lock().values.intern(bytes, immutable(bytes)).0
+    }
+
+    pub fn intern_stimulus_bytes(&self, bytes: &[u8]) -> u32 {
+        self.tables.lock().stimuli.intern(bytes, immutable(bytes)).0
+    }
+
+    pub fn envelope_of(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<u32> {
+        let whole = self.codec.get().decode(py, bytes)?.into_bound(py);
+        let (source, to, message): (usize, usize, Bound<'_, PyAny>) = whole.extract()?;
+        let send = (to, message).into_pyobject(py)?;
+        self.envelope(py, source, send.as_any())
     }
 
     pub fn records(&self, py: Python<'_>, node: usize, list: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -121,7 +121,7 @@ fn in_flight(shared: &Shared, sends: impl Iterator<Item = u32>) -> Vec<u32> {
 }
 
 /// The fingerprint sum of a state, from nothing.
-fn sum(shared: &Shared, words: &[u32]) -> u64 {
+pub fn sum(shared: &Shared, words: &[u32]) -> u64 {
     let layout = &shared.layout;
     let tables = shared.tables.lock();
     let locals = words[..layout.nodes].iter();

@@ -1,6 +1,7 @@
 """The native core: canonical values, fingerprints, and the kernel with its searches."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 class Codec:
@@ -15,6 +16,9 @@ class Codec:
     def decode(self, data: bytes, /) -> Any:
         """Fresh objects, equal to what was encoded."""
 
+    def learn(self, cls: type, /) -> None:
+        """Let encodings of instances of `cls` be decoded, before any was encoded."""
+
     def immutable(self, data: bytes, /) -> bool:
         """Whether the value could be shared without harm."""
 
@@ -26,6 +30,25 @@ def mix(kind: int, slot: int, digest: int) -> int:
 
 def combine(digests: Sequence[int]) -> int:
     """The digest of a sequence of digests; order matters."""
+
+def inspect(path: Path) -> tuple[bytes, bool, int]:
+    """(header, whether the search was over, states) of a checkpoint whose digest is right.
+
+    Raises `OSError` if there is none, else `ValueError(kind, detail)`: "unreadable", "foreign",
+    "damaged" or "version".
+    """
+
+class Checkpoint:
+    """A place for checkpoints. `host` has `errors`, `restore`, `recall` and `refuse`."""
+
+    def __init__(
+        self, path: Path, header: bytes, seconds: float, resume: bool, host: Any
+    ) -> None: ...
+
+class Spill:
+    """A folder for what does not fit into memory; its files have no names."""
+
+    def __init__(self, folder: str | Path, memory_mib: int) -> None: ...
 
 class Reader:
     """A state as a predicate sees it; notes what is read. Made by the kernel only."""
@@ -74,11 +97,14 @@ class Kernel:
         seed: int,
         walks: int,
         progress: Callable[..., None] | None,
+        checkpoint: Checkpoint | None = None,
+        spill: Spill | None = None,
     ) -> dict[str, Any]:
         """Counts, what stopped it, and one finding per property: the shortest, as events.
 
-        `progress(unique, generated, depth, frontier, walks, handler_runs, decided, seconds)` is
-        called a few times a second; `decided` has a flag per property.
+        `progress(unique, generated, depth, frontier, walks, handler_runs, decided, seconds,
+        resumed_from, checkpoints)` is called a few times a second; `decided` has a flag per
+        property.
 
         A second search on one kernel runs no handler again.
         """

@@ -86,6 +86,9 @@ def run_check(args: argparse.Namespace) -> int:
             "memory_mib": args.memory,
             "walks": args.walks,
             "handler_seconds": args.handler_seconds,
+            "checkpoint": args.checkpoint,
+            "checkpoint_seconds": args.checkpoint_seconds,
+            "spill": args.spill,
         }
         given: dict[str, Any] = {name: n for name, n in limits.items() if n is not None}
         try:
@@ -96,6 +99,7 @@ def run_check(args: argparse.Namespace) -> int:
                 seed=args.seed,
                 keep_going=args.keep_going,
                 liveness=args.liveness,
+                resume=args.resume,
                 traces=args.traces,
                 progress=progress,
                 target=loaded.target,
@@ -235,6 +239,11 @@ def _add_check(commands: Any) -> None:
     limits.add_argument(
         "--handler-seconds", metavar="S", type=_duration, help="for one run of one handler"
     )
+    long = parser.add_argument_group("long searches")
+    long.add_argument("--checkpoint", metavar="DIR", help="keep the progress there")
+    long.add_argument("--checkpoint-seconds", metavar="S", type=_duration, help="default: 60")
+    long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
     parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
 
 

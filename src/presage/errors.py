@@ -352,6 +352,13 @@ class Diverged(BadTrace):
         )
 
 
+class BadCheckpoint(PresageError):
+    """Cause: a checkpoint cannot be written, or is damaged, or of another system or version.
+
+    Remedy: name another folder, or search from the beginning.
+    """
+
+
 class BadTarget(PresageError):
     """Cause: the target names no system, or its file cannot be imported.
 

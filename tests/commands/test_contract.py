@@ -30,6 +30,7 @@ KEYS: dict[str, Any] = {
     "violations": list,
 }
 ADDED = {"errors": list, "notes": list}
+ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
 VIOLATION: dict[str, Any] = {
     "property": str,
     "kind": str,

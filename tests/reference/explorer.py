@@ -78,7 +78,8 @@ class Explorer:
         for outcome in self.runs(automaton, state.nodes[to], stimulus, held) if joined else ():
             changes = self.encode(local(automaton, outcome.values)) != before
             emits = outcome.sends or outcome.records or outcome.flows
-            if changes or emits or not self.system.skip_noops:
+            lost = state.nodes[to][0][0] != 1 and self.system.network != "duplicating"
+            if changes or emits or lost or not self.system.skip_noops:
                 yield self.after(base, to, outcome), None, to, outcome
         if state.budgets[DROP] > 0:
             yield rest.spend(DROP), DROP, None, None

@@ -3,7 +3,7 @@
 //! Open addressing, at most three quarters full; a slot holds the fingerprint itself, so that a hit
 //! costs one cache line.
 
-use crate::seen::advise_huge_pages;
+use crate::store::advise_huge_pages;
 
 /// Ask for the cache line of an element ahead of its use.
 #[inline(always)]

@@ -2,6 +2,9 @@
 
 pub mod bfs;
 pub mod dfs;
+pub mod frontier;
+pub mod level;
+mod relief;
 pub mod walk;
 pub mod worker;
 
@@ -14,8 +17,10 @@ use parking_lot::{Condvar, Mutex};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
+use crate::checkpoint::{Checkpointer, Earlier};
 use crate::expand::What;
 use crate::layout::FAULTS;
+use crate::scratch::Scratch;
 use crate::seen::Seen;
 use crate::shared::{PropertyState, Shared};
 
@@ -71,6 +76,14 @@ pub struct Search {
     pub stopped_by: Mutex<Option<&'static str>>,
     /// Something was left out because of the depth limit.
     pub cut: AtomicBool,
+    pub checkpoint: Option<Arc<Checkpointer>>,
+    /// What the processes before this one did, where it goes on from a checkpoint.
+    pub earlier: Mutex<Earlier>,
+    /// Where to go when memory ends, and whether it has.
+    pub scratch: Option<Arc<Scratch>>,
+    pub memory: relief::Memory,
+    /// What else to know about the result.
+    pub notes: Mutex<Vec<String>>,
 }
 
 #[derive(Clone)]
@@ -99,6 +112,11 @@ impl Search {
             found: Mutex::new((0..properties).map(|_| None).collect()),
             stopped_by: Mutex::new(None),
             cut: AtomicBool::new(false),
+            checkpoint: None,
+            earlier: Mutex::default(),
+            scratch: None,
+            memory: relief::Memory::default(),
+            notes: Mutex::default(),
         }
     }
 
@@ -180,7 +198,7 @@ impl Search {
         let mut outcome = Ok(());
         let mut left = running.lock();
         while *left > 0 {
-            ended.wait_for(&mut left, Duration::from_millis(50));
+            ended.wait_for(&mut left, self.watch_interval());
             if *left == 0 {
                 break;
             }
@@ -205,8 +223,9 @@ impl Search {
         if started.elapsed().as_secs_f64() >= self.limits.seconds {
             self.stop("seconds");
         }
-        if resident_mib().is_some_and(|used| used >= self.limits.memory_mib) {
-            self.stop("memory");
+        self.check_memory();
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.tick(self);
         }
     }
 
@@ -230,7 +249,7 @@ impl Search {
     ) -> PyResult<()> {
         self.heed(py, py.check_signals())?;
         if let Some(progress) = progress {
-            let shared = &self.shared;
+            let (shared, earlier) = (&self.shared, *self.earlier.lock());
             let decided = |property: &PropertyState| property.decided.load(Relaxed);
             let decided: Vec<bool> = shared.properties.iter().map(decided).collect();
             let counts = (
@@ -241,7 +260,9 @@ impl Search {
                 self.walked.load(Relaxed),
                 shared.handler_runs.load(Relaxed),
                 decided,
-                started.elapsed().as_secs_f64(),
+                started.elapsed().as_secs_f64() + earlier.seconds,
+                earlier.states,
+                self.checkpoint.as_ref().map_or(0, |known| known.written()),
             );
             self.heed(py, progress.bind(py).call1(counts).map(|_| ()))?;
         }
@@ -260,10 +281,4 @@ impl Drop for Done<'_> {
         *self.running.lock() -= 1;
         self.ended.notify_all();
     }
-}
-
-fn resident_mib() -> Option<u64> {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * 4 / 1024)
 }

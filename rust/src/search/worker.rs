@@ -15,7 +15,7 @@ use crate::shared::Kind;
 /// Words before each state in a buffer: its length, and its fingerprint sum in two halves.
 pub const HEADER: usize = 3;
 /// States whose successors are looked up together, so that memory latencies overlap.
-const BATCH: usize = 32;
+pub const BATCH: usize = 32;
 /// How many insertions ahead the seen table's cache line is asked for.
 const AHEAD: usize = 12;
 
@@ -87,23 +87,24 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Expand the states at `offsets` of `buffer`, all `depth` deep; new states go to `out`.
+    /// Expand the states at `offsets` of `buffer`, all `depth` deep; new states go to `out`. False
+    /// if the search stops and a batch, with all after it, was not begun.
     pub fn expand(
         &mut self,
         buffer: &[u32],
         offsets: &[usize],
         depth: u32,
         out: &mut Vec<u32>,
-    ) -> PyResult<()> {
+    ) -> PyResult<bool> {
         for batch in offsets.chunks(BATCH) {
             if self.search.stopping() {
-                return Ok(());
+                return Ok(false);
             }
             self.list(buffer, batch, depth)?;
             self.insert(buffer, batch, depth);
             self.keep(buffer, batch, depth, out)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn list(&mut self, buffer: &[u32], batch: &[usize], depth: u32) -> PyResult<()> {

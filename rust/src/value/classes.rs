@@ -18,7 +18,8 @@ use super::{digest, refused};
 /// How instances of one class are written and rebuilt.
 pub struct Plan {
     pub class: Py<PyType>,
-    pub digest: u64, // of `module:qualname`
+    pub name: String, // `module:qualname`
+    pub digest: u64,  // of the name
     pub kind: Kind,
 }
 
@@ -78,6 +79,7 @@ impl Plan {
         let kind = kind_of(class, digest)?;
         Ok(Plan {
             class: class.clone().unbind(),
+            name,
             digest,
             kind,
         })

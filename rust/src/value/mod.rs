@@ -24,7 +24,7 @@ mod registry;
 mod wire;
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
 use xxhash_rust::xxh3::xxh3_64;
 
 use blame::Frame;
@@ -77,6 +77,11 @@ impl Codec {
         }
     }
 
+    /// The names of all classes and of all importable objects that encodings may name.
+    pub fn names(&self) -> (Vec<String>, Vec<String>) {
+        self.registry.names()
+    }
+
     /// A fresh object from an encoding that this codec made.
     pub fn decode(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<Py<PyAny>> {
         match bytes.split_first() {
@@ -107,6 +112,15 @@ impl Codec {
     #[pyo3(name = "decode")]
     fn decode_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
         self.decode(py, data)
+    }
+
+    /// Let encodings of instances of `class` be decoded, before any was encoded.
+    fn learn(&self, class: &Bound<'_, PyType>) -> PyResult<()> {
+        let mut out = Vec::new();
+        let planned = Encoder::new(self, class.py(), &mut out).plan(class);
+        planned
+            .map(drop)
+            .map_err(|fail| fail.into_error(class.py()))
     }
 
     /// Can no part of the encoded value be changed in place?

@@ -26,10 +26,21 @@ pub struct Registry {
 /// Entries are never removed: an address stays valid because its object is kept alive here.
 #[derive(Default)]
 struct Tables {
-    plans: FxHashMap<usize, Arc<Plan>>,    // by address of the class
-    classes: FxHashMap<u64, Arc<Plan>>,    // by digest; only classes whose instances we write
-    addresses: FxHashMap<usize, u64>,      // of importable objects
-    references: FxHashMap<u64, Py<PyAny>>, // importable objects by digest
+    plans: FxHashMap<usize, Arc<Plan>>,     // by address of the class
+    classes: FxHashMap<u64, Arc<Plan>>,     // by digest; only classes whose instances we write
+    addresses: FxHashMap<usize, u64>,       // of importable objects
+    references: FxHashMap<u64, Importable>, // by digest
+}
+
+struct Importable {
+    object: Py<PyAny>,
+    name: String,
+}
+
+impl Importable {
+    fn address(&self) -> usize {
+        self.object.as_ptr() as usize
+    }
 }
 
 impl Registry {
@@ -80,7 +91,7 @@ impl Registry {
         self.read()
             .references
             .get(&digest)
-            .map(|object| object.bind(py).clone())
+            .map(|known| known.object.bind(py).clone())
     }
 
     /// Remember an importable object. `lasting`: it is one object for good; a method of a class
@@ -95,17 +106,28 @@ impl Registry {
         let address = object.as_ptr() as usize;
         let mut tables = self.write();
         match tables.references.entry(key) {
-            Entry::Occupied(known) if lasting && known.get().as_ptr() as usize != address => {
+            Entry::Occupied(known) if lasting && known.get().address() != address => {
                 return Err(Clash);
             }
             Entry::Occupied(_) => (),
             Entry::Vacant(free) => {
-                free.insert(object.clone().unbind());
+                free.insert(Importable {
+                    object: object.clone().unbind(),
+                    name: name.to_owned(),
+                });
             }
         }
         if lasting {
             tables.addresses.insert(address, key);
         }
         Ok(key)
+    }
+
+    /// The names of all classes whose instances were written, and of all importable objects.
+    pub fn names(&self) -> (Vec<String>, Vec<String>) {
+        let tables = self.read();
+        let classes = tables.classes.values().map(|plan| plan.name.clone());
+        let references = tables.references.values().map(|known| known.name.clone());
+        (classes.collect(), references.collect())
     }
 }

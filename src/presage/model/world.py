@@ -307,6 +307,8 @@ class World:
         if outcome.sends or outcome.flows or outcome.records or outcome.failure:
             return False
         before = self._locals[automaton.index]
+        if outcome.values[0][0] != UP and self.system.network != "duplicating":
+            return False  # it arrives at a node that is not up, and is lost
         after = self._encoded(automaton, outcome.values)
         return without_ghosts(automaton.ghosts, before) == without_ghosts(automaton.ghosts, after)
 

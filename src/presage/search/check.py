@@ -11,13 +11,14 @@ import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from presage._core import Kernel
 from presage.errors import BadSystem, BadTrace, HandlerStuck, explain
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
 from presage.props.property import Property
+from presage.search import checkpoint as disk
 from presage.search.bridge import Bridge
 from presage.search.confirm import Confirmed, Finding, confirm
 from presage.search.liveness import Limits, examine, is_exact
@@ -50,6 +51,8 @@ class Progress:
     handler_runs: int
     properties: dict[str, str]  # "open" until it is known
     seconds: float
+    resumed_from: int = 0  # states in the checkpoint that it went on from
+    checkpoints: int = 0  # written by this process
 
 
 class ProgressLine(Protocol):
@@ -77,34 +80,37 @@ def check(
     target: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     give_up: Callable[[HandlerStuck], None] | None = None,
+    **keeping: Unpack[disk.Keeping],
 ) -> Report:
     """Search `system` and report what held and what broke.
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each property. `liveness` is `exact`
     (endless executions too, in `bfs`) or `rest`. `traces` is the folder for the traces of
-    violations; None keeps them in the report only.
+    violations; None keeps them in the report only. `keeping`: options for long searches.
     """
-    counts = {"depth": depth, "states": states, "threads": threads, "walks": walks}
-    _check_limits(search, seed, counts | {"memory_mib": memory_mib})
+    limits: dict[str, Any] = {"depth": depth, "states": states, "memory_mib": memory_mib}
+    limits |= {"threads": threads, "walks": walks}
+    _check_limits(search, seed, limits)
     exact = is_exact(liveness)
+    if search == "walk" and depth is None:
+        limits["depth"] = WALK_DEPTH_DEFAULT
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
+        kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         kernel = build(system, bridge)
         raw = kernel.search(
             search,
-            depth=WALK_DEPTH_DEFAULT if search == "walk" and depth is None else depth,
-            states=states,
             seconds=seconds,
-            memory_mib=memory_mib,
-            threads=threads,
             keep_going=keep_going,
             seed=seed,
-            walks=walks,
             progress=_teller(system, progress),
+            **limits,
+            **kept,
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
+        report.notes += disk.told(keeping, report.resumed_from)
         _conclude(kernel, bridge, watch, report, raw, Limits(depth, seconds, memory_mib, exact))
     _save(report, traces)
     return report
@@ -190,12 +196,12 @@ def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None
         return None
 
     def tell(*counts: Any) -> None:
-        unique, generated, depth, frontier, walks, handler_runs, decided, seconds = counts
+        unique, generated, depth, frontier, walks, handler_runs, decided, seconds, *saved = counts
         ends = [("reached" if p.kind == "sometimes" else "violated") for p in system.properties]
         known = zip(system.properties, ends, decided[1:], strict=True)
         properties = {prop.name: end if sure else "open" for prop, end, sure in known}
         numbers = (unique, generated, depth, frontier, walks, handler_runs)
-        progress.update(Progress(*numbers, properties, seconds))
+        progress.update(Progress(*numbers, properties, seconds, *saved))
 
     return tell
 
@@ -221,6 +227,9 @@ def _report(system: System, search: str, seed: int, raw: dict[str, Any]) -> Repo
         collision_probability=unique * unique / 2.0**65,
         nodes=len(system.nodes),
         system=system.name,
+        resumed_from=raw["resumed_from"],
+        checkpoints=raw["checkpoints"],
+        notes=list(raw["notes"]),
     )
 
 

@@ -169,6 +169,8 @@ class Report:
     notes: list[str] = field(default_factory=list)
     nodes: int = 0
     system: str = ""  # its name
+    resumed_from: int | None = None  # states in the checkpoint it went on from
+    checkpoints: int = 0  # written by this process
 
     @property
     def exit_status(self) -> int:
@@ -208,4 +210,6 @@ class Report:
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "notes": list(self.notes),
+            "resumed_from": self.resumed_from,
+            "checkpoints": self.checkpoints,
         }

@@ -37,6 +37,10 @@ class Snapshot(Protocol):
     def handler_runs(self) -> int: ...
     @property
     def properties(self) -> Mapping[str, str]: ...
+    @property
+    def resumed_from(self) -> int: ...
+    @property
+    def checkpoints(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,7 @@ class Progress:
             f"checking {self.theme.clean(self.title)}: depth {snapshot.depth:,},"
             f" {snapshot.unique:,} states, {rate(snapshot):,.0f}/s, {seen(snapshot):.0%} seen"
             f" before, {snapshot.frontier:,} waiting, {snapshot.seconds:.0f} s"
+            f"{self._saved(snapshot, ', ')}"
         )
 
     def lines(self, snapshot: Snapshot) -> list[str]:
@@ -114,7 +119,7 @@ class Progress:
         numbers = (
             f"{snapshot.unique:,} states  {rate(snapshot):,.0f}/s  ({seen(snapshot):.0%} seen"
             f" before)  {snapshot.frontier:,} waiting"
-            f"  {minutes // 60}:{minutes % 60:02}:{seconds:02}"
+            f"  {minutes // 60}:{minutes % 60:02}:{seconds:02}{self._saved(snapshot, '  ')}"
         )
         middle = theme.line(
             Span(f"  depth {snapshot.depth:,}{depth}  {self._bar(snapshot)}{numbers}")
@@ -124,6 +129,16 @@ class Progress:
         if marks:
             lines.append(theme.line(*(Span(f"  {m.text}", m.style) for m in marks)))
         return lines
+
+    @staticmethod
+    def _saved(snapshot: Snapshot, between: str) -> str:
+        told = ""
+        if snapshot.resumed_from:
+            told += f"{between}resumed from {snapshot.resumed_from:,}"
+        if snapshot.checkpoints:
+            plural = "" if snapshot.checkpoints == 1 else "s"
+            told += f"{between}{snapshot.checkpoints:,} checkpoint{plural}"
+        return told
 
     def _bar(self, snapshot: Snapshot) -> str:
         share = self.limits.share(snapshot)

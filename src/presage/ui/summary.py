@@ -27,7 +27,8 @@ def render(report: Report, theme: Theme) -> str:
     lines += _wrapped("error", report.errors, "bad", theme)
     lines += _wrapped("warning", _warnings(report), "warn", theme)
     lines += _wrapped("not covered", _not_covered(report), "", theme)
-    lines += _wrapped("note", [*_faults(report), *_collisions(report), *report.notes], "dim", theme)
+    notes = [*_faults(report), *_collisions(report), *_saved(report), *report.notes]
+    lines += _wrapped("note", notes, "dim", theme)
     return "\n".join(lines)
 
 
@@ -116,6 +117,15 @@ def _not_covered(report: Report) -> list[str]:
 def _faults(report: Report) -> list[str]:
     happened = [f"{fault} {times:,}" for fault, times in report.faults.items() if times]
     return [f"faults that happened: {', '.join(happened)}"] if happened else []
+
+
+def _saved(report: Report) -> list[str]:
+    told = []
+    if report.resumed_from is not None:
+        told.append(f"resumed from a checkpoint of {_plural(report.resumed_from, 'state')}")
+    if report.checkpoints:
+        told.append(f"{_plural(report.checkpoints, 'checkpoint')} written")
+    return [", ".join(told)] if told else []
 
 
 def _collisions(report: Report) -> list[str]:

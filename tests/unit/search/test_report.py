@@ -92,6 +92,8 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "violations": [TOLD],
         "errors": [],
         "notes": ["a note"],
+        "resumed_from": None,
+        "checkpoints": 0,
     }
 
 

@@ -26,6 +26,8 @@ class Snapshot:
     properties: dict[str, str] = field(
         default_factory=lambda: {"one_root": "open", "seen": "reached", "loops": "violated"}
     )
+    resumed_from: int = 0
+    checkpoints: int = 0
 
 
 class Terminal(io.StringIO):
@@ -107,3 +109,11 @@ import presage.ui.violation, presage.ui.summary, presage.ui.story, presage.ui.sy
 assert not any(name.split(".")[0] == "rich" for name in sys.modules), "rich"
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_search_that_is_kept_tells_where_it_began_and_what_is_safe() -> None:
+    shown = progress(io.StringIO())
+    assert shown.line(Snapshot(checkpoints=1)).endswith(", 8 s, 1 checkpoint")
+    kept = Snapshot(resumed_from=5_000, checkpoints=2)
+    assert shown.line(kept).endswith(", resumed from 5,000, 2 checkpoints")
+    assert "resumed from 5,000  2 checkpoints" in "\n".join(shown.lines(kept))

@@ -1,0 +1,281 @@
+//! Read a search back, in a process where every id may be another one.
+//!
+//! Everything written is interned here as well, oldest first, which gives a translation from old
+//! ids to new ones. Nothing is believed: the digest of the file was compared before, the initial
+//! states must be the same, and each waiting state must have the fingerprint it had.
+
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::wire::{In, damaged};
+use super::{Earlier, save::Status};
+use crate::expand::What;
+use crate::layout::{FAULTS, Network};
+use crate::search::frontier::Levels;
+use crate::search::level::Level;
+use crate::search::worker::{HEADER, stored};
+use crate::search::{Found, Happened, Route, Search};
+use crate::start::sum;
+
+/// New ids by old ones.
+#[derive(Default)]
+struct Translation {
+    values: Vec<u32>,
+    stimuli: Vec<u32>,
+    messages: Vec<u32>,
+    locals: Vec<u32>,
+    queues: Vec<u32>,
+}
+
+fn other_system(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, what.to_owned())
+}
+
+fn new_id(ids: &[u32], old: u32) -> io::Result<u32> {
+    let id = ids.get(old as usize).copied();
+    id.ok_or_else(|| damaged("it uses an id that it does not explain"))
+}
+
+/// Fill `search` with what `file` holds from its status on; gives that and the waiting states.
+/// `host` has `restore(classes, references)`, which makes their names known to the codec, and
+/// `recall(errors)`.
+pub fn read(
+    py: Python<'_>,
+    file: &mut In,
+    search: &Search,
+    host: &Bound<'_, PyAny>,
+) -> PyResult<(Status, Levels)> {
+    let status = match file.byte()? {
+        0 => Status::Open,
+        1 => Status::Exhausted,
+        2 => Status::Violated,
+        _ => return Err(damaged("its status is unknown").into()),
+    };
+    let states = file.count()?;
+    counters(file, search, states)?;
+    let found = findings(file, search)?;
+    let known = search.shared.codec.get().names();
+    let classes = texts(file, &known.0)?;
+    let references = texts(file, &known.1)?;
+    host.call_method1("restore", (classes, references))?;
+    let translation = tables(py, file, search)?;
+    for found in found.into_iter().flatten() {
+        search.report(translate_found(found, &translation)?);
+    }
+    let levels = frontier(file, search, &translation)?;
+    search
+        .seen
+        .fill(states, || Ok::<_, io::Error>((file.long()?, file.long()?)))?;
+    let errors = PyBytes::new(py, &file.bytes()?).into_any();
+    host.call_method1("recall", (errors,))?;
+    Ok((status, levels))
+}
+
+fn counters(file: &mut In, search: &Search, states: usize) -> io::Result<()> {
+    let seconds = f64::from_bits(file.long()?);
+    search.generated.store(file.long()?, Relaxed);
+    search.depth.store(file.long()? as usize, Relaxed);
+    search.frontier.store(file.long()? as usize, Relaxed);
+    *search.earlier.lock() = Earlier {
+        states: states as u64,
+        seconds,
+        handler_runs: file.long()?,
+        property_runs: file.long()?,
+    };
+    if file.count()? != FAULTS.len() {
+        return Err(other_system("it counts other faults"));
+    }
+    for fault in &search.faults {
+        fault.store(file.long()?, Relaxed);
+    }
+    let initial: Vec<u64> = (0..file.count()?)
+        .map(|_| file.long())
+        .collect::<Result<_, _>>()?;
+    if !initial.iter().eq(search.initial.iter().map(|now| &now.sum)) {
+        return Err(other_system("the system begins in other states"));
+    }
+    Ok(())
+}
+
+fn findings(file: &mut In, search: &Search) -> io::Result<Vec<Option<Found>>> {
+    let properties = &search.shared.properties;
+    if file.count()? != properties.len() {
+        return Err(other_system("it has another number of properties"));
+    }
+    let mut found = Vec::new();
+    for (index, property) in properties.iter().enumerate() {
+        property.decided.store(file.byte()? != 0, Relaxed);
+        found.push(match file.byte()? {
+            0 => None,
+            _ => Some(finding(file, index, search.initial.len())?),
+        });
+    }
+    Ok(found)
+}
+
+fn finding(file: &mut In, property: usize, initial: usize) -> io::Result<Found> {
+    let length = file.word()?;
+    let route = match file.byte()? {
+        0 => {
+            let index = file.long()? as usize;
+            if index >= initial {
+                return Err(damaged("a finding begins nowhere"));
+            }
+            Route::Walked(index, Vec::new())
+        }
+        _ => {
+            let key = file.long()?;
+            let event = match file.byte()? {
+                0 => None,
+                _ => Some(happened(file)?),
+            };
+            Route::Seen(key, event)
+        }
+    };
+    Ok(Found {
+        property,
+        length,
+        route,
+    })
+}
+
+fn happened(file: &mut In) -> io::Result<Happened> {
+    Ok(Happened {
+        what: match file.byte()? {
+            0 => What::Internal,
+            1 => What::Deliver,
+            2 => What::Drop,
+            3 => What::Duplicate,
+            _ => return Err(damaged("a finding has an unknown event")),
+        },
+        node: file.word()?,
+        origin: file.word()?,
+        branch: file.word()?,
+    })
+}
+
+fn translate_found(mut found: Found, ids: &Translation) -> io::Result<Found> {
+    if let Route::Seen(_, Some(event)) = &mut found.route {
+        let of = match event.what {
+            What::Internal => &ids.stimuli,
+            _ => &ids.messages,
+        };
+        event.origin = new_id(of, event.origin)?;
+    }
+    Ok(found)
+}
+
+/// Names, without those that are known.
+fn texts(file: &mut In, known: &[String]) -> io::Result<Vec<String>> {
+    let mut names: Vec<String> = (0..file.count()?)
+        .map(|_| file.text())
+        .collect::<Result<_, _>>()?;
+    names.retain(|name| !known.contains(name));
+    Ok(names)
+}
+
+fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translation> {
+    let shared = &search.shared;
+    let mut ids = Translation::default();
+    for _ in 0..file.count()? {
+        ids.values.push(shared.intern_value_bytes(&file.bytes()?));
+    }
+    for _ in 0..file.count()? {
+        ids.stimuli
+            .push(shared.intern_stimulus_bytes(&file.bytes()?));
+    }
+    for _ in 0..file.count()? {
+        ids.messages.push(shared.envelope_of(py, &file.bytes()?)?);
+    }
+    let translate = |ids: &[u32], old: Vec<u32>| -> io::Result<Vec<u32>> {
+        old.into_iter().map(|old| new_id(ids, old)).collect()
+    };
+    let mut tables = shared.tables.lock();
+    for _ in 0..file.count()? {
+        let node = file.word()? as usize;
+        let row = translate(&ids.values, file.words()?)?;
+        let ghosts = shared.ghosts.get(node).filter(|own| own.len() == row.len());
+        let ghosts = ghosts.ok_or_else(|| other_system("its nodes have other fields"))?;
+        let up = file.byte()? != 0;
+        ids.locals.push(tables.local(node, &row, ghosts, up));
+    }
+    ids.queues.push(0);
+    for _ in 0..file.count()? {
+        let envelopes = translate(&ids.messages, file.words()?)?;
+        ids.queues.push(tables.queue(&envelopes));
+    }
+    for _ in 0..file.count()? {
+        let nodes = file.words()?;
+        let values = translate(&ids.values, file.words()?)?;
+        let sequence: Vec<(u32, u32)> = nodes.into_iter().zip(values).collect();
+        tables.record_sequence(&sequence);
+    }
+    Ok(ids)
+}
+
+fn frontier(file: &mut In, search: &Search, ids: &Translation) -> io::Result<Levels> {
+    let mut levels = Levels::default();
+    levels.depth = file.word()?;
+    level(file, search, ids, &mut levels.current)?;
+    level(file, search, ids, &mut levels.next)?;
+    for _ in 0..file.count()? {
+        let thread = file.long()? as usize;
+        let states = states(file, search, ids)?;
+        match thread < search.limits.threads {
+            true => levels.kept.push((thread, states)),
+            false => levels.next.push(states),
+        }
+    }
+    Ok(levels)
+}
+
+fn level(file: &mut In, search: &Search, ids: &Translation, level: &mut Level) -> io::Result<()> {
+    for _ in 0..file.count()? {
+        level.push(states(file, search, ids)?);
+        if let Some(scratch) = search.scratch.as_ref().filter(|scratch| scratch.passes(0)) {
+            level.file(scratch)?;
+        }
+    }
+    Ok(())
+}
+
+/// A chunk of states, in the ids of this process.
+fn states(file: &mut In, search: &Search, ids: &Translation) -> io::Result<Vec<u32>> {
+    let mut chunk = file.words()?;
+    let mut at = 0;
+    while at < chunk.len() {
+        let end = at + HEADER + chunk[at] as usize;
+        if end > chunk.len() || (chunk[at] as usize) < search.shared.layout.fixed {
+            return Err(damaged("a waiting state is cut short"));
+        }
+        translate(&mut chunk[at + HEADER..end], search, ids)?;
+        let state = stored(&chunk, at);
+        if sum(&search.shared, state.words) != state.sum {
+            return Err(other_system("a waiting state has another fingerprint here"));
+        }
+        at = end;
+    }
+    Ok(chunk)
+}
+
+fn translate(words: &mut [u32], search: &Search, ids: &Translation) -> io::Result<()> {
+    let layout = &search.shared.layout;
+    let observed = layout.nodes + layout.observers;
+    let network = match layout.network {
+        Network::Unordered | Network::Duplicating => &ids.messages,
+        Network::Ordered => &ids.queues,
+    };
+    for (position, word) in words.iter_mut().enumerate() {
+        *word = match position {
+            _ if position < layout.nodes => new_id(&ids.locals, *word)?,
+            _ if position < observed => new_id(&ids.values, *word)?,
+            _ if position < layout.fixed => *word, // a budget: a plain number
+            _ => new_id(network, *word)?,
+        };
+    }
+    words[layout.fixed..].sort_unstable();
+    Ok(())
+}
