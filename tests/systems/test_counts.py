@@ -78,7 +78,7 @@ def test_the_locked_counter_allows_one_thread_at_a_time() -> None:
 
 def test_paxos_that_writes_to_disk_survives_a_crash() -> None:
     report = checked("paxos", {"clients": 2, "crashes": 1})
-    assert counts(report) == (116_146, 301_881, 23)
+    assert counts(report) == (427_836, 1_199_825, 25)
     assert report.violations == []
     assert report.faults["crash"] > 0
     assert report.faults["restart"] > 0
