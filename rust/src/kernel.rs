@@ -80,6 +80,8 @@ impl Kernel {
         let network = (self::network(network)?, skip_noops);
         let (nodes, streams) = (ghosts.len(), lost.is_some());
         let layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
+        let properties = properties.iter().map(|kind| property(kind));
+        let properties = properties.collect::<PyResult<_>>()?;
         let mut shared = Shared {
             layout,
             codec,
@@ -88,10 +90,7 @@ impl Kernel {
             ghost_values: Vec::new(),
             lost: Vec::new(),
             ghosts,
-            properties: properties
-                .iter()
-                .map(|kind| property(kind))
-                .collect::<PyResult<_>>()?,
+            properties,
             asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),
             property_runs: AtomicU64::new(0),
@@ -99,18 +98,11 @@ impl Kernel {
             error: Mutex::new(None),
         };
         for node in &values {
-            let ids = node
-                .try_iter()?
-                .map(|value| shared.intern_value(py, &value?));
-            shared.ghost_values.push(ids.collect::<PyResult<_>>()?);
+            let ids = shared.intern_values(py, node)?;
+            shared.ghost_values.push(ids);
         }
         if let Some(lost) = lost {
-            for (peer, node) in (0..nodes).flat_map(|peer| (0..nodes).map(move |node| (peer, node)))
-            {
-                let told = (node, &lost).into_pyobject(py)?;
-                let envelope = shared.envelope(py, peer, told.as_any())?;
-                shared.lost.push(envelope);
-            }
+            shared.lost = shared.losses(py, &lost)?;
         }
         let locals = values.iter().enumerate();
         let locals = locals.map(|(node, values)| shared.local(py, node, values));

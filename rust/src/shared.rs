@@ -221,6 +221,12 @@ impl Shared {
         Ok(encoded.intern(&mut self.tables.lock().values)[0])
     }
 
+    /// The ids of several values.
+    pub fn intern_values(&self, py: Python<'_>, list: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let ids = list.try_iter()?.map(|value| self.intern_value(py, &value?));
+        ids.collect()
+    }
+
     pub fn envelope(
         &self,
         py: Python<'_>,
@@ -257,6 +263,16 @@ impl Shared {
         let (source, to, message): (usize, usize, Bound<'_, PyAny>) = whole.extract()?;
         let send = (to, message).into_pyobject(py)?;
         self.envelope(py, source, send.as_any())
+    }
+
+    /// The envelopes in which each node is told that each peer is lost.
+    pub fn losses(&self, py: Python<'_>, lost: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let nodes = self.layout.nodes;
+        let told = (0..nodes * nodes).map(|pair| {
+            let message = (pair % nodes, lost).into_pyobject(py)?;
+            self.envelope(py, pair / nodes, message.as_any())
+        });
+        told.collect()
     }
 
     pub fn records(&self, py: Python<'_>, node: usize, list: &Bound<'_, PyAny>) -> PyResult<u32> {
