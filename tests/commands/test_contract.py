@@ -29,7 +29,7 @@ KEYS: dict[str, Any] = {
     "properties": dict,
     "violations": list,
 }
-ADDED = {"errors": list, "notes": list}
+ADDED = {"errors": list, "notes": list, "liveness": dict}
 ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
 VIOLATION: dict[str, Any] = {
     "property": str,
@@ -38,6 +38,9 @@ VIOLATION: dict[str, Any] = {
     "step": int,
     "steps": int,
     "critical": (int, type(None)),
+    "loop": (int, type(None)),
+    "fairness": (str, type(None)),
+    "dead": (bool, type(None)),
     "evidence": str,
     "trace": (str, type(None)),
 }
@@ -115,7 +118,7 @@ def test_a_configured_fault_that_never_happened_is_said() -> None:
 def test_every_command_with_json_prints_one_object_and_nothing_else() -> None:
     report = told(run("check", "counter", "--json"), 1)
     replayed = told(run("replay", report["violations"][0]["trace"], "--json"), 1)
-    assert replayed.keys() == {"trace", "property", "reproduced", "message", "steps"}
+    assert replayed.keys() == {"trace", "property", "reproduced", "message", "steps", "rounds"}
     examined = told(run("doctor", "counter", "--json"), 0)
     assert examined.keys() >= {"presage", "target", "steps", "findings", "hash_seeds"}
 
