@@ -15,6 +15,7 @@ mod layout;
 mod mirror;
 mod path;
 mod reader;
+mod recent;
 mod run;
 mod scratch;
 mod search;
