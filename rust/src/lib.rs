@@ -18,6 +18,7 @@ mod live;
 mod mirror;
 mod path;
 mod reader;
+mod recent;
 mod run;
 mod scratch;
 mod search;

@@ -14,14 +14,18 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
+use crate::recent::Recent;
 use crate::scratch::Scratch;
 use crate::store::{Slot, Store};
 
 /// Slots that are moved before the pages they filled are let go of.
 const MOVED_AT_ONCE: usize = 1 << 18;
+/// The part of the memory allowed that goes to `Recent`, one in so many.
+const RECENT_SHARE: u64 = 8;
 
 pub struct Slots {
     slots: Store,
+    recent: Recent,
     depths: Box<[AtomicU32]>, // empty unless the search is bounded depth-first
     shift: u32,
 }
@@ -58,9 +62,19 @@ impl Slots {
         }
         Slots {
             slots,
+            recent: Recent::default(),
             depths: depth_words.into_boxed_slice(),
             shift: 64 - bits,
         }
+    }
+
+    /// Slots in a file. `Recent` knows nothing of depths.
+    fn in_file(bits: u32, depths: bool, scratch: &Scratch) -> io::Result<Self> {
+        let mut slots = Self::over(Store::on_disk(bits, scratch)?, bits, depths);
+        if !depths {
+            slots.recent = Recent::of_mib(scratch.limit_mib / RECENT_SHARE);
+        }
+        Ok(slots)
     }
 
     #[inline(always)]
@@ -98,8 +112,12 @@ impl Slots {
     /// Insert `key`; `depth` matters only when depths are kept.
     #[inline(always)]
     pub fn insert(&self, key: u64, parent: u64, depth: u32) -> Inserted {
+        if self.recent.has(key) {
+            return Inserted::Known;
+        }
         loop {
             let (index, found) = self.find(key);
+            self.recent.note(key);
             if found == key {
                 return self.revisit(index, parent, depth);
             }
@@ -218,8 +236,8 @@ impl Seen {
             slots.slots.is_on_disk() || scratch.passes(size_of::<Slot>() << bits)
         };
         if let Some(scratch) = self.scratch.get().filter(passes) {
-            match Store::on_disk(bits, scratch) {
-                Ok(store) => return Slots::over(store, bits, depths),
+            match Slots::in_file(bits, depths, scratch) {
+                Ok(larger) => return larger,
                 Err(error) => *self.trouble.lock() = Some(error),
             }
         }
@@ -236,8 +254,7 @@ impl Seen {
         drop(slots);
         let mut slots = self.slots.write();
         let bits = 64 - slots.shift;
-        let store = Store::on_disk(bits, scratch)?;
-        let moved = Slots::over(store, bits, !slots.depths.is_empty());
+        let moved = Slots::in_file(bits, !slots.depths.is_empty(), scratch)?;
         moved.take_over(&slots);
         *slots = moved;
         Ok(())

@@ -4,12 +4,14 @@ import json
 import random
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from commands.harness import end, run, start, told, write
 from commands.relay import RELAY
 
 KILLS = 5
+FILE = Path("kept/search.checkpoint")
 SAME = ("states", "faults", "properties", "exhausted", "stopped_by", "errors")
 
 
@@ -21,22 +23,35 @@ def facts(report):
     return {key: report[key] for key in SAME} | {"violations": sorted(violations)}
 
 
-def survive(arguments, seconds, seed):
-    """Kill the search `KILLS` times, then let it end; its report and how often it went on."""
+def file_number():
+    """Another one after each checkpoint, since each is a new file."""
+    return FILE.stat().st_ino if FILE.exists() else 0
+
+
+def kill_somewhere(process, wanted, dice):
+    """Kill `process` a moment after it has written `wanted` checkpoints."""
+    last = file_number()
+    while wanted and process.poll() is None:
+        time.sleep(0.005)
+        if file_number() != last:
+            wanted, last = wanted - 1, file_number()
+    time.sleep(dice.uniform(0, 0.3))
+    process.kill()
+
+
+def survive(arguments, seed):
+    """Kill the search `KILLS` times, then let it end; gives its report."""
     dice = random.Random(seed)
     kept = ("--checkpoint", "kept", "--checkpoint-seconds", "0.02", "--resume", "--json")
-    resumed = 0
-    for _ in range(KILLS):
+    for number in range(KILLS):
         process = start("check", *arguments, *kept)
-        time.sleep(dice.uniform(0.2, seconds))
-        process.kill()
+        kill_somewhere(process, 1 if number == 0 else dice.randrange(4), dice)
         ended = end(process)
-        if ended.returncode != -signal.SIGKILL:
-            assert ended.returncode in (0, 1), ended.stderr
-            resumed += json.loads(ended.stdout)["resumed_from"] is not None
+        assert ended.returncode in (-signal.SIGKILL, 0, 1), ended.stderr
     ended = run("check", *arguments, *kept)
     report = told(ended, 1 if json.loads(ended.stdout)["violations"] else 0)
-    return report, resumed + (report["resumed_from"] is not None)
+    assert report["resumed_from"] is not None
+    return report
 
 
 CASES = [
@@ -54,16 +69,14 @@ def test_a_search_killed_five_times_ends_like_one_that_was_not(threads, seed):
     plain = told(run("check", *arguments, "--json"), 1)
     assert plain["properties"] == {"deaf": "violated", "heard_one": "reached"}
     assert all(plain["faults"].values())
-    report, resumed = survive(arguments, 1.6, seed)
-    assert resumed >= 1
+    report = survive(arguments, seed)
     assert facts(report) == facts(plain)
 
 
 @pytest.mark.parametrize("threads, seed", CASES)
 def test_paxos_killed_five_times_has_its_published_count(threads, seed):
     arguments = ("paxos", "--set", "clients=3", "--threads", threads)
-    report, resumed = survive(arguments, 2.5, seed)
-    assert resumed >= 1
+    report = survive(arguments, seed)
     assert report["states"] == {"unique": 1_194_428, "generated": 2_420_477, "depth": 28}
     assert report["exhausted"] and not report["violations"]
     assert report["properties"]["value_chosen"] == "reached"

@@ -13,10 +13,11 @@ use pyo3::types::PyBytes;
 use super::wire::{In, damaged};
 use super::{Earlier, save::Status};
 use crate::expand::What;
+use crate::fingerprint::nonzero;
 use crate::layout::{FAULTS, Network};
 use crate::search::frontier::Levels;
 use crate::search::level::Level;
-use crate::search::worker::{HEADER, stored};
+use crate::search::worker::{HEADER, Worker, stored};
 use crate::search::{Found, Happened, Route, Search};
 use crate::start::sum;
 
@@ -240,6 +241,29 @@ fn level(file: &mut In, search: &Search, ids: &Translation, level: &mut Level) -
         }
     }
     Ok(())
+}
+
+/// Judge the waiting states once more. What their successors are asked is derived from what was read
+/// in them (`Judge::same`), and this process has read nothing yet.
+pub fn judge_again(search: &Search, levels: &Levels) -> PyResult<()> {
+    let mut worker = Worker::new(search);
+    let mut judge = |chunk: &[u32], length: u32| -> PyResult<()> {
+        let mut at = 0;
+        while at < chunk.len() {
+            let state = stored(chunk, at);
+            let route = || Route::Seen(nonzero(state.sum), None);
+            worker.check_state(state.words, None, length, route)?;
+            at += HEADER + state.words.len();
+        }
+        Ok(())
+    };
+    // The initial states, 0 steps long, wait in a next level before any was expanded.
+    let depth = levels.depth;
+    let current = |chunk: &[u32]| judge(chunk, depth.saturating_sub(1));
+    levels.current.each(current)?;
+    levels.next.each(|chunk| judge(chunk, depth))?;
+    let mut kept = levels.kept.iter();
+    kept.try_for_each(|(_, states)| judge(states, depth))
 }
 
 /// A chunk of states, in the ids of this process.

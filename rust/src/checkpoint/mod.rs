@@ -290,6 +290,7 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
         let value = error.clone_ref(py).into_value(py);
         host.call_method1("refuse", (value,)).and(Err(error))
     })?;
+    load::judge_again(search, &levels)?;
     let violated = search
         .found
         .lock()

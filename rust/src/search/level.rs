@@ -77,7 +77,10 @@ impl Level {
     }
 
     /// Every chunk, the oldest first.
-    pub fn each(&self, mut visit: impl FnMut(&[u32]) -> io::Result<()>) -> io::Result<()> {
+    pub fn each<E: From<io::Error>>(
+        &self,
+        mut visit: impl FnMut(&[u32]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut buffer = Vec::new();
         for chunk in &self.chunks {
             match chunk {
@@ -112,7 +115,7 @@ mod tests {
             let mut seen = Vec::new();
             let visited = level.each(|chunk| {
                 seen.push(chunk.to_vec());
-                Ok(())
+                Ok::<_, std::io::Error>(())
             });
             visited.unwrap();
             for number in (0..5).rev() {
