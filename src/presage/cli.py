@@ -139,7 +139,7 @@ def run_replay(args: argparse.Namespace) -> int:
         )
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         loaded = load(target, trace.parameters)
-        replayed = replay(loaded.system, trace)
+        replayed = replay(loaded.system, trace, give_up=_give_up)
     if args.json:
         _print_json(
             {
@@ -195,7 +195,7 @@ def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
     from presage.load import load
     from presage.search.doctor import transcribe
 
-    hashseeds.write(transcribe(load(target, settings).system), path)
+    hashseeds.write(transcribe(load(target, settings).system, give_up=_give_up), path)
     return EXIT_HELD
 
 
@@ -327,9 +327,10 @@ def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     return settings
 
 
-def _give_up(error: PresageError, progress: Progress) -> None:
+def _give_up(error: PresageError, progress: Progress | None = None) -> None:
     """End the process at once: a handler waits in native code, where nothing can stop it."""
-    progress.done()
+    if progress is not None:
+        progress.done()
     _complain(str(error))
     os._exit(error.exit_status)
 

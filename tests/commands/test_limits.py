@@ -89,17 +89,20 @@ def test_what_was_not_covered_is_said_to_people_too() -> None:
 INTERRUPTING = """
     import signal
 
+    SENT = []  # one signal only: steps run more than once, and a second Ctrl-C is another matter
+
     class Node(Service):
         n: int = 0
         m: int = 0
-        @action(when=lambda self: self.n < 2000)
+        @action(when=lambda self: self.n < MOST)
         def go(self) -> None:
             self.n += 1
-            if self.n == 30:
+            if self.n == 30 and not SENT:
+                SENT.append(1)
                 signal.raise_signal(signal.SIGINT)
         @action
         def turn(self) -> None:
-            self.m = (self.m + 1) % 2000
+            self.m = (self.m + 1) % TURNS
 
     @always
     def small(world):
@@ -112,13 +115,20 @@ INTERRUPTING = """
 
 @pytest.mark.parametrize("search", ["bfs", "dfs", "walk"])
 def test_ctrl_c_in_a_search_ends_with_a_report_of_what_was_covered(search: str) -> None:
-    write(INTERRUPTING)
+    write(INTERRUPTING.replace("MOST", "2000").replace("TURNS", "2000"))
     options = ["--search", search, "--walks", "1000000", "--depth", "5000", "--threads", "2"]
     result = run("check", "bad.py", "--json", *options)
     report = told(result, 0)
     assert_covered(report, "interrupt")
     assert report["states"]["unique"] >= 30
     assert result.stderr == ""
+
+
+def test_ctrl_c_in_the_last_step_of_a_search_does_not_lose_the_report() -> None:
+    write(INTERRUPTING.replace("MOST", "30").replace("TURNS", "1"))
+    report = told(run("check", "bad.py", "--json"), 0)
+    assert report["states"] == {"unique": 31, "generated": 62, "depth": 31}
+    assert (report["exhausted"], report["stopped_by"]) in ((True, None), (False, "interrupt"))
 
 
 def test_ctrl_c_from_outside_ends_with_a_report_of_what_was_covered() -> None:

@@ -181,6 +181,7 @@ impl Search {
             })
         });
         outcome?;
+        self.heed(py, py.check_signals())?; // one may have come since the last look
         match self.shared.error.lock().take() {
             Some(error) => Err(error),
             None => Ok(started.elapsed().as_secs_f64()),

@@ -92,9 +92,7 @@ def check(
     limits: dict[str, Any] = {"depth": depth, "states": states, "memory_mib": memory_mib}
     limits |= {"threads": threads, "walks": walks}
     _check_limits(search, seed, limits)
-    exact = is_exact(liveness)
-    if search == "walk" and depth is None:
-        limits["depth"] = WALK_DEPTH_DEFAULT
+    bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
@@ -111,7 +109,7 @@ def check(
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, Limits(depth, seconds, memory_mib, exact))
+        _conclude(kernel, bridge, watch, report, raw, bounds)
     _save(report, traces)
     return report
 
@@ -166,7 +164,7 @@ def build(system: System, bridge: Bridge) -> Kernel:
     )
 
 
-def _check_limits(search: str, seed: int, limits: Mapping[str, float | None]) -> None:
+def _check_limits(search: str, seed: int, limits: dict[str, Any]) -> None:
     if search not in SEARCHES:
         known = ", ".join(f"`{name}`" for name in SEARCHES)
         raise BadSystem(
@@ -181,6 +179,8 @@ def _check_limits(search: str, seed: int, limits: Mapping[str, float | None]) ->
                     f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
+    if search == "walk" and limits["depth"] is None:
+        limits["depth"] = WALK_DEPTH_DEFAULT
     if not 0 <= seed < 2**64:
         raise BadSystem(
             explain(

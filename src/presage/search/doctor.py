@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from presage.errors import Impure, Nondeterminism
+from presage.errors import HandlerStuck, Impure, Nondeterminism
 from presage.model.automaton import Automaton
 from presage.model.event import MISHAPS, Event
 from presage.model.local import Outcome
@@ -68,9 +68,10 @@ def transcribe(
     *,
     steps: int = STEPS_DEFAULT,
     handler_seconds: float = SECONDS_DEFAULT,
+    give_up: Callable[[HandlerStuck], None] | None = None,
 ) -> Transcript:
     """Run up to `steps` distinct local steps, each twice; breadth first, canonical order."""
-    with Watch(handler_seconds) as watch:
+    with Watch(handler_seconds, give_up) as watch:
         try:
             return _Walk(system, watch, steps).transcript()
         except (Impure, Nondeterminism) as error:

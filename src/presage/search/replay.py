@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from presage.errors import BadTrace, Diverged, Nondeterminism, explain
+from presage.errors import BadTrace, Diverged, HandlerStuck, Nondeterminism, explain
 from presage.model.event import Event, Step
 from presage.model.system import System
 from presage.model.world import World
@@ -24,14 +25,20 @@ class Replayed:
     rounds: int = 0  # how often the loop was gone round once more
 
 
-def replay(system: System, trace: Trace, *, handler_seconds: float = SECONDS_DEFAULT) -> Replayed:
+def replay(
+    system: System,
+    trace: Trace,
+    *,
+    handler_seconds: float = SECONDS_DEFAULT,
+    give_up: Callable[[HandlerStuck], None] | None = None,
+) -> Replayed:
     """Replay `trace` on `system`.
 
     Raises `BadTrace` where a step is no longer possible, `Diverged` where a step leads to another
     state than it did, and `Nondeterminism` where it leads elsewhere each time.
     """
     prop = _property(system, trace)
-    with Watch(handler_seconds) as watch:
+    with Watch(handler_seconds, give_up) as watch:
         try:
             return _follow(system, trace, watch, prop)
         except Diverged as first:

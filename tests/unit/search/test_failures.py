@@ -86,7 +86,8 @@ def test_a_failed_node_neither_crashes_nor_restarts_nor_listens():
         lambda world: world["a"].up,
         faults=Faults(crash=1, restart=1, nodes=["a"]),
     )
-    assert counts(report) == (1, 1, 1)
+    # All that can still happen is that the message arrives and is lost.
+    assert counts(report) == (2, 2, 2)
     [violation] = report.violations
     assert (violation.prop, violation.step, violation.steps) == ("no_exception", 0, 0)
     assert "RuntimeError: never up at " in violation.message
