@@ -243,8 +243,8 @@ fn level(file: &mut In, search: &Search, ids: &Translation, level: &mut Level) -
     Ok(())
 }
 
-/// Judge the waiting states once more. What their successors are asked is derived from what was read
-/// in them (`Judge::same`), and this process has read nothing yet.
+/// Judge the waiting states once more. What their successors are asked is derived from what was
+/// read in them (`Judge::same`), and this process has read nothing yet.
 pub fn judge_again(search: &Search, levels: &Levels) -> PyResult<()> {
     let mut worker = Worker::new(search);
     let mut judge = |chunk: &[u32], length: u32| -> PyResult<()> {

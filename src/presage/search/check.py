@@ -85,9 +85,8 @@ def check(
     """Search `system` and report what held and what broke.
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
-    `keep_going` explores on and reports the first violation of each property. `liveness` is `exact`
-    (endless executions too, in `bfs`) or `rest`. `traces` is the folder for the traces of
-    violations; None keeps them in the report only. `keeping`: options for long searches.
+    `keep_going` explores on and reports the first violation of each. `liveness`: `exact` (endless
+    executions too, in `bfs`) or `rest`. `traces`: a folder, or None. `keeping`: for long searches.
     """
     limits: dict[str, Any] = {"depth": depth, "states": states, "memory_mib": memory_mib}
     limits |= {"threads": threads, "walks": walks}

@@ -44,6 +44,13 @@ def test_the_colours_of_a_summary(report: Report, short_trace: Trace, snapshot: 
     snapshot("summary-colour", render(told, Theme(width=80, colour=True)))
 
 
+def test_a_kept_search_tells_where_it_went_on_from(report: Report) -> None:
+    told = replace(report, resumed_from=5_000, checkpoints=2)
+    text = render(told, Theme(width=120))
+    assert "note: resumed from a checkpoint of 5,000 states, 2 checkpoints written" in text
+    assert "checkpoint" not in render(report, Theme(width=120))
+
+
 def test_walks_count_executions(report: Report) -> None:
     told = replace(report, search="walk", executions=1_000, exhausted=False)
     text = render(told, Theme(width=120))
