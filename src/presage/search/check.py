@@ -322,7 +322,6 @@ def _save(report: Report, folder: str | Path | None) -> None:
             continue
         try:
             violation.trace_path = str(trace_codec.save(violation.trace, folder))
-            report.traces += 1
         except BadTrace as error:
             # The finding is worth more than its file: tell it, and that it could not be saved.
             report.notes.append(str(error))
