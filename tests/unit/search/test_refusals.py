@@ -1,0 +1,45 @@
+"""What is not proven together is refused, or said: never passed over in silence."""
+
+import pytest
+
+from presage import Faults, Partition, Service, System, check, eventually, on
+from presage.errors import BadSystem
+
+
+class Node(Service):
+    heard: bool = False
+
+    def start(self) -> None:
+        if self.name == "a":
+            self.send("b", "hello")
+
+    @on(str)
+    def hear(self, word: str) -> None:
+        self.heard = True
+
+
+@eventually
+def always_again(world) -> bool:
+    return True
+
+
+def two(**settings) -> System:
+    return System({"a": Node(), "b": Node()}, properties=[always_again], **settings)
+
+
+def test_endless_executions_of_streams_are_said_not_to_be_examined() -> None:
+    [note] = check(two(streams=True), traces=None).notes
+    assert "were not examined" in note and "stream" in note
+    [note] = check(two(), traces=None).notes
+    assert "were examined too" in note
+
+
+def test_a_checkpoint_of_streams_or_partitions_is_refused(tmp_path) -> None:
+    split = Partition({"left": ["a"], "right": ["b"]})
+    for settings in (
+        {"streams": True},
+        {"faults": Faults(partition=1, heal=1, partitions=[split])},
+    ):
+        with pytest.raises(BadSystem, match="a checkpoint cannot keep connections or partitions"):
+            check(two(**settings), traces=None, checkpoint=tmp_path / "kept")
+    assert check(two(), traces=None, checkpoint=tmp_path / "kept").exhausted
