@@ -162,7 +162,8 @@ fn translate_found(mut found: Found, ids: &Translation) -> io::Result<Found> {
     if let Route::Seen(_, Some(event)) = &mut found.route {
         let of = match event.what {
             What::Internal => &ids.stimuli,
-            _ => &ids.messages,
+            What::Deliver | What::Drop | What::Duplicate => &ids.messages,
+            _ => return Err(damaged("a finding has an event that no checkpoint keeps")),
         };
         event.origin = new_id(of, event.origin)?;
     }
