@@ -276,7 +276,7 @@ impl Expander {
         Ok(delta)
     }
 
-    fn observer_mix(&mut self, slot: usize, state: u32) -> u64 {
+    pub fn observer_mix(&mut self, slot: usize, state: u32) -> u64 {
         let key = pair(slot as u32, state);
         if let Some(known) = self.observed_mix.get(key) {
             return known;
@@ -287,19 +287,22 @@ impl Expander {
         share
     }
 
-    fn after_records(&mut self, slot: usize, state: u32, records: u32) -> PyResult<u32> {
+    pub fn after_records(&mut self, slot: usize, state: u32, records: u32) -> PyResult<u32> {
         let key = pair(state, records);
         if let Some(known) = self.observed[slot].get(key) {
             return Ok(known as u32);
         }
         let after = self.shared.observed(slot as u32, state, records)?;
+        if self.shared.symmetry.is_some() {
+            self.shared.verify_observed(slot as u32, state, records)?;
+        }
         self.observed[slot].insert(key, u64::from(after));
         Ok(after)
     }
 
     /// The range of effects of what a node in `local` can start by itself.
     #[inline(always)]
-    fn internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
+    pub fn internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
         match self.internals[local as usize] {
             u64::MAX => self.learn_internal(local),
             range => Ok(((range >> 32) as u32, range as u32)),
@@ -309,6 +312,9 @@ impl Expander {
     #[cold]
     fn learn_internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
         let internals = self.shared.internals(local)?;
+        if self.shared.symmetry.is_some() {
+            self.shared.verify_internals(local)?;
+        }
         self.sync();
         let start = self.effects.len() as u32;
         for internal in internals.iter() {
@@ -322,7 +328,7 @@ impl Expander {
 
     /// The range of effects of `envelope` on its receiver in `local`.
     #[inline(always)]
-    fn delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
+    pub fn delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
         match self.deliveries.get(pair(local, envelope)) {
             Some(range) => Ok(((range >> 32) as u32, range as u32)),
             None => self.learn_delivery(local, envelope),
@@ -332,6 +338,9 @@ impl Expander {
     #[cold]
     fn learn_delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
         let outcomes = self.shared.delivery(local, envelope)?;
+        if self.shared.symmetry.is_some() {
+            self.shared.verify_delivery(local, envelope)?;
+        }
         self.sync();
         let start = self.effects.len() as u32;
         let skip_noops = self.shared.layout.skip_noops;

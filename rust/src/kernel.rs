@@ -16,9 +16,14 @@ use crate::scratch::Spill;
 use crate::search::bfs::Start;
 use crate::search::{Limits, Search, bfs, dfs, walk};
 use crate::shared::{Kind, PropertyState, Shared};
+use crate::sleep::Table;
 use crate::start::initial_states;
+use crate::symmetry::Symmetry;
 use crate::tables::Tables;
 use crate::value::Codec;
+
+/// Groups of nodes, the names of all, and per node and field whether it is settled.
+type SymmetricNodes = (Vec<Vec<u32>>, Vec<String>, Vec<Vec<bool>>);
 
 #[pyclass(frozen)]
 pub struct Kernel {
@@ -60,7 +65,7 @@ impl Kernel {
     #[new]
     #[pyo3(signature = (
         bridge, codec, *, values, ghosts, observers, properties, budgets, network, skip_noops,
-        severed, lost
+        severed, lost, symmetric=None
     ))]
     #[allow(clippy::too_many_arguments)] // keywords on the Python side; grouping them hides names
     fn new(
@@ -76,6 +81,7 @@ impl Kernel {
         skip_noops: bool,
         severed: Vec<Vec<bool>>,
         lost: Option<Bound<'_, PyAny>>,
+        symmetric: Option<SymmetricNodes>,
     ) -> PyResult<Self> {
         let network = (self::network(network)?, skip_noops);
         let (nodes, streams) = (ghosts.len(), lost.is_some());
@@ -91,6 +97,8 @@ impl Kernel {
             lost: Vec::new(),
             ghosts,
             properties,
+            symmetry: symmetric
+                .map(|(groups, names, settled)| Symmetry::new(groups, names, settled)),
             asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),
             property_runs: AtomicU64::new(0),
@@ -118,7 +126,7 @@ impl Kernel {
     /// `checkpoint` says where and when progress is written, and whether to go on from there.
     #[pyo3(signature = (
         kind, *, depth, states, seconds, memory_mib, threads, keep_going, seed, walks, progress,
-        checkpoint=None, spill=None
+        checkpoint=None, spill=None, sleep=false
     ))]
     #[allow(clippy::too_many_arguments)] // as above
     fn search<'py>(
@@ -136,6 +144,7 @@ impl Kernel {
         progress: Option<Py<PyAny>>,
         checkpoint: Option<Py<Checkpoint>>,
         spill: Option<Py<Spill>>,
+        sleep: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limits = Limits {
             depth: depth.unwrap_or(u32::MAX),
@@ -159,6 +168,7 @@ impl Kernel {
             search.seen.may_spill(spill.get().inner.clone());
             search.scratch = Some(spill.get().inner.clone());
         }
+        search.sleep = sleep.then(|| Table::new(depths));
         let seconds = run(py, kind, &search, progress.as_ref())?;
         self.report(py, &search, seconds)
     }
@@ -246,9 +256,14 @@ impl Kernel {
             faults.set_item(name, count.load(Relaxed))?;
         }
         report.set_item("faults", faults)?;
+        let sampled = |symmetry: &Symmetry| symmetry.sampled.load(Relaxed);
+        report.set_item(
+            "sampled",
+            self.shared.symmetry.as_ref().is_some_and(sampled),
+        )?;
         let mut found = Vec::new();
         for finding in search.found.lock().iter().flatten() {
-            let (start, events) = path::events(py, search, &finding.route)?;
+            let (start, events) = path::events(py, search, (finding.property, &finding.route))?;
             found.push((finding.property, start, events));
         }
         report.set_item("found", found)?;

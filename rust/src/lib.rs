@@ -4,12 +4,16 @@
 //! is the only place where threads enter Python.
 
 mod build;
+mod canon;
 mod checkpoint;
+mod commute;
 mod connection;
+mod equivariant;
 mod expand;
 mod fingerprint;
 mod flat;
 mod intern;
+mod invariant;
 mod judge;
 mod kernel;
 mod layout;
@@ -24,8 +28,10 @@ mod scratch;
 mod search;
 mod seen;
 mod shared;
+mod sleep;
 mod start;
 mod store;
+mod symmetry;
 mod tables;
 mod trie;
 mod value;

@@ -10,7 +10,7 @@ use pyo3::types::PyList;
 use crate::expand::{Candidate, What};
 use crate::fingerprint::nonzero;
 use crate::search::worker::Worker;
-use crate::search::{Happened, Route, Search};
+use crate::search::{Happened, Route, Search, symmetric};
 
 /// The choices made in the start handlers, and the fingerprint they led to.
 pub type Begun = (Vec<u32>, u64);
@@ -20,10 +20,13 @@ pub type Begun = (Vec<u32>, u64);
 pub fn events<'py>(
     py: Python<'py>,
     search: &Search,
-    route: &Route,
+    (property, route): (usize, &Route),
 ) -> PyResult<(Begun, Bound<'py, PyList>)> {
     let (initial, happened) = match route {
         Route::Walked(initial, happened) => (*initial, happened.clone()),
+        Route::Seen(last, event) if search.shared.symmetry.is_some() => {
+            symmetric::retrace(search, *last, event.map(|_| property))?
+        }
         Route::Seen(last, event) => {
             let (initial, mut happened) = retrace(search, *last)?;
             happened.extend(event.iter());

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::intern::Interner;
 use crate::layout::Layout;
+use crate::symmetry::Symmetry;
 use crate::tables::Tables;
 use crate::trie::Trie;
 use crate::value::{Codec, immutable};
@@ -46,6 +47,8 @@ pub struct Shared {
     /// Per pair (peer times nodes plus node): what tells the node that the peer is lost.
     pub lost: Vec<u32>,
     pub properties: Vec<PropertyState>,
+    /// Where nodes may change places: how.
+    pub symmetry: Option<Symmetry>,
     /// Message types that predicates asked for. Queries hold their addresses, so they must live.
     pub asked_types: Mutex<FxHashMap<Arc<[usize]>, Py<PyAny>>>,
     pub handler_runs: AtomicU64,

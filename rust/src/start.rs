@@ -20,10 +20,17 @@ pub fn initial_states(
 ) -> PyResult<Vec<Initial>> {
     let stimulus = ("start",).into_pyobject(py)?;
     let mut partial: Vec<Vec<Outcome>> = vec![Vec::new()];
+    let mut begun = Vec::new();
     for &local in locals {
         let mut outcomes = shared.run(py, local, stimulus.as_any())?.to_vec();
         // Nothing is queued before a node starts.
         outcomes.retain(|outcome| outcome.limits.iter().all(|limit| limit.least == 0));
+        begun.push(outcomes);
+    }
+    if shared.symmetry.is_some() {
+        shared.verify_starts(&begun)?;
+    }
+    for outcomes in &begun {
         let extended = partial.iter().flat_map(|chosen| {
             outcomes.iter().map(|outcome| {
                 let mut chosen = chosen.clone();
@@ -36,7 +43,11 @@ pub fn initial_states(
     let assembled = partial
         .iter()
         .map(|chosen| assemble(shared, chosen, observers));
-    assembled.collect()
+    let assembled = assembled.collect::<PyResult<Vec<_>>>()?;
+    if shared.symmetry.is_some() {
+        shared.verify_initial(&assembled)?;
+    }
+    Ok(assembled)
 }
 
 fn assemble(shared: &Arc<Shared>, chosen: &[Outcome], observers: &[u32]) -> PyResult<Initial> {

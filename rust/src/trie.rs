@@ -47,6 +47,8 @@ pub struct Trie {
     nodes: Vec<Node>, // the first one is the root
     edges: Vec<Edge>,
     index: FxHashMap<(u32, u64), u32>,
+    /// Everything ever asked, each once.
+    queries: Vec<Query>,
 }
 
 /// The same values led a predicate to ask different things.
@@ -54,7 +56,16 @@ pub struct Trie {
 pub struct Fickle;
 
 impl Trie {
+    pub fn queries(&self) -> &[Query] {
+        &self.queries
+    }
+
     fn push(&mut self, node: Node) -> u32 {
+        if let Node::Ask(query) = &node {
+            if !self.queries.contains(query) {
+                self.queries.push(query.clone());
+            }
+        }
         self.nodes.push(node);
         (self.nodes.len() - 1) as u32
     }

@@ -22,6 +22,9 @@ class Codec:
     def immutable(self, data: bytes, /) -> bool:
         """Whether the value could be shared without harm."""
 
+    def rename(self, data: bytes, names: dict[str, str], /) -> bytes:
+        """The encoding of the same value with strings exchanged, old to new."""
+
     def digest(self, data: bytes, /) -> int:
         """64 bits, the same in every process."""
 
@@ -77,6 +80,7 @@ class Kernel:
         skip_noops: bool,
         severed: Sequence[Sequence[bool]],
         lost: Any,
+        symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None,
     ) -> None:
         """`properties`: "always", "sometimes", "rest" or "step"; `budgets`: -1 is unlimited.
 
@@ -99,6 +103,7 @@ class Kernel:
         progress: Callable[..., None] | None,
         checkpoint: Checkpoint | None = None,
         spill: Spill | None = None,
+        sleep: bool = False,
     ) -> dict[str, Any]:
         """Counts, what stopped it, and one finding per property: the shortest, as events.
 

@@ -100,6 +100,8 @@ def run_check(args: argparse.Namespace) -> int:
                 keep_going=args.keep_going,
                 liveness=args.liveness,
                 resume=args.resume,
+                reduction=args.reduction,
+                symmetry=args.symmetry == "on",
                 traces=args.traces,
                 progress=progress,
                 target=loaded.target,
@@ -219,6 +221,7 @@ def _parser() -> Parser:
 def _add_check(commands: Any) -> None:
     from presage.search.check import SEARCHES
     from presage.search.liveness import LIVENESS
+    from presage.search.reductions import REDUCTIONS
 
     parser = _add(commands, "check", run_check, "search a system for violations of its properties")
     _add_target(parser)
@@ -227,6 +230,8 @@ def _add_check(commands: Any) -> None:
     how.add_argument("--threads", metavar="N", type=_positive, default=1, help="default: 1")
     how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
     how.add_argument("--walks", metavar="N", type=_positive, help="how many random walks")
+    how.add_argument("--reduction", choices=REDUCTIONS, default="none", help="default: none")
+    how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
     how.add_argument("--keep-going", action="store_true", help="look on after a violation")
     how.add_argument(
         "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"

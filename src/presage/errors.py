@@ -105,6 +105,13 @@ class BadObserver(BadSystem):
     """
 
 
+class NotSymmetric(BadSystem):
+    """Cause: nodes declared interchangeable, in `System(symmetric=...)`, are told apart.
+
+    Remedy: treat them alike everywhere, or take them out of `symmetric`.
+    """
+
+
 class NotState(PresageError):
     """Cause: a value that cannot be copied exactly is part of a state, a message or a record.
 

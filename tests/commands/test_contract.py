@@ -31,6 +31,7 @@ KEYS: dict[str, Any] = {
 }
 ADDED = {"errors": list, "notes": list, "liveness": dict}
 ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
+ADDED |= {"reduction": str, "symmetry": bool}
 VIOLATION: dict[str, Any] = {
     "property": str,
     "kind": str,

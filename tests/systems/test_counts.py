@@ -93,6 +93,23 @@ def test_paxos_with_three_clients_has_its_published_counts_from_few_handler_runs
     assert 10_000 < report.handler_runs < 20_000
 
 
+@pytest.mark.parametrize("search", ["bfs", "dfs"])
+@pytest.mark.parametrize(
+    ("rms", "orbits"), [(2, 34), (3, 80), (4, 166), (5, 314), (6, 553), (7, 920)]
+)
+def test_two_phase_commit_has_its_number_of_orbits(rms: int, orbits: int, search: str) -> None:
+    report = checked("two_phase_commit", {"rms": rms}, symmetry=True, search=search)
+    assert (report.unique, report.exhausted, report.exit_status) == (orbits, True, 0)
+
+
+@pytest.mark.parametrize("search", ["bfs", "dfs"])
+def test_sleep_sets_save_most_transitions_of_two_phase_commit(search: str) -> None:
+    report = checked("two_phase_commit", {"rms": 7}, reduction="sleep", search=search)
+    assert report.unique == 296_448
+    assert report.generated * 5 < 2_744_706
+    assert set(report.properties.values()) <= {"held", "reached"}
+
+
 def test_every_shipped_name_has_a_factory_that_tells_its_parameters() -> None:
     for name, path in SHIPPED.items():
         module = importlib.import_module(path)

@@ -213,7 +213,7 @@ impl Graph {
         let begin = wanted.first().ok_or_else(path::lost)?.0;
         wanted.remove(0);
         let (initial, happened) = self.happened(search, begin, &wanted)?;
-        path::events(py, search, &Route::Walked(initial, happened))
+        path::events(py, search, (0, &Route::Walked(initial, happened)))
     }
 
     /// How many states are live, unknown and dead, and how many edges go from live to dead.

@@ -4,7 +4,9 @@ pub mod bfs;
 pub mod dfs;
 pub mod frontier;
 pub mod level;
+pub mod reduced;
 mod relief;
+pub mod symmetric;
 pub mod walk;
 pub mod worker;
 
@@ -23,6 +25,7 @@ use crate::layout::FAULTS;
 use crate::scratch::Scratch;
 use crate::seen::Seen;
 use crate::shared::{PropertyState, Shared};
+use crate::sleep;
 
 pub struct Limits {
     pub depth: u32, // counts the initial state as 1; u32::MAX for none
@@ -84,6 +87,8 @@ pub struct Search {
     pub memory: relief::Memory,
     /// What else to know about the result.
     pub notes: Mutex<Vec<String>>,
+    /// What sleeps where, in a search that leaves out orders which lead to the same state.
+    pub sleep: Option<sleep::Table>,
 }
 
 #[derive(Clone)]
@@ -117,6 +122,7 @@ impl Search {
             scratch: None,
             memory: relief::Memory::default(),
             notes: Mutex::default(),
+            sleep: None,
         }
     }
 

@@ -60,7 +60,7 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
     search.generated.fetch_add(u64::from(number == 0), Relaxed);
     loop {
         let length = events.len() as u32;
-        if visit(search, sum, length) {
+        if visit(search, worker.standing_for(&state, sum)?, length) {
             worker.check_state(&state, None, length, || {
                 Route::Walked(start, events.clone())
             })?;

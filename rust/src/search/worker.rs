@@ -4,6 +4,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::prelude::*;
 
+use super::reduced::Reduced;
+use super::symmetric::Symmetric;
 use super::{Found, Happened, Route, Search};
 use crate::expand::{Candidate, Expander, NOWHERE, What};
 use crate::fingerprint::nonzero;
@@ -22,8 +24,10 @@ const AHEAD: usize = 12;
 pub struct Worker<'a> {
     pub search: &'a Search,
     pub expander: Expander,
-    judge: Judge,
+    pub judge: Judge,
     fresh: Vec<u32>,
+    pub reduced: Reduced,
+    pub symmetric: Option<Box<Symmetric>>,
     faults: [u64; FAULTS.len()],
 }
 
@@ -56,6 +60,8 @@ impl<'a> Worker<'a> {
             expander: Expander::new(search.shared.clone()),
             judge: Judge::new(search.shared.clone()),
             fresh: Vec::new(),
+            reduced: Reduced::default(),
+            symmetric: search.shared.symmetry.as_ref().map(|_| Box::default()),
             faults: Default::default(),
         }
     }
@@ -68,6 +74,9 @@ impl<'a> Worker<'a> {
 
     /// Put the initial states into `out` and judge them. One thread does this, before all else.
     pub fn begin(&mut self, out: &mut Vec<u32>) -> PyResult<()> {
+        if self.symmetric.is_some() {
+            return self.begin_symmetric(out);
+        }
         self.search.depth.fetch_max(1, Relaxed);
         for (index, initial) in self.search.initial.iter().enumerate() {
             self.search.generated.fetch_add(1, Relaxed);
@@ -78,7 +87,8 @@ impl<'a> Worker<'a> {
                 self.search.seen.add(1);
                 self.search.frontier.fetch_add(1, Relaxed);
                 store(out, initial.sum, |out| {
-                    out.extend_from_slice(&initial.words)
+                    out.extend_from_slice(&initial.words);
+                    self.search.begin_reduced(key, out);
                 });
                 let words = &initial.words;
                 self.check_state(words, None, 0, || Route::Walked(index, Vec::new()))?;
@@ -96,6 +106,12 @@ impl<'a> Worker<'a> {
         depth: u32,
         out: &mut Vec<u32>,
     ) -> PyResult<bool> {
+        if let Some(table) = &self.search.sleep {
+            return self.expand_reduced(table, (buffer, offsets), depth, out);
+        }
+        if self.symmetric.is_some() {
+            return self.expand_symmetric(buffer, offsets, depth, out);
+        }
         for batch in offsets.chunks(BATCH) {
             if self.search.stopping() {
                 return Ok(false);
@@ -107,7 +123,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    fn list(&mut self, buffer: &[u32], batch: &[usize], depth: u32) -> PyResult<()> {
+    pub fn list(&mut self, buffer: &[u32], batch: &[usize], depth: u32) -> PyResult<()> {
         self.expander.candidates.clear();
         for (from, &at) in batch.iter().enumerate() {
             let state = stored(buffer, at);
@@ -144,6 +160,12 @@ impl<'a> Worker<'a> {
     fn check_step(&mut self, index: usize, sum: u64, depth: u32) {
         let candidate = self.expander.candidates[index];
         self.count_fault(&candidate);
+        self.check_broken(index, sum, depth);
+    }
+
+    #[inline(always)]
+    pub fn check_broken(&mut self, index: usize, sum: u64, depth: u32) {
+        let candidate = self.expander.candidates[index];
         if candidate.effect == NOWHERE {
             return;
         }
@@ -265,7 +287,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Judge what must hold where the system has come to rest.
-    fn check_rest(&mut self, state: Stored<'_>, length: u32) -> PyResult<()> {
+    pub fn check_rest(&mut self, state: Stored<'_>, length: u32) -> PyResult<()> {
         let key = nonzero(state.sum);
         self.check_rest_by(state.words, length, || Route::Seen(key, None))
     }
@@ -293,8 +315,9 @@ impl<'a> Worker<'a> {
             return Ok(None);
         }
         let verdict = self.judge.holds(property, words, &self.expander.mirror)?;
-        if verdict.is_none() {
-            state.decided.store(true, Relaxed);
+        match verdict {
+            None => state.decided.store(true, Relaxed),
+            Some(verdict) => self.compare(property, words, verdict)?,
         }
         Ok(verdict)
     }

@@ -21,6 +21,7 @@ mod reduce;
 mod reference;
 mod refused;
 mod registry;
+mod rename;
 mod wire;
 
 use pyo3::prelude::*;
@@ -31,6 +32,7 @@ use blame::Frame;
 use decode::Decoder;
 use encode::Encoder;
 use registry::Registry;
+pub use rename::Form;
 use wire::{IMMUTABLE, MUTABLE, malformed};
 
 /// Translates values to bytes and back. Safe to share between threads.
@@ -128,6 +130,24 @@ impl Codec {
     #[pyo3(name = "immutable")]
     fn is_immutable(data: &[u8]) -> bool {
         immutable(data)
+    }
+
+    /// The encoding of the same value with some strings exchanged, `old -> new`.
+    #[pyo3(name = "rename")]
+    fn rename_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        names: std::collections::HashMap<String, String>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let exchange = |text: &[u8]| {
+            let name = std::str::from_utf8(text).ok()?;
+            names.get(name).map(|name| name.as_bytes())
+        };
+        Ok(PyBytes::new(
+            py,
+            &self.rename(data, Form::Value, &exchange)?,
+        ))
     }
 
     /// 64 bits that stand for `data`, the same in every process.

@@ -117,6 +117,11 @@ impl<'b> Reader<'b> {
         Reader { rest: bytes }
     }
 
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

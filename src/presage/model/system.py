@@ -30,6 +30,8 @@ from presage.model.faults import Faults as Faults
 from presage.model.fields import RESERVED
 from presage.model.service import Service
 from presage.model.stream import Streams
+from presage.model.symmetric import Symmetric
+from presage.model.symmetric import symmetric as checked_symmetric
 
 NETWORKS = ("unordered", "duplicating", "ordered")
 
@@ -81,6 +83,7 @@ class System:
         properties: Sequence[Any] = (),
         skip_noops: bool | None = None,
         streams: Streams | bool | None = None,
+        symmetric: Sequence[Sequence[str]] = (),
         name: str | None = None,
     ) -> None:
         self.nodes: dict[str, Service] = _checked_nodes(nodes)
@@ -100,6 +103,7 @@ class System:
             for index, (node, prototype) in enumerate(self.nodes.items())
         )
         self._observed = [self._encode_observer(*named) for named in self.observers.items()]
+        self.symmetric: Symmetric = checked_symmetric(self, symmetric)
 
     def observed(self) -> list[Any]:
         """Fresh initial states of the observers, in order."""

@@ -29,6 +29,7 @@ from presage.model.source import raised
 from presage.model.system import System
 from presage.model.view import WorldView, node_view
 from presage.props.property import Property
+from presage.search.asymmetry import Asymmetry
 from presage.search.difference import describe, first_difference
 from presage.search.fairness import unit
 from presage.search.haunted import Haunted
@@ -41,7 +42,7 @@ EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 Branch = tuple[Any, ...]  # choices, values, sends, records, broken[, flows, limits]
 
 
-class Bridge:
+class Bridge(Asymmetry):
     """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
 
     def __init__(self, system: System, watch: Watch) -> None:

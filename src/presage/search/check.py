@@ -22,6 +22,7 @@ from presage.search import checkpoint as disk
 from presage.search.bridge import Bridge
 from presage.search.confirm import Confirmed, Finding, confirm
 from presage.search.liveness import Limits, examine, is_exact
+from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report, Violation
 from presage.search.shrink import shrink
 from presage.search.watch import SECONDS_DEFAULT, Watch
@@ -74,6 +75,8 @@ def check(
     keep_going: bool = False,
     walks: int = WALKS_DEFAULT,
     liveness: str = "exact",
+    reduction: str = "none",
+    symmetry: bool = False,
     handler_seconds: float = SECONDS_DEFAULT,
     progress: ProgressLine | None = None,
     traces: str | Path | None = ".presage/traces",
@@ -92,10 +95,11 @@ def check(
     limits |= {"threads": threads, "walks": walks}
     _check_limits(search, seed, limits)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
+    check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
     with Watch(handler_seconds, give_up) as watch:
         bridge = Bridge(system, watch)
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
-        kernel = build(system, bridge)
+        kernel = build(system, bridge, symmetry=symmetry)
         raw = kernel.search(
             search,
             seconds=seconds,
@@ -104,9 +108,11 @@ def check(
             progress=_teller(system, progress),
             **limits,
             **kept,
+            sleep=reduction == "sleep",
         )
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
+        tell_reduction(report, system, reduction, symmetry=symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
         _conclude(kernel, bridge, watch, report, raw, bounds)
     _save(report, traces)
@@ -132,7 +138,7 @@ def _conclude(
     _missed(system, report)
 
 
-def build(system: System, bridge: Bridge) -> Kernel:
+def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     """The kernel of `system`."""
     if len(system.properties) > PROPERTIES_MAX:
         raise BadSystem(
@@ -160,6 +166,7 @@ def build(system: System, bridge: Bridge) -> Kernel:
             for way in system.faults.partitions
         ],
         lost=None if system.streams is None else LOST,
+        symmetric=symmetric_nodes(system) if symmetry else None,
     )
 
 

@@ -146,6 +146,8 @@ class Report:
     target: str | None = None  # as given on the command line; None: checked from Python
     search: str = "bfs"
     seed: int = 0
+    reduction: str = "none"  # or sleep: orders that lead to the same state were left out
+    symmetry: bool = False  # states that differ by exchanging nodes counted as one
     parameters: dict[str, Any] = field(default_factory=dict)
     exhausted: bool = False
     stopped_by: str | None = None  # violation, depth, states, seconds, memory, interrupt
@@ -193,6 +195,8 @@ class Report:
             "target": self.target,
             "search": self.search,
             "seed": self.seed,
+            "reduction": self.reduction,
+            "symmetry": self.symmetry,
             "parameters": plain_parameters(self.parameters),
             "exhausted": self.exhausted,
             "stopped_by": self.stopped_by,

@@ -124,5 +124,6 @@ def system(*, rms: int = 3) -> System:
         network="duplicating",
         properties=[consistent, commit_agreement, abort_agreement],
         skip_noops=False,
+        symmetric=[names],
         name="two-phase commit",
     )

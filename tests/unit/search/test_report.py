@@ -75,6 +75,8 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "target": "paxos",
         "search": "bfs",
         "seed": 0,
+        "reduction": "none",
+        "symmetry": False,
         "parameters": {"clients": 3, "drops": "inf"},
         "exhausted": True,
         "stopped_by": None,

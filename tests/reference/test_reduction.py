@@ -1,0 +1,71 @@
+"""Sleep sets against the plain search, on random systems: fewer transitions, nothing else."""
+
+from itertools import count
+
+import pytest
+from reference.random_systems import random_system
+
+from presage import check
+
+STATES_MAX = 500
+SYSTEMS_PER_TEST = 130  # 1,040 in all
+
+
+def outcome(system, **how):
+    """States met, violations with their lengths, and every property's verdict."""
+    report = check(system, keep_going=True, traces=None, liveness="rest", **how)
+    broken = {found.prop: found.steps for found in report.violations if found.kind != "unreached"}
+    return report, broken
+
+
+def compare(system, plain, shortest):
+    for threads in (1, 3):
+        report, broken = outcome(system, reduction="sleep", threads=threads)
+        assert report.exhausted
+        assert (report.unique, report.depth) == (plain.unique, plain.depth)
+        assert report.properties == plain.properties
+        assert broken == shortest
+        assert report.generated <= plain.generated
+    report, broken = outcome(system, reduction="sleep", search="dfs", threads=2)
+    assert report.unique == plain.unique
+    assert report.properties == plain.properties
+    assert set(broken) == set(shortest)
+    return report.generated < plain.generated
+
+
+@pytest.mark.parametrize("batch", range(8))
+def test_sleep_sets_keep_every_state_and_verdict(batch):
+    compared = saved = 0
+    for seed in count(500_000 + batch * 10_000):
+        system = random_system(seed, wired=seed % 3 == 0)
+        plain, shortest = outcome(system, states=STATES_MAX)
+        if not plain.exhausted:
+            continue
+        try:
+            saved += compare(system, plain, shortest)
+        except AssertionError as error:
+            raise AssertionError(f"random_system({seed}): {error}") from error
+        compared += 1
+        if compared == SYSTEMS_PER_TEST:
+            break
+    assert saved > SYSTEMS_PER_TEST // 4  # the reduction reduces
+
+
+def test_a_bounded_search_with_sleep_sets_covers_what_the_plain_one_covers():
+    compared = 0
+    for seed in count(600_000):
+        system = random_system(seed, wired=seed % 3 == 0)
+        whole, _ = outcome(system, states=STATES_MAX)
+        if not whole.exhausted or whole.depth < 4:
+            continue
+        depth = whole.depth // 2 + 1
+        plain, shortest = outcome(system, depth=depth)
+        for how in ({}, {"threads": 3}, {"search": "dfs"}, {"search": "dfs", "threads": 2}):
+            report, broken = outcome(system, depth=depth, reduction="sleep", **how)
+            assert report.unique == plain.unique, (seed, how)
+            assert set(broken) == set(shortest), (seed, how)
+            assert report.properties == plain.properties, (seed, how)
+            assert not report.exhausted
+        compared += 1
+        if compared == 60:
+            return
