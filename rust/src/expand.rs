@@ -16,7 +16,7 @@ use crate::layout::{Budget, CUT, DROP, DUPLICATE, HEAL, IDLE, Network, PARTITION
 use crate::links::Flowing;
 use crate::mirror::Mirror;
 use crate::shared::Shared;
-use crate::tables::{NOT_A_FAULT, Outcome};
+use crate::tables::NOT_A_FAULT;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
@@ -69,7 +69,7 @@ pub struct Effect {
     pub node: u32,
     pub local: u32,
     /// What the new local state (and, on an unordered net, the sends) add to the fingerprint.
-    delta: u64,
+    pub delta: u64,
     pub sends: (u32, u32),
     pub records: u32,
     pub fault: u8,
@@ -87,10 +87,10 @@ pub struct Expander {
     pub effects: Vec<Effect>,
     pub sends: Vec<u32>,
     /// Per local state: its range of internal effects, start and length packed; MAX if not known.
-    internals: Vec<u64>,
-    deliveries: FlatMap,
+    pub internals: Vec<u64>,
+    pub deliveries: FlatMap,
     /// As `deliveries`, for messages of streams: those are transitions whatever they do.
-    received: FlatMap,
+    pub received: FlatMap,
     pub observed: Vec<FlatMap>,
     observed_mix: FlatMap,
     pub pushes: FlatMap,
@@ -298,107 +298,5 @@ impl Expander {
         }
         self.observed[slot].insert(key, u64::from(after));
         Ok(after)
-    }
-
-    /// The range of effects of what a node in `local` can start by itself.
-    #[inline(always)]
-    pub fn internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
-        match self.internals[local as usize] {
-            u64::MAX => self.learn_internal(local),
-            range => Ok(((range >> 32) as u32, range as u32)),
-        }
-    }
-
-    #[cold]
-    fn learn_internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
-        let internals = self.shared.internals(local)?;
-        if self.shared.symmetry.is_some() {
-            self.shared.verify_internals(local)?;
-        }
-        self.sync();
-        let start = self.effects.len() as u32;
-        for internal in internals.iter() {
-            let origin = (internal.stimulus, internal.fault);
-            self.compile(local, origin, &internal.outcomes, false);
-        }
-        let count = self.effects.len() as u32 - start;
-        self.internals[local as usize] = pair(start, count);
-        Ok((start, count))
-    }
-
-    /// The range of effects of `envelope` on its receiver in `local`.
-    #[inline(always)]
-    pub fn delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
-        match self.deliveries.get(pair(local, envelope)) {
-            Some(range) => Ok(((range >> 32) as u32, range as u32)),
-            None => self.learn_delivery(local, envelope),
-        }
-    }
-
-    #[cold]
-    fn learn_delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
-        let outcomes = self.shared.delivery(local, envelope)?;
-        if self.shared.symmetry.is_some() {
-            self.shared.verify_delivery(local, envelope)?;
-        }
-        self.sync();
-        let start = self.effects.len() as u32;
-        let skip_noops = self.shared.layout.skip_noops;
-        self.compile(local, (envelope, NOT_A_FAULT), &outcomes, skip_noops);
-        let count = self.effects.len() as u32 - start;
-        self.deliveries
-            .insert(pair(local, envelope), pair(start, count));
-        Ok((start, count))
-    }
-
-    /// The range of effects of `envelope`, come by a stream, on its receiver in `local`.
-    #[inline(always)]
-    pub fn reception(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
-        if let Some(range) = self.received.get(pair(local, envelope)) {
-            return Ok(((range >> 32) as u32, range as u32));
-        }
-        let outcomes = self.shared.delivery(local, envelope)?;
-        self.sync();
-        let start = self.effects.len() as u32;
-        self.compile(local, (envelope, NOT_A_FAULT), &outcomes, false);
-        let count = self.effects.len() as u32 - start;
-        let range = pair(start, count);
-        self.received.insert(pair(local, envelope), range);
-        Ok((start, count))
-    }
-
-    fn compile(&mut self, before: u32, origin: (u32, u8), outcomes: &[Outcome], skip_noops: bool) {
-        for (branch, outcome) in outcomes.iter().enumerate() {
-            let share = |local: u32| self.mirror.locals[local as usize].mix;
-            let quiet = outcome.sends.is_empty() && outcome.flows.is_empty();
-            // A message that arrives at a node which is not up is lost: that is no idle delivery.
-            let lost = !self.mirror.ups[before as usize]
-                && self.shared.layout.network != Network::Duplicating;
-            let silent = quiet && outcome.records == 0 && !lost;
-            if skip_noops && silent && outcome.local == before {
-                continue; // no transition at all, so no step property is asked about it either
-            }
-            let mut delta = share(outcome.local).wrapping_sub(share(before));
-            if self.shared.layout.network == Network::Unordered {
-                for &send in &outcome.sends {
-                    delta = delta.wrapping_add(self.mirror.envelopes[send as usize].mix);
-                }
-            }
-            let sends = (self.sends.len() as u32, outcome.sends.len() as u32);
-            self.sends.extend_from_slice(&outcome.sends);
-            let flowing = self.compile_flows(outcome);
-            self.effects.push(Effect {
-                node: self.mirror.locals[before as usize].node,
-                local: outcome.local,
-                delta,
-                sends,
-                records: outcome.records,
-                fault: origin.1,
-                broken: outcome.broken,
-                origin: origin.0,
-                branch: branch as u32,
-                flowing,
-            });
-        }
     }
 }

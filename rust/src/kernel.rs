@@ -18,12 +18,9 @@ use crate::search::{Limits, Search, bfs, dfs, walk};
 use crate::shared::{Kind, PropertyState, Shared};
 use crate::sleep::Table;
 use crate::start::initial_states;
-use crate::symmetry::Symmetry;
+use crate::symmetry::{SymmetricNodes, Symmetry};
 use crate::tables::Tables;
 use crate::value::Codec;
-
-/// Groups of nodes, the names of all, and per node and field whether it is settled.
-type SymmetricNodes = (Vec<Vec<u32>>, Vec<String>, Vec<Vec<bool>>);
 
 #[pyclass(frozen)]
 pub struct Kernel {
@@ -97,8 +94,7 @@ impl Kernel {
             lost: Vec::new(),
             ghosts,
             properties,
-            symmetry: symmetric
-                .map(|(groups, names, settled)| Symmetry::new(groups, names, settled)),
+            symmetry: symmetric.map(Symmetry::new),
             asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),
             property_runs: AtomicU64::new(0),
@@ -112,14 +108,7 @@ impl Kernel {
         if let Some(lost) = lost {
             shared.lost = shared.losses(py, &lost)?;
         }
-        let locals = values.iter().enumerate();
-        let locals = locals.map(|(node, values)| shared.local(py, node, values));
-        let states = observers.iter().map(|state| shared.intern_value(py, state));
-        Ok(Kernel {
-            locals: locals.collect::<PyResult<_>>()?,
-            observers: states.collect::<PyResult<_>>()?,
-            shared: Arc::new(shared),
-        })
+        Kernel::of(py, shared, &values, &observers)
     }
 
     /// Run one search; a second one on the same kernel finds every step already run.
@@ -224,6 +213,23 @@ fn run(py: Python<'_>, kind: &str, search: &Search, progress: Option<&Py<PyAny>>
 }
 
 impl Kernel {
+    /// A kernel whose nodes and observers begin with these values.
+    fn of(
+        py: Python<'_>,
+        shared: Shared,
+        values: &[Bound<'_, PyAny>],
+        observers: &[Bound<'_, PyAny>],
+    ) -> PyResult<Self> {
+        let locals = values.iter().enumerate();
+        let locals = locals.map(|(node, values)| shared.local(py, node, values));
+        let states = observers.iter().map(|state| shared.intern_value(py, state));
+        Ok(Kernel {
+            locals: locals.collect::<PyResult<_>>()?,
+            observers: states.collect::<PyResult<_>>()?,
+            shared: Arc::new(shared),
+        })
+    }
+
     fn report<'py>(
         &self,
         py: Python<'py>,

@@ -8,6 +8,7 @@ mod canon;
 mod checkpoint;
 mod commute;
 mod connection;
+mod effects;
 mod equivariant;
 mod expand;
 mod fingerprint;

@@ -59,8 +59,11 @@ pub struct Symmetry {
     pub sampled: AtomicBool,
 }
 
+/// Groups of nodes, the names of all, and per node and field whether it is settled.
+pub type SymmetricNodes = (Vec<Vec<u32>>, Vec<String>, Vec<Vec<bool>>);
+
 impl Symmetry {
-    pub fn new(groups: Vec<Vec<u32>>, names: Vec<String>, settled: Vec<Vec<bool>>) -> Self {
+    pub fn new((groups, names, settled): SymmetricNodes) -> Self {
         let mut group_of = vec![None; names.len()];
         let mut grouped = FxHashMap::default();
         for (group, nodes) in groups.iter().enumerate() {

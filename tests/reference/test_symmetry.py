@@ -25,7 +25,8 @@ class Orbits(Explorer):
         known = len(self.seen)
         key = super().meet(state, length)
         if len(self.seen) > known:
-            self.orbits.add(min(key_of(self.system, self.arranged(state, each)) for each in self.places))
+            images = (self.arranged(state, each) for each in self.places)
+            self.orbits.add(min(key_of(self.system, image) for image in images))
         return key
 
     def arranged(self, state, places):

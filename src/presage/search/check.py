@@ -100,16 +100,9 @@ def check(
         bridge = Bridge(system, watch)
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         kernel = build(system, bridge, symmetry=symmetry)
-        raw = kernel.search(
-            search,
-            seconds=seconds,
-            keep_going=keep_going,
-            seed=seed,
-            progress=_teller(system, progress),
-            **limits,
-            **kept,
-            sleep=reduction == "sleep",
-        )
+        how: dict[str, Any] = {"seconds": seconds, "keep_going": keep_going, "seed": seed}
+        how |= {"sleep": reduction == "sleep", "progress": _teller(system, progress)}
+        raw = kernel.search(search, **how, **limits, **kept)
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
         tell_reduction(report, system, reduction, symmetry=symmetry, sampled=raw["sampled"])
