@@ -32,10 +32,10 @@ demo: $(CORE) ## find a real historic bug of a Paxos implementation
 	fi
 
 test: $(CORE) ## run the tests, except the slow ones
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 test-all: $(CORE) ## run all tests, the slow ones too
-	$(BIN)/pytest -m ''
+	$(BIN)/pytest -n auto -m ''
 
 lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 	$(BIN)/ruff check .
