@@ -8,18 +8,21 @@ from itertools import chain, combinations
 
 from reference.plain import TooLarge
 
+from presage.model.event import FAULT_KINDS
 from presage.model.world import World
 
-FAULTS = ("crash", "restart", "drop", "duplicate")
+GONE = ("broken", "refused", "keepalive")
 
 
 def unit(event):
     """What fairness is about; None for a call or a fault."""
-    if event.kind == "deliver":
+    if event.kind in ("deliver", "receive"):
         message = event.message
         # In the random systems a plain message is a member of an enum: a type of its own.
         kind = message.name if hasattr(message, "name") else type(message)
-        return ("deliver", event.source, event.node, kind)
+        return (event.kind, event.source, event.node, kind)
+    if event.kind in GONE:
+        return ("gone", event.peer, event.node)
     if event.kind == "timer":
         return ("timer", event.node, event.timer, event.args)
     return ("action", event.node, event.action) if event.kind == "action" else None
@@ -51,7 +54,7 @@ def graph(system, most):
         for event in world.enabled():
             for choices in world.runs(event):
                 world.apply(event, choices)
-                here.append((meet(world), unit(event), event.kind in FAULTS))
+                here.append((meet(world), unit(event), event.kind in FAULT_KINDS))
                 world.restore(state)
         edges.append(here)
     return edges, views

@@ -8,11 +8,19 @@ use crate::expand::{Candidate, Expander, NOWHERE, What};
 
 const UNASKED: u32 = FAULT - 1;
 
+/// Where what a handler is given comes from. All ways to hear that a stream is gone are one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Source {
+    Node,
+    Network,
+    Stream,
+}
+
 #[derive(Default)]
 pub struct Units {
     names: FxHashMap<String, u32>,
-    /// By (whether it is a message, node, envelope or stimulus).
-    known: FxHashMap<(bool, u32, u32), u32>,
+    /// By (what kind of event, node, envelope or stimulus).
+    known: FxHashMap<(Source, u32, u32), u32>,
     /// By index of the effect, as one expander counts them.
     effects: Vec<u32>,
 }
@@ -47,16 +55,25 @@ impl Units {
             return Ok(FAULT);
         }
         let effect = &expander.effects[candidate.effect as usize];
-        let message = candidate.what == What::Deliver;
-        let key = (message, effect.node, effect.origin);
+        let source = match candidate.what {
+            What::Deliver => Source::Network,
+            What::Receive | What::Broken | What::Refused | What::KeepAlive => Source::Stream,
+            _ => Source::Node,
+        };
+        let key = (source, effect.node, effect.origin);
         if let Some(&unit) = self.known.get(&key) {
             return Ok(unit);
         }
         let shared = &expander.shared;
         let name: Option<String> = Python::attach(|py| {
-            let stimulus = if message {
+            let kind = match source {
+                Source::Node => None,
+                Source::Network => Some("deliver"),
+                Source::Stream => Some("receive"),
+            };
+            let stimulus = if let Some(kind) = kind {
                 let whole = shared.message(py, effect.origin)?;
-                let told = ("deliver", whole.get_item(0)?, whole.get_item(2)?);
+                let told = (kind, whole.get_item(0)?, whole.get_item(2)?);
                 told.into_pyobject(py)?.into_any()
             } else {
                 shared.stimulus(py, effect.origin)?

@@ -1,7 +1,8 @@
 """What fairness speaks of: units, and whether a loop is fair to all of them.
 
 A unit is what must get its turn on an endless execution: deliveries of one type of message on one
-channel, one timer of one node, one action of one node. Deliveries are grouped by type, not told
+channel or stream, the news at one node that its connection to another is gone, one timer of one
+node, one action of one node. Deliveries are grouped by type, not told
 apart by content: content may change all the time (a retry counter), and a fairness that speaks of
 each content separately would then promise nothing. Workload calls and faults belong to no unit:
 clients may stop, and nobody is owed a fault.
@@ -20,13 +21,16 @@ from presage.model.local import Stimulus
 from presage.model.stimulus import stimulus_of
 from presage.model.system import System
 
+# What the end of a stream hands to its node: a message, or in one of three ways that it is gone.
+STREAM_KINDS = frozenset({"receive", "broken", "refused", "keepalive"})
+
 
 def unit(system: System, node: int, stimulus: Stimulus) -> str | None:
     """The unit that `stimulus` belongs to when it happens at `node`; None if to none."""
     name = system.names[node]
     kind = stimulus[0]
-    if kind == "deliver":
-        return f"deliver {_type(stimulus[2])} {system.names[stimulus[1]]} -> {name}"
+    if kind in ("deliver", "receive"):
+        return f"{kind} {_type(stimulus[2])} {system.names[stimulus[1]]} -> {name}"
     if kind == "timer":
         return f"timer {system.codec.encode(stimulus).hex()} at {name}"
     if kind == "action":
@@ -38,7 +42,10 @@ def unit_of(system: System, event: Event) -> str | None:
     """The unit of an event of a live world."""
     if event.kind in FAULT_KINDS:
         return None
-    return unit(system, system.index(event.node), stimulus_of(system, event))
+    stimulus = stimulus_of(system, event)
+    if event.kind in STREAM_KINDS:
+        stimulus = ("receive", *stimulus[1:])
+    return unit(system, system.index(event.node), stimulus)
 
 
 def is_fair(fairness: str, enabled: Sequence[Iterable[str]], taken: Iterable[str]) -> bool:

@@ -61,14 +61,13 @@ def examine(
     Whoever takes one puts it into the report before asking for the next.
     """
     asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
-    streams = bridge.system.streams is not None
-    reason = _unexamined(report, limits, streams)
+    reason = _unexamined(report, limits)
     if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
         report.notes.append(
             "`eventually` was checked where the system comes to rest; endless executions (cycles)"
             f" were not examined: {reason}"
         )
-    if report.stopped_by == "violation" and limits.exact and report.search == "bfs" and not streams:
+    if report.stopped_by == "violation" and limits.exact and report.search == "bfs":
         asked = [each for each in asked if report.properties[each[1].name] == "violated"]
     elif reason:
         asked = []
@@ -104,10 +103,8 @@ def _asked(report: Report, prop: Property) -> bool:
     return prop.kind == "eventually" and report.properties[prop.name] != "error"
 
 
-def _unexamined(report: Report, limits: Limits, streams: bool) -> str:
+def _unexamined(report: Report, limits: Limits) -> str:
     """Why cycles are not looked for; "" if they are."""
-    if streams:
-        return "what is fair between the ends of a stream is not defined yet"
     if report.search != "bfs":
         return f"`{report.search}` does not keep the graph, `bfs` does"
     if not limits.exact:

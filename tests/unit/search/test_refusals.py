@@ -27,13 +27,6 @@ def two(**settings) -> System:
     return System({"a": Node(), "b": Node()}, properties=[always_again], **settings)
 
 
-def test_endless_executions_of_streams_are_said_not_to_be_examined() -> None:
-    [note] = check(two(streams=True), traces=None).notes
-    assert "were not examined" in note and "stream" in note
-    [note] = check(two(), traces=None).notes
-    assert "were examined too" in note
-
-
 def test_a_checkpoint_of_streams_or_partitions_is_refused(tmp_path) -> None:
     split = Partition({"left": ["a"], "right": ["b"]})
     for settings in (
