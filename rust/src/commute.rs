@@ -3,7 +3,8 @@
 //! Two events are independent in a state if each is possible after the other and both orders end in
 //! the same state. Events at different nodes touch different local states, so only what they share
 //! can tell their orders apart: a message, a limited budget, an observer. For two events at one
-//! node the four steps are looked up and compared, once per pair of effects.
+//! node the four steps are looked up and compared, once per pair of effects. Where there are
+//! clocks, whatever they are told may let a timer of any node fire or wait: it depends on all.
 //!
 //! Invariant: an answer of `true` is a fact about this very state; every kind of event that is not
 //! known here is dependent on everything.
@@ -57,6 +58,7 @@ impl Expander {
             (NOWHERE, effect) => Ok(!self.restores(state, a, effect) && !self.may_flow(effect)),
             (effect, NOWHERE) => Ok(!self.restores(state, b, effect) && !self.may_flow(effect)),
             (one, other) if self.may_flow(one) || self.may_flow(other) => Ok(false),
+            (one, other) if self.may_tick(one) || self.may_tick(other) => Ok(false),
             _ => self.steps_commute(commuting, state, a, b),
         }
     }
@@ -66,6 +68,11 @@ impl Expander {
         let effect = &self.effects[effect as usize];
         let streams = self.shared.layout.streams.is_some();
         effect.flowing != NOWHERE || (streams && effect.fault != NOT_A_FAULT)
+    }
+
+    /// Whether the clocks of a timed system hear of an effect. Firing always tells them.
+    fn may_tick(&self, effect: u32) -> bool {
+        self.shared.layout.clocks.is_some() && self.effects[effect as usize].records != 0
     }
 
     /// Whether `effect` sends the very message that `lost` takes out of a set of messages.

@@ -98,6 +98,7 @@ impl Expander {
             let sends = (self.sends.len() as u32, outcome.sends.len() as u32);
             self.sends.extend_from_slice(&outcome.sends);
             let flowing = self.compile_flows(outcome);
+            self.odds.push(outcome.odds);
             self.effects.push(Effect {
                 node: self.mirror.locals[before as usize].node,
                 local: outcome.local,

@@ -16,11 +16,11 @@ use crate::layout::{Budget, CUT, DROP, DUPLICATE, HEAL, IDLE, Network, PARTITION
 use crate::links::Flowing;
 use crate::mirror::Mirror;
 use crate::shared::Shared;
-use crate::tables::NOT_A_FAULT;
+use crate::tables::{NOT_A_FAULT, Odds};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    /// A timer, action, call, crash, restart or reset of one node.
+    /// A timer, action, call, write or wake of one node, or a fault of its own.
     Internal,
     Deliver,
     Drop,
@@ -86,6 +86,8 @@ pub struct Expander {
     pub mirror: Mirror,
     pub effects: Vec<Effect>,
     pub sends: Vec<u32>,
+    /// Per effect. Apart, because only walks look at it.
+    pub odds: Vec<Odds>,
     /// Per local state: its range of internal effects, start and length packed; MAX if not known.
     pub internals: Vec<u64>,
     pub deliveries: FlatMap,
@@ -93,6 +95,7 @@ pub struct Expander {
     pub received: FlatMap,
     pub observed: Vec<FlatMap>,
     observed_mix: FlatMap,
+    dues: FlatMap,
     pub pushes: FlatMap,
     pub doubles: FlatMap,
     pub scratch: Vec<u32>,
@@ -111,11 +114,13 @@ impl Expander {
             mirror: Mirror::default(),
             effects: Vec::new(),
             sends: Vec::new(),
+            odds: Vec::new(),
             internals: Vec::new(),
             deliveries: FlatMap::default(),
             received: FlatMap::default(),
             observed: (0..observers).map(|_| FlatMap::default()).collect(),
             observed_mix: FlatMap::default(),
+            dues: FlatMap::default(),
             pushes: FlatMap::default(),
             doubles: FlatMap::default(),
             scratch: Vec::new(),
@@ -141,7 +146,9 @@ impl Expander {
             let (start, count) = self.internal(local)?;
             for effect in start..start + count {
                 let fault = self.effects[effect as usize].fault;
-                if fault == NOT_A_FAULT || self.shared.layout.allows(state, fault as usize) {
+                let allowed =
+                    fault == NOT_A_FAULT || self.shared.layout.allows(state, fault as usize);
+                if allowed && (self.shared.layout.clocks.is_none() || self.due(state, effect)?) {
                     self.aim(state, fingerprint, (from, effect, NOWHERE, What::Internal))?;
                 }
             }
@@ -254,6 +261,20 @@ impl Expander {
         candidate.fingerprint = sum.wrapping_add(network);
         self.candidates.push(candidate);
         Ok(())
+    }
+
+    /// Whether the clocks of a timed system let an effect happen.
+    #[cold]
+    fn due(&mut self, state: &[u32], effect: u32) -> PyResult<bool> {
+        let clocks = self.shared.layout.clocks.map_or(0, |word| state[word]);
+        let key = pair(clocks, effect);
+        if let Some(known) = self.dues.get(key) {
+            return Ok(known == 1);
+        }
+        let Effect { node, origin, .. } = self.effects[effect as usize];
+        let due = self.shared.due(clocks, node, origin)?;
+        self.dues.insert(key, u64::from(due));
+        Ok(due)
     }
 
     fn spend_delta(&self, state: &[u32], fault: usize) -> u64 {

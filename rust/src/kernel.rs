@@ -14,7 +14,7 @@ use crate::live::Graph;
 use crate::path;
 use crate::scratch::Spill;
 use crate::search::bfs::Start;
-use crate::search::{Limits, Search, bfs, dfs, walk};
+use crate::search::{Limits, Search, Weights, bfs, dfs, walk};
 use crate::shared::{Kind, PropertyState, Shared};
 use crate::sleep::Table;
 use crate::start::initial_states;
@@ -58,11 +58,12 @@ fn property(kind: &str) -> PyResult<PropertyState> {
 #[pymethods]
 impl Kernel {
     /// `values`: each node's values before its start; `ghosts`: per node and field; `severed`: per
-    /// partition and pair of nodes; `lost`: the message that tells of lost streams, if any are.
+    /// partition and pair of nodes; `lost`: the message that tells of lost streams, if any are;
+    /// `timed`: the last observer holds the clocks.
     #[new]
     #[pyo3(signature = (
         bridge, codec, *, values, ghosts, observers, properties, budgets, network, skip_noops,
-        severed, lost, symmetric=None
+        severed, lost, symmetric=None, timed=false
     ))]
     #[allow(clippy::too_many_arguments)] // keywords on the Python side; grouping them hides names
     fn new(
@@ -79,10 +80,12 @@ impl Kernel {
         severed: Vec<Vec<bool>>,
         lost: Option<Bound<'_, PyAny>>,
         symmetric: Option<SymmetricNodes>,
+        timed: bool,
     ) -> PyResult<Self> {
         let network = (self::network(network)?, skip_noops);
         let (nodes, streams) = (ghosts.len(), lost.is_some());
-        let layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
+        let mut layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
+        layout.clocks = timed.then(|| nodes + observers.len() - 1);
         let properties = properties.iter().map(|kind| property(kind));
         let properties = properties.collect::<PyResult<_>>()?;
         let mut shared = Shared {
@@ -115,7 +118,7 @@ impl Kernel {
     /// `checkpoint` says where and when progress is written, and whether to go on from there.
     #[pyo3(signature = (
         kind, *, depth, states, seconds, memory_mib, threads, keep_going, seed, walks, progress,
-        checkpoint=None, spill=None, sleep=false
+        checkpoint=None, spill=None, sleep=false, calm=false, weights=None
     ))]
     #[allow(clippy::too_many_arguments)] // as above
     fn search<'py>(
@@ -134,6 +137,8 @@ impl Kernel {
         checkpoint: Option<Py<Checkpoint>>,
         spill: Option<Py<Spill>>,
         sleep: bool,
+        calm: bool,
+        weights: Option<Weights>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limits = Limits {
             depth: depth.unwrap_or(u32::MAX),
@@ -144,6 +149,8 @@ impl Kernel {
             keep_going,
             seed,
             walks,
+            calm,
+            weights,
         };
         self.shared.stop.store(false, Relaxed);
         for property in &self.shared.properties {
@@ -184,6 +191,8 @@ impl Kernel {
             keep_going: true,
             seed: 0,
             walks: 0,
+            calm: false,
+            weights: None,
         };
         self.shared.stop.store(false, Relaxed);
         let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;

@@ -23,7 +23,7 @@ pub enum Budget {
 }
 
 /// Faults, in the order of `Layout::budgets` and of the names shown to people.
-pub const FAULTS: [&str; 10] = [
+pub const FAULTS: [&str; 11] = [
     "crash",
     "restart",
     "drop",
@@ -34,6 +34,7 @@ pub const FAULTS: [&str; 10] = [
     "idle_close",
     "partition",
     "heal",
+    "slow",
 ];
 pub const CRASH: usize = 0;
 pub const DROP: usize = 2;
@@ -61,6 +62,8 @@ pub struct Layout {
     pub fixed: usize,
     pub network: Network,
     pub skip_noops: bool,
+    /// In a timed system, the word that holds the clocks: that of the last observer.
+    pub clocks: Option<usize>,
 }
 
 impl Layout {
@@ -84,6 +87,7 @@ impl Layout {
             fixed: nodes + observers,
             network,
             skip_noops,
+            clocks: None,
         };
         for (fault, &amount) in granted.iter().enumerate() {
             if amount < 0 {

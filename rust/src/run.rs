@@ -13,7 +13,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::flat::pair;
 use crate::layout::Budget;
 use crate::shared::Shared;
-use crate::tables::{Flow, Internal, Limit, NOT_A_FAULT, Outcome};
+use crate::tables::{Flow, Internal, Limit, NOT_A_FAULT, Odds, Outcome};
 
 /// The first steps, and a share of all later ones, are run twice to catch impure handlers.
 const TWICE_FIRST: u64 = 256;
@@ -135,8 +135,8 @@ impl Shared {
             .collect()
     }
 
-    /// Intern what Python says of one branch: (choices, values, sends, records, broken), and
-    /// where there are streams (flows, limits).
+    /// Intern what Python says of one branch: (choices, values, sends, records, broken, its odds in
+    /// a walk with faults, those in a calm one), and where there are streams (flows, limits).
     fn outcome(&self, py: Python<'_>, node: usize, item: &Bound<'_, PyAny>) -> PyResult<Outcome> {
         let item = item.cast::<PyTuple>()?;
         let choices: Vec<u32> = item.get_item(0)?.extract()?;
@@ -153,13 +153,17 @@ impl Shared {
             records,
             broken: item.get_item(4)?.extract()?,
             choices: choices.into(),
+            odds: Odds {
+                plain: item.get_item(5)?.extract()?,
+                calm: item.get_item(6)?.extract()?,
+            },
             flows: match item.len() {
-                5 => Box::default(),
-                _ => self.flows(py, node, &item.get_item(5)?)?,
+                7 => Box::default(),
+                _ => self.flows(py, node, &item.get_item(7)?)?,
             },
             limits: match item.len() {
-                5 => Box::default(),
-                _ => limits(&item.get_item(6)?)?,
+                7 => Box::default(),
+                _ => limits(&item.get_item(8)?)?,
             },
         })
     }
@@ -182,6 +186,14 @@ impl Shared {
             flows.push(Flow { peer, envelope });
         }
         Ok(flows.into())
+    }
+
+    /// Whether the clocks of a timed system let a node do what `stimulus` says.
+    pub fn due(&self, clocks: u32, node: u32, stimulus: u32) -> PyResult<bool> {
+        Python::attach(|py| {
+            let asked = (self.value(py, clocks)?, node, self.stimulus(py, stimulus)?);
+            self.bridge.bind(py).call_method1("due", asked)?.extract()
+        })
     }
 
     /// The state of observer `slot` after it has been fed `records` in `state`.

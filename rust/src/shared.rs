@@ -61,8 +61,8 @@ pub struct Shared {
 /// of thousands, each needed a few times, and as Python objects they take ten times their bytes.
 const SHARED_MAX: usize = 128;
 
-/// The status of a node that runs.
-const UP: u8 = 1;
+/// The statuses of a node that runs, the second slowly.
+const UP: [u8; 2] = [1, 3];
 
 /// Values encoded back to back, not yet interned.
 #[derive(Default)]
@@ -188,7 +188,7 @@ impl Shared {
     /// Intern the values of a node as a local state. Ghost fields are put back to their start.
     pub fn local(&self, py: Python<'_>, node: usize, values: &Bound<'_, PyAny>) -> PyResult<u32> {
         let mut encoded = Encoded::default();
-        let up = values.get_item(0)?.get_item(0)?.extract::<u8>()? == UP;
+        let up = UP.contains(&values.get_item(0)?.get_item(0)?.extract()?);
         for (field, value) in values.cast::<PyList>()?.iter().enumerate() {
             let codec = self.codec.get();
             let pushed = encoded.push(py, codec, &value);

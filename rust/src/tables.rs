@@ -65,6 +65,13 @@ pub struct Limit {
     pub most: u32,
 }
 
+/// The weights of a branch in a walk with faults, and in a calm one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Odds {
+    pub plain: u64,
+    pub calm: u64,
+}
+
 /// What one branch of a step does.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
@@ -76,6 +83,7 @@ pub struct Outcome {
     pub broken: u64,
     /// The choices made inside the handler.
     pub choices: Box<[u32]>,
+    pub odds: Odds,
     pub flows: Box<[Flow]>,
     pub limits: Box<[Limit]>,
 }

@@ -16,13 +16,20 @@ Layout, from the bottom up; each layer imports only what stands above it in this
 from presage.errors import PresageError as PresageError
 from presage.model.declare import action as action
 from presage.model.declare import broken as broken
+from presage.model.declare import counter as counter
+from presage.model.declare import disk as disk
 from presage.model.declare import durable as durable
 from presage.model.declare import ghost as ghost
 from presage.model.declare import on as on
 from presage.model.declare import state as state
 from presage.model.declare import timer as timer
+from presage.model.declare import written as written
+from presage.model.disk import Disk as Disk
 from presage.model.event import Envelope as Envelope
 from presage.model.faults import Partition as Partition
+from presage.model.moment import Counter as Counter
+from presage.model.moment import Lapse as Lapse
+from presage.model.moment import Moment as Moment
 from presage.model.service import Service as Service
 from presage.model.stream import Connect as Connect
 from presage.model.stream import Streams as Streams
@@ -31,9 +38,11 @@ from presage.model.system import Call as Call
 from presage.model.system import Faults as Faults
 from presage.model.system import Observer as Observer
 from presage.model.system import System as System
+from presage.model.timed import Timed as Timed
 from presage.model.view import Connection as Connection
 from presage.model.view import NodeView as NodeView
 from presage.model.view import WorldView as WorldView
+from presage.model.weights import Weights as Weights
 from presage.model.world import World as World
 from presage.props.history import Invoke as Invoke
 from presage.props.history import Linearizable as Linearizable
@@ -64,11 +73,15 @@ __all__ = [
     "Call",
     "Connect",
     "Connection",
+    "Counter",
+    "Disk",
     "Envelope",
     "Faults",
     "HOLDS",
     "Invoke",
+    "Lapse",
     "Linearizable",
+    "Moment",
     "NodeView",
     "Observer",
     "Partition",
@@ -82,10 +95,12 @@ __all__ = [
     "Service",
     "Streams",
     "System",
+    "Timed",
     "Trace",
     "UNLIMITED",
     "Verdict",
     "Violation",
+    "Weights",
     "World",
     "WorldView",
     "Write",
@@ -93,6 +108,8 @@ __all__ = [
     "always",
     "broken",
     "check",
+    "counter",
+    "disk",
     "durable",
     "eventually",
     "ghost",
@@ -105,4 +122,5 @@ __all__ = [
     "state",
     "step",
     "timer",
+    "written",
 ]

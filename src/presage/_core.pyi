@@ -81,11 +81,13 @@ class Kernel:
         severed: Sequence[Sequence[bool]],
         lost: Any,
         symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None,
+        timed: bool = False,
     ) -> None:
         """`properties`: "always", "sometimes", "rest" or "step"; `budgets`: -1 is unlimited.
 
         `severed`: per partition, whether it stands between two nodes, for all pairs in order;
-        `lost`: what is delivered to a node whose stream is gone; None: there are no streams.
+        `lost`: what is delivered to a node whose stream is gone; None: there are no streams;
+        `timed`: the last observer holds the clocks, and `bridge.due` says what they allow.
         """
 
     def search(
@@ -104,12 +106,18 @@ class Kernel:
         checkpoint: Checkpoint | None = None,
         spill: Spill | None = None,
         sleep: bool = False,
+        calm: bool = False,
+        weights: tuple[Sequence[int], Sequence[int]] | None = None,
     ) -> dict[str, Any]:
         """Counts, what stopped it, and one finding per property: the shortest, as events.
 
         `progress(unique, generated, depth, frontier, walks, handler_runs, decided, seconds,
         resumed_from, checkpoints)` is called a few times a second; `decided` has a flag per
         property.
+
+        `weights`: in walks, of each fault, and of hearing that a stream broke, was refused, is half
+        open; None: every successor is as likely as any other.
+        `calm`: walks follow the weights of choices, too.
 
         A second search on one kernel runs no handler again.
         """

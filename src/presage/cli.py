@@ -36,6 +36,11 @@ COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
 TRACES = ".presage/traces"
 TRACEBACK = "PRESAGE_TRACEBACK"
+# Options that `check` has defaults for, called the same there.
+LIMITS = (
+    *("depth", "states", "seconds", "walks", "handler_seconds"),
+    *("checkpoint", "checkpoint_seconds", "spill"),
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,18 +84,9 @@ def run_check(args: argparse.Namespace) -> int:
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         loaded = load(args.target, _settings(args.set))
         progress = _progress(args, loaded)
-        limits = {
-            "depth": args.depth,
-            "states": args.states,
-            "seconds": args.seconds,
-            "memory_mib": args.memory,
-            "walks": args.walks,
-            "handler_seconds": args.handler_seconds,
-            "checkpoint": args.checkpoint,
-            "checkpoint_seconds": args.checkpoint_seconds,
-            "spill": args.spill,
-        }
-        given: dict[str, Any] = {name: n for name, n in limits.items() if n is not None}
+        limits: dict[str, Any] = {name: getattr(args, name) for name in LIMITS}
+        limits["memory_mib"] = args.memory
+        given = {name: limit for name, limit in limits.items() if limit is not None}
         try:
             report = check(
                 loaded.system,
@@ -102,6 +98,7 @@ def run_check(args: argparse.Namespace) -> int:
                 resume=args.resume,
                 reduction=args.reduction,
                 symmetry=args.symmetry == "on",
+                calm=args.calm,
                 traces=args.traces,
                 progress=progress,
                 target=loaded.target,
@@ -232,6 +229,7 @@ def _add_check(commands: Any) -> None:
     how.add_argument("--walks", metavar="N", type=_positive, help="how many random walks")
     how.add_argument("--reduction", choices=REDUCTIONS, default="none", help="default: none")
     how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
+    how.add_argument("--calm", action="store_true", help="walks without faults, by weights")
     how.add_argument("--keep-going", action="store_true", help="look on after a violation")
     how.add_argument(
         "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"

@@ -14,6 +14,7 @@ KEYS: dict[str, Any] = {
     "target": str,
     "search": str,
     "seed": int,
+    "calm": bool,
     "parameters": dict,
     "exhausted": bool,
     "stopped_by": (str, type(None)),

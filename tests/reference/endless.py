@@ -25,6 +25,10 @@ def unit(event):
         return ("gone", event.peer, event.node)
     if event.kind == "timer":
         return ("timer", event.node, event.timer, event.args)
+    if event.kind == "write":
+        return ("write", event.node, event.disk)
+    if event.kind == "wake":
+        return ("wake", event.node)
     return ("action", event.node, event.action) if event.kind == "action" else None
 
 

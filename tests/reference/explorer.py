@@ -47,7 +47,9 @@ class Explorer:
         """(next state, the fault that led there or None, acting node or None, outcome or None)."""
         for at, automaton in enumerate(self.system.automata):
             for stimulus, fault in automaton.stimuli(deepcopy(state.nodes[at])):
-                if fault is None or state.budgets[fault] > 0:
+                clocks = self.system.clocks
+                due = clocks is None or clocks.due(state.observers[-1], at, stimulus)
+                if due and (fault is None or state.budgets[fault] > 0):
                     base = wire.struck(state, at, fault)
                     held = wire.held(base, at)
                     for outcome in self.runs(automaton, state.nodes[at], stimulus, held):
@@ -96,7 +98,8 @@ class Explorer:
     def judge_step(self, length, node, before, outcome, fault):
         if outcome.failure:
             self.decided.setdefault("no_exception", length)
-        if fault not in (wire.RESET, wire.SILENT) and before[0][0] == 1 == outcome.values[0][0]:
+        runs = {before[0][0], outcome.values[0][0]} <= {1, 3}  # up, be it slowly
+        if runs and fault not in (wire.RESET, wire.SILENT):
             automaton = self.system.automata[node]
             pair = [lone_view(automaton, values) for values in (before, outcome.values)]
             self.judge(length, ["step"], *pair, service=automaton.service)

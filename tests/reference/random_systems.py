@@ -6,7 +6,8 @@ call, the start), which operations to do. Numbers are kept below `MODULUS` and s
 
 `build(pick)` makes a system out of integers: `pick(n)` gives one below n. `random_system(seed)`
 draws them from a seeded generator, `systems()` from Hypothesis, which can then make them smaller.
-With `wired`, nodes use streams too, and there are the faults that happen to connections.
+With `wired`, nodes use streams too, and there are the faults that happen to connections; `more`
+says what else nodes do (see `random_features`).
 """
 
 import random
@@ -15,12 +16,12 @@ from enum import Enum
 from typing import NamedTuple
 
 from hypothesis import strategies as st
+from reference.random_faults import plain_faults, slow_too, wired_faults
 
 from presage.model.declare import action, broken, durable, ghost, on, state, timer
-from presage.model.faults import Partition
 from presage.model.service import Service
 from presage.model.stream import Connect, Streams
-from presage.model.system import UNLIMITED, Call, Faults, System
+from presage.model.system import Call, System
 from presage.props.property import always, eventually, no_deadlock, sometimes, step
 
 MODULUS = 3
@@ -226,7 +227,9 @@ class Last:
         return state
 
 
-def _operation(pick, names, wired):
+def _operation(pick, names, wired, more=None):
+    if more and pick(3) == 0:
+        return more.operation(pick, names)
     if wired and pick(5) < 3:
         to = (*names, None)[pick(len(names) + 1)]
         return ("close", to) if pick(6) == 0 else ("flow", to, pick(4), pick(MODULUS))
@@ -250,57 +253,18 @@ def _operation(pick, names, wired):
     return (("record", pick(MODULUS)), ("log",))[kind - 12]
 
 
-def _machine(pick, names, wired):
-    present = [trigger for trigger in TRIGGERS if pick(5) < 2]
+def _machine(pick, names, wired, more=None):
+    known = TRIGGERS + more.triggers if more else TRIGGERS
+    present = [trigger for trigger in known if pick(5) < 2]
     present += ["lost"] if wired and pick(3) else []
     rules = {
-        trigger: tuple(_operation(pick, names, wired) for _ in range(1 + pick(3)))
+        trigger: tuple(_operation(pick, names, wired, more) for _ in range(1 + pick(3)))
         for trigger in present
     }
     guards = {trigger: pick(MODULUS) for trigger in present if pick(3) == 0}
-    cls = Keeper if pick(4) == 0 else Machine
+    cls = (more.classes if more else (Machine, Keeper))[pick(4) == 0]
     over = pick(3) if "poke" in rules else 0
     return cls(program=Program(rules, guards), over=over, fuel=(0, 1, 1, 2)[pick(4)])
-
-
-def _wired_faults(pick, names, network):
-    """Few at a time, or the systems would be too large; of nodes and connections most."""
-
-    def amount(chance=4):
-        return (1, 1, 2, UNLIMITED)[pick(4)] if pick(chance) == 0 else 0
-
-    ways = [
-        Partition({"left": names[:1], "right": names[1:]}),
-        Partition({"left": names[1:2], "right": [*names[:1], *names[2:3]]}),
-    ]
-    split = amount(5)
-    return Faults(
-        crash=amount(),
-        restart=amount(),
-        drop=amount(8),
-        duplicate=0 if network == "duplicating" or pick(6) else 1,
-        nodes=None if pick(2) else names[: 1 + pick(len(names))],
-        reset=amount(3),
-        silent_reset=amount(2),
-        cut=amount(3),
-        idle_close=amount(),
-        partition=split,
-        heal=amount(2) if split else 0,
-        partitions=ways[: 1 + pick(2)] if split else (),
-    )
-
-
-def _faults(pick, names, network):
-    def amount(unlimited):
-        return (0, 0, 1, 1, 2, UNLIMITED if unlimited else 1)[pick(6)]
-
-    return Faults(
-        crash=amount(True),
-        restart=amount(True),
-        drop=amount(True),
-        duplicate=0 if network == "duplicating" else amount(False),
-        nodes=None if pick(2) else names[: 1 + pick(len(names))],
-    )
 
 
 def _wired_predicate(pick, names):
@@ -363,14 +327,16 @@ def _properties(pick, names, wired):
     return properties
 
 
-def build(pick, wired=False):
+def build(pick, wired=False, more=None, **settings):
     """A system made of the integers that `pick(n)` gives."""
     names = [f"n{index}" for index in range((2, 2, 2, 3, 3 if wired else 4)[pick(5)])]
     network = ("unordered", "duplicating", "ordered")[pick(3)]
+    nodes = {name: _machine(pick, names, wired, more) for name in names}
+    faults = (wired_faults if wired else plain_faults)(pick, names, network)
     return System(
-        nodes={name: _machine(pick, names, wired) for name in names},
+        nodes=nodes,
         network=network,
-        faults=(_wired_faults if wired else _faults)(pick, names, network),
+        faults=slow_too(pick, faults) if more else faults,
         streams=Streams((None, 1, 1, 2)[pick(4)]) if wired else None,
         calls={
             name: [Call("work", pick(MODULUS)) for _ in range(1 + pick(2))]
@@ -378,8 +344,9 @@ def build(pick, wired=False):
             if pick(3) == 0
         },
         observers={"sum": Sum(), "last": Last()},
-        properties=_properties(pick, names, wired),
+        properties=_properties(pick, names, wired) + (more.properties(pick, names) if more else []),
         skip_noops=(None, True, False)[pick(3)],
+        **settings,
     )
 
 

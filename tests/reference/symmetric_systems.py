@@ -6,6 +6,7 @@ timers and in records. Nothing in a program depends on which name it is.
 
 import random
 from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import ClassVar
 
 from reference.random_systems import Last, Sum
 
@@ -16,7 +17,6 @@ from presage.model.system import UNLIMITED, Call, Faults, System
 from presage.props.property import always, eventually, no_deadlock, sometimes, step
 
 MODULUS = 3
-TRIGGERS = ("start", "word", "once", "poke", "work")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Program:
 
 
 class Member(Service):
+    triggers: ClassVar = ("start", "word", "once", "poke", "work")
     program: Program
     peers: tuple[str, ...]  # in another order for each node
     crowd: frozenset[str]
@@ -113,14 +114,13 @@ class Member(Service):
             self.send(to, word)
 
 
-OPERATIONS = tuple(name[3:] for name in vars(Member) if name.startswith("op_"))
+def _program(pick, member):
+    operations = [name[3:] for cls in (Member, member) for name in vars(cls) if name[:3] == "op_"]
 
-
-def _program(pick):
     def operation():
-        return OPERATIONS[pick(len(OPERATIONS))], pick(MODULUS)
+        return operations[pick(len(operations))], pick(MODULUS)
 
-    present = [trigger for trigger in TRIGGERS if pick(5) < 3]
+    present = [trigger for trigger in member.triggers if pick(5) < 3]
     rules = {trigger: tuple(operation() for _ in range(1 + pick(3))) for trigger in present}
     return Program(rules, pick(MODULUS + 1))
 
@@ -165,27 +165,27 @@ def _negated(predicate):
     return lambda world: not predicate(world)
 
 
-def build(pick):
-    """A system made of the integers that `pick(n)` gives."""
+def build(pick, member=Member, slow=(0,)):
+    """A system made of the integers that `pick(n)` gives; `slow`: how often nodes may be that."""
     names = tuple(f"n{index}" for index in range((2, 3, 3, 4)[pick(4)]))
     groups = [names] if len(names) < 4 or pick(2) else [names[:2], names[2:]]
     everyone = (*names, "hub")
     network = ("unordered", "duplicating", "ordered")[pick(3)]
-    programs = [_program(pick) for _ in groups]
+    programs = [_program(pick, member) for _ in groups]
     nodes = {
-        name: Member(
+        name: member(
             program=next(p for p, group in zip(programs, groups, strict=True) if name in group),
             peers=tuple(sorted(set(names) - {name}, key=lambda _: pick(100))),
             crowd=frozenset(names),
         )
         for name in names
     }
-    nodes["hub"] = Member(program=_program(pick), peers=names, crowd=frozenset(everyone))
+    nodes["hub"] = member(program=_program(pick, member), peers=names, crowd=frozenset(everyone))
     calls = {name: [Call("work", 1)] for name in everyone} if pick(3) == 0 else {}
     return System(
         nodes=nodes,
         network=network,
-        faults=_faults(pick, names, network),
+        faults=replace(_faults(pick, names, network), slow=slow[pick(len(slow))]),
         calls=calls,
         observers={"sum": Sum(), "last": Last()},
         properties=[

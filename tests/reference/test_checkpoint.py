@@ -7,11 +7,13 @@ anew, so that every class and every id has to be found again.
 from itertools import count
 
 import pytest
+from reference.random_features import featured_system
 from reference.random_systems import random_system
 
-from presage import check
+from presage import Timed, check
 
 SYSTEMS = 34
+FEATURED = 8
 STATES_MAX = 3_000
 
 
@@ -24,22 +26,22 @@ def told(report):
     return totals, report.faults, report.properties, sorted(report.errors), violations
 
 
-def searched(seed, **options):
-    return check(random_system(seed), traces=None, **options)
+def searched(seed, make=random_system, **options):
+    return check(make(seed), traces=None, **options)
 
 
-def large_enough(first):
+def large_enough(first, make=random_system, systems=SYSTEMS):
     """Seeds of systems that have something to interrupt, with their plain reports."""
     found = 0
     for seed in count(first):
-        system = random_system(seed)
+        system = make(seed)
         if system.streams is not None or system.faults.partitions:
             continue  # a checkpoint of such a system is refused
-        plain = searched(seed, keep_going=True, states=STATES_MAX)
+        plain = searched(seed, make, keep_going=True, states=STATES_MAX)
         if plain.stopped_by is None and plain.depth >= 4:
             yield seed, plain
             found += 1
-        if found == SYSTEMS:
+        if found == systems:
             return
 
 
@@ -99,3 +101,19 @@ def test_a_search_in_files_counts_what_one_in_memory_counts(tmp_path):
         if spilled.stopped_by is None:  # short ones end before anyone looks at the memory
             assert told(spilled) == told(plain), seed
     assert list((tmp_path / "spill").iterdir()) == []
+
+
+@pytest.mark.parametrize("clock", [None, Timed(drift=1)], ids=["untimed", "timed"])
+def test_disks_times_clocks_and_slow_nodes_survive_a_stop(tmp_path, clock):
+    def make(seed):
+        return featured_system(seed, clock=clock)
+
+    happened = 0
+    for seed, plain in large_enough(760_000, make, FEATURED):
+        options = {"keep_going": True, "checkpoint": tmp_path / str(seed)}
+        searched(seed, make, states=plain.unique // 3 + 1, **options)
+        searched(seed, make, states=plain.unique * 2 // 3 + 1, resume=True, **options)
+        last = searched(seed, make, resume=True, **options)
+        assert told(last) == told(plain), seed
+        happened += last.faults.get("slow", 0)
+    assert happened

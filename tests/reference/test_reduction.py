@@ -1,14 +1,17 @@
 """Sleep sets against the plain search, on random systems: fewer transitions, nothing else."""
 
+from functools import partial
 from itertools import count
 
 import pytest
+from reference.random_features import featured_system
 from reference.random_systems import random_system
 
-from presage import check
+from presage import Timed, check
 
 STATES_MAX = 500
 SYSTEMS_PER_TEST = 130  # 1,040 in all
+FEATURED_PER_TEST = 60  # with disks, times and slow nodes, and the same with clocks
 
 
 def outcome(system, **how):
@@ -33,22 +36,34 @@ def compare(system, plain, shortest):
     return report.generated < plain.generated
 
 
-@pytest.mark.parametrize("batch", range(8))
-def test_sleep_sets_keep_every_state_and_verdict(batch):
+def compare_many(first, make, systems):
     compared = saved = 0
-    for seed in count(500_000 + batch * 10_000):
-        system = random_system(seed, wired=seed % 3 == 0)
+    for seed in count(first):
+        system = make(seed, wired=seed % 3 == 0)
         plain, shortest = outcome(system, states=STATES_MAX)
         if not plain.exhausted:
             continue
         try:
             saved += compare(system, plain, shortest)
         except AssertionError as error:
-            raise AssertionError(f"random_system({seed}): {error}") from error
+            raise AssertionError(f"seed {seed}: {error}") from error
         compared += 1
-        if compared == SYSTEMS_PER_TEST:
+        if compared == systems:
             break
+    return saved
+
+
+@pytest.mark.parametrize("batch", range(8))
+def test_sleep_sets_keep_every_state_and_verdict(batch):
+    saved = compare_many(500_000 + batch * 10_000, random_system, SYSTEMS_PER_TEST)
     assert saved > SYSTEMS_PER_TEST // 4  # the reduction reduces
+
+
+@pytest.mark.parametrize("clock", [None, Timed(), Timed(drift=1)], ids=["no", "exact", "drift"])
+def test_sleep_sets_keep_what_disks_times_clocks_and_slow_nodes_lead_to(clock):
+    make = partial(featured_system, clock=clock)
+    saved = compare_many(900_000, make, FEATURED_PER_TEST)
+    assert saved > FEATURED_PER_TEST // 8
 
 
 def test_a_bounded_search_with_sleep_sets_covers_what_the_plain_one_covers():

@@ -1,10 +1,12 @@
 """Symmetry against the plain search and a brute-force count of orbits, on random systems."""
 
+from collections import Counter
 from itertools import count, permutations, product
 
 import pytest
 from reference.explorer import Explorer
 from reference.plain import key_of
+from reference.symmetric_features import keeping_system
 from reference.symmetric_systems import renamed, symmetric_system
 
 from presage import check
@@ -84,19 +86,30 @@ def compare(system, plain, shortest):
     return orbits < plain.unique
 
 
-@pytest.mark.parametrize("batch", range(8))
-def test_orbits_and_verdicts_are_those_of_brute_force(batch):
+def compare_many(first, make, systems):
     compared = smaller = 0
-    for seed in count(batch * 10_000):
-        system = symmetric_system(seed)
+    happened = Counter()
+    for seed in count(first):
+        system = make(seed)
         plain, shortest = outcome(system, states=STATES_MAX)
         if not plain.exhausted or plain.unique < STATES_MIN:
             continue
         try:
             smaller += compare(system, plain, shortest)
         except AssertionError as error:
-            raise AssertionError(f"symmetric_system({seed}): {error}") from error
+            raise AssertionError(f"{make.__name__}({seed}): {error}") from error
         compared += 1
-        if compared == SYSTEMS_PER_TEST:
+        happened.update(plain.faults)
+        if compared == systems:
             break
-    assert smaller > SYSTEMS_PER_TEST // 2
+    assert smaller > systems // 2
+    return happened
+
+
+@pytest.mark.parametrize("batch", range(8))
+def test_orbits_and_verdicts_are_those_of_brute_force(batch):
+    compare_many(batch * 10_000, symmetric_system, SYSTEMS_PER_TEST)
+
+
+def test_disks_times_and_slow_nodes_are_exchanged_like_the_rest():
+    assert compare_many(100_000, keeping_system, SYSTEMS_PER_TEST)["slow"] > 0

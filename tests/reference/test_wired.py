@@ -48,7 +48,7 @@ def test_every_fault_happens_in_some_of_the_random_systems():
         system = random_system(seed, wired=True)
         report = check(system, states=400, keep_going=True, traces=None)
         happened.update(fault for fault, times in report.faults.items() if times)
-    assert set(happened) == set(FAULTS)
+    assert set(happened) == set(FAULTS) - {"slow"}  # those are in `test_features`
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -36,7 +36,14 @@ pub struct Limits {
     pub keep_going: bool,
     pub seed: u64,
     pub walks: u64,
+    /// Walks follow the weights of choices, too.
+    pub calm: bool,
+    /// In walks; `None`: every successor is as likely as any other.
+    pub weights: Option<Weights>,
 }
+
+/// What each fault weighs, and hearing that a connection broke, was refused, or is half open.
+pub type Weights = ([u64; FAULTS.len()], [u64; 3]);
 
 /// An event that happened, by ids: enough to tell Python which one it was.
 #[derive(Clone, Copy, Debug)]

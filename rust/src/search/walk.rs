@@ -1,4 +1,5 @@
-//! Random walks: each picks uniformly among the states it can go to next, up to a depth.
+//! Random walks: each picks among the states it can go to next, up to a depth: uniformly, or, where
+//! weights are given, each state by the sum of the weights of the events that lead to it.
 //!
 //! A walk draws from its own generator, seeded by the search's seed and its own number, and picks
 //! by fingerprint, never by the position of an event in a list: positions follow interned ids,
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 
 use super::worker::Worker;
 use super::{Happened, Route, Search};
-use crate::expand::NOWHERE;
+use crate::expand::{Candidate, NOWHERE, What};
 use crate::fingerprint::{nonzero, scramble};
 use crate::seen::Inserted;
 
@@ -33,7 +34,32 @@ impl Dice {
             .min_by_key(favour)
             .map(|(position, _)| position)
     }
+
+    /// The position of one of `targets`, by weight. Equal fingerprints end up side by side, and
+    /// weights are whole numbers, so the order in which they come does not matter.
+    fn pick_weighted(&mut self, targets: &mut [Target]) -> Option<usize> {
+        let roll = self.roll();
+        targets.sort_unstable();
+        let total: u128 = targets
+            .iter()
+            .map(|&(_, weight, _)| u128::from(weight))
+            .sum();
+        let mut left = (u128::from(roll) * total) >> 64;
+        for &(_, weight, position) in targets.iter() {
+            if left < u128::from(weight) {
+                return Some(position);
+            }
+            left -= u128::from(weight);
+        }
+        None
+    }
 }
+
+/// Weights are counted in parts of this, as in `presage.model.weights`.
+const UNIT: u64 = 1 << 20;
+
+/// Where a candidate leads, what it weighs, and its position among the candidates.
+type Target = (u64, u64, usize);
 
 pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
     let mut worker = Worker::new(search);
@@ -55,6 +81,7 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
     let (mut state, mut sum) = (initial.words.clone(), initial.sum);
     let mut next = Vec::new();
     let mut events: Vec<Happened> = Vec::new();
+    let mut targets = Vec::new();
     worker.sync();
     worker.broken(initial.broken, 0, || Route::Walked(start, Vec::new()));
     search.generated.fetch_add(u64::from(number == 0), Relaxed);
@@ -74,12 +101,7 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
             worker.check_rest_by(&state, length, || Route::Walked(start, events.clone()))?;
         }
         report_broken(worker, &state, (start, &events));
-        let targets = worker
-            .expander
-            .candidates
-            .iter()
-            .map(|candidate| candidate.fingerprint);
-        let Some(picked) = dice.pick(targets) else {
+        let Some(picked) = pick(worker, &mut dice, &mut targets) else {
             return Ok(());
         };
         let candidate = worker.expander.candidates[picked];
@@ -93,10 +115,56 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
     }
 }
 
+/// What a candidate weighs; always 1 in a walk without weights.
+fn weight(worker: &Worker<'_>, candidate: &Candidate) -> u64 {
+    let limits = &worker.search.limits;
+    let Some((faults, lost)) = limits.weights else {
+        return 1;
+    };
+    let fault = worker.expander.fault_of(candidate);
+    if fault.is_some_and(|fault| faults[fault] == 0) {
+        return 0;
+    }
+    if candidate.effect == NOWHERE {
+        return fault.map_or(UNIT, |fault| faults[fault]);
+    }
+    let odds = worker.expander.odds[candidate.effect as usize];
+    let own = if limits.calm { odds.calm } else { odds.plain };
+    match candidate.what {
+        What::Broken => scaled(own, lost[0]),
+        What::Refused => scaled(own, lost[1]),
+        What::KeepAlive => scaled(own, lost[2]),
+        _ => own,
+    }
+}
+
+/// A part of a weight; what is above zero stays so. A handler that is told of a lost connection
+/// cannot know how it was lost, so what its branches weigh is only their part of the whole.
+fn scaled(part: u64, whole: u64) -> u64 {
+    match (part, whole) {
+        (0, _) | (_, 0) => 0,
+        _ => ((u128::from(part) * u128::from(whole)) >> UNIT.trailing_zeros()).max(1) as u64,
+    }
+}
+
+/// The position of the candidate to go on with; `None` where nothing has any weight.
+fn pick(worker: &Worker<'_>, dice: &mut Dice, targets: &mut Vec<Target>) -> Option<usize> {
+    let candidates = &worker.expander.candidates;
+    if worker.search.limits.weights.is_none() {
+        return dice.pick(candidates.iter().map(|candidate| candidate.fingerprint));
+    }
+    targets.clear();
+    targets.extend(candidates.iter().enumerate().map(|(position, candidate)| {
+        let weight = weight(worker, candidate);
+        (candidate.fingerprint, weight, position)
+    }));
+    dice.pick_weighted(targets)
+}
+
 /// A step that breaks a property is worth telling even where the walk goes another way.
 fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[Happened])) {
     for candidate in &worker.expander.candidates {
-        if candidate.effect == NOWHERE {
+        if candidate.effect == NOWHERE || weight(worker, candidate) == 0 {
             continue;
         }
         let broken = worker.expander.effects[candidate.effect as usize].broken;

@@ -13,12 +13,14 @@ from typing import Any
 from presage.errors import (
     DeletedField,
     GuardError,
+    Nondeterminism,
     NotEnabled,
     NotEnumerable,
     ObserverError,
     UndeclaredField,
     explain,
 )
+from presage.model.choice import NOT_THEIRS
 from presage.model.event import Event
 from presage.model.source import place_of, raised
 
@@ -97,3 +99,21 @@ def not_enabled(event: Event, why: str) -> NotEnabled:
             "take events from `world.enabled()`",
         )
     )
+
+
+def other_choices(node: str, service: type) -> Nondeterminism:
+    """Two runs that made the same choices were not offered the same ones."""
+    return Nondeterminism(
+        f"{node}: with the same state and choices, a handler of"
+        f" `{service.__name__}` once asked for other choices than before"
+    )
+
+
+def ask(guard: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """What a guard says; an exception out of it is an error of the system."""
+    try:
+        return bool(guard(*args))
+    except NOT_THEIRS:
+        raise
+    except BaseException as error:
+        raise guard_error(guard, error) from error

@@ -14,8 +14,9 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from presage.errors import BadCall, BadChoice, NotEnumerable, PresageError, explain
+from presage.errors import BadCall, BadChoice, BadSystem, NotEnumerable, PresageError, explain
 from presage.model.source import caller
+from presage.model.weights import checked_shares, share
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ class Chooser:
     one is none.
     """
 
-    __slots__ = ("_asked", "_extends", "_given", "beyond", "error", "held", "taken")
+    __slots__ = ("_asked", "_extends", "_given", "beyond", "error", "held", "share", "taken")
 
     def __init__(
         self, given: Sequence[int], *, extends: bool, held: Mapping[int, int] | None = None
@@ -59,6 +60,7 @@ class Chooser:
         self._given = given
         self._extends = extends
         self.taken: list[tuple[int, int]] = []
+        self.share = 1.0  # how likely the handler's choices are, by their weights
         self.held = held  # messages queued to each peer; None: not known, every answer is tried
         self._asked: set[int] = set()  # positions of what the world answers, not the handler
         self.beyond: int | None = None  # number of options of the choice that was not supplied
@@ -69,10 +71,15 @@ class Chooser:
         self.error = error
         raise error
 
-    def pick(self, n: int) -> int:
-        """The next choice among `n`."""
+    def pick(self, n: int, weights: Sequence[float] | None = None) -> int:
+        """The next choice among `n`; `weights` say how likely each is in a calm walk."""
         if n == 1:
             return 0
+        k = self._next(n)
+        self.share *= share(weights, k) if weights else 1 / n
+        return k
+
+    def _next(self, n: int) -> int:
         at = len(self.taken)
         if n > OPTIONS_MAX or at >= CHOICES_MAX:
             what = f"a choice among {n}" if n > OPTIONS_MAX else f"{at + 1} choices"
@@ -92,7 +99,7 @@ class Chooser:
     def ask(self) -> int:
         """A question to the world with two answers: branches like a choice, but is none."""
         self._asked.add(len(self.taken))
-        return self.pick(2)
+        return self._next(2)
 
     @property
     def made(self) -> tuple[tuple[int, int], ...]:
@@ -101,7 +108,7 @@ class Chooser:
             return tuple(self.taken)
         return tuple(each for at, each in enumerate(self.taken) if at not in self._asked)
 
-    def choose(self, options: Sequence[T]) -> T:
+    def choose(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
         """One of `options`."""
         if not isinstance(options, Sequence):
             self.refuse(
@@ -123,7 +130,12 @@ class Chooser:
                     )
                 )
             )
-        return options[self.pick(len(options))]
+        if weights is not None:
+            try:
+                weights = checked_shares(weights, len(options))
+            except BadSystem as error:
+                self.refuse(error)
+        return options[self.pick(len(options), weights)]
 
 
 def following(taken: Sequence[tuple[int, int]]) -> list[int] | None:

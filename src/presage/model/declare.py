@@ -13,12 +13,15 @@ from types import FunctionType
 from typing import Any, Literal, TypeVar, overload
 
 from presage.errors import BadSystem, explain
+from presage.model.disk import Disk
+from presage.model.moment import Counter
 from presage.model.source import caller
+from presage.model.weights import checked_weight
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
-FieldKind = Literal["volatile", "durable", "ghost"]
+FieldKind = Literal["volatile", "durable", "ghost", "disk"]
 
 
 class Missing(Enum):
@@ -88,6 +91,20 @@ def ghost(default: Any = MISSING, *, factory: Callable[[], Any] | None = None) -
     return _mark("ghost", default, factory)
 
 
+def disk(*, prefix: bool = False) -> Any:
+    """A field that holds a `Disk`: what is written to it is stored later, one write an event.
+
+    A crash loses the writes that are not stored yet; with `prefix` any number of the oldest of
+    them may have been stored all the same.
+    """
+    return FieldMark("disk", MISSING, lambda: Disk(prefix=prefix))
+
+
+def counter() -> Any:
+    """A field that holds a `Counter`, which survives a crash."""
+    return FieldMark("durable", MISSING, Counter)
+
+
 @dataclass(frozen=True)
 class OnMark:
     """This method handles messages of one class."""
@@ -101,6 +118,7 @@ class TimerMark:
     """This method runs when the timer of its name fires."""
 
     periodic: bool
+    weight: float | None
 
 
 @dataclass(frozen=True)
@@ -109,6 +127,7 @@ class ActionMark:
 
     when: Callable[..., Any] | None
     over: Iterable[Any] | Callable[..., Iterable[Any]] | None
+    weight: float | None
 
 
 @dataclass(frozen=True)
@@ -116,7 +135,12 @@ class BrokenMark:
     """This method runs when a connection is gone."""
 
 
-Mark = OnMark | TimerMark | ActionMark | BrokenMark
+@dataclass(frozen=True)
+class WrittenMark:
+    """This method runs when a write has reached the disk."""
+
+
+Mark = OnMark | TimerMark | ActionMark | BrokenMark | WrittenMark
 
 MARKS = "_presage_marks"  # the attribute of a method under which its marks are kept
 
@@ -153,15 +177,14 @@ def broken(function: F) -> F:
 @overload
 def timer(function: F) -> F: ...
 @overload
-def timer(*, periodic: bool = False) -> Callable[[F], F]: ...
-def timer(function: Any = None, *, periodic: bool = False) -> Any:
+def timer(*, periodic: bool = False, weight: float | None = None) -> Callable[[F], F]: ...
+def timer(function: Any = None, *, periodic: bool = False, weight: float | None = None) -> Any:
     """Run when the timer named like the method fires: at any time while it is armed.
 
-    Firing disarms it first, unless it is `periodic`.
+    Firing disarms it first, unless it is `periodic`. `weight` says how likely it is in a walk.
     """
-    if function is not None:
-        return _add(function, TimerMark(periodic))
-    return lambda function: _add(function, TimerMark(periodic))
+    mark = TimerMark(periodic, _weight(weight, "timer"))
+    return _add(function, mark) if function is not None else lambda each: _add(each, mark)
 
 
 @overload
@@ -171,9 +194,23 @@ def action(
     *,
     when: Callable[..., Any] | None = None,
     over: Iterable[Any] | Callable[..., Iterable[Any]] | None = None,
+    weight: float | None = None,
 ) -> Callable[[F], F]: ...
-def action(function: Any = None, *, when: Any = None, over: Any = None) -> Any:
-    """Let the node do this by itself, at any time while `when` holds, for each value of `over`."""
-    if function is not None:
-        return _add(function, ActionMark(when, over))
-    return lambda function: _add(function, ActionMark(when, over))
+def action(
+    function: Any = None, *, when: Any = None, over: Any = None, weight: float | None = None
+) -> Any:
+    """Let the node do this by itself, at any time while `when` holds, for each value of `over`.
+
+    `weight` says how likely it is in a walk.
+    """
+    mark = ActionMark(when, over, _weight(weight, "action"))
+    return _add(function, mark) if function is not None else lambda each: _add(each, mark)
+
+
+def written(function: F) -> F:
+    """Run when a write has reached the disk, with its key, and its value if asked for."""
+    return _add(function, WrittenMark())
+
+
+def _weight(weight: float | None, what: str) -> float | None:
+    return None if weight is None else checked_weight(weight, f"{caller()}: `@{what}(weight=...)`")

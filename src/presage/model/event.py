@@ -22,6 +22,7 @@ from presage.model.local import (
     RESET,
     RESTART,
     SILENT,
+    SLOWED,
 )
 
 TEXT_MAX = 40  # characters of a message that is a plain value, in an event's text
@@ -247,11 +248,45 @@ class SilentReset:
         return "reset, nobody told"
 
 
+@dataclass(frozen=True)
+class Save:
+    """The oldest pending write of a disk reaches it."""
+
+    kind: ClassVar[str] = "write"
+    node: str
+    disk: str  # the field
+    key: Any
+
+    def __str__(self) -> str:
+        return f"{self.disk}[{self.key!r}]"
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A node becomes slow: it takes no step until it wakes."""
+
+    kind: ClassVar[str] = "slow"
+    node: str
+
+    def __str__(self) -> str:
+        return "slow"
+
+
+@dataclass(frozen=True)
+class Wake:
+    """A slow node goes on."""
+
+    kind: ClassVar[str] = "wake"
+    node: str
+
+    def __str__(self) -> str:
+        return "wake"
+
+
 Lost: TypeAlias = Broken | Refused | KeepAlive
 Mishap: TypeAlias = Drop | Duplicate | Cut | Idle | Split | Heal  # of the network: runs no handler
-Event: TypeAlias = (
-    Deliver | Receive | Lost | Fire | Act | Made | Crash | Restart | Reset | SilentReset | Mishap
-)
+Own: TypeAlias = Crash | Restart | Reset | SilentReset | Slow | Wake  # told by kind and node
+Event: TypeAlias = Deliver | Receive | Lost | Fire | Act | Made | Save | Own | Mishap
 
 # The fault that an event is, by its kind.
 FAULT_OF = {
@@ -265,12 +300,16 @@ FAULT_OF = {
     "idle": IDLE,
     "partition": PARTITION,
     "heal": HEAL,
+    "slow": SLOWED,
 }
 FAULT_KINDS = frozenset(FAULT_OF)
 MISHAPS = frozenset({"drop", "duplicate", "cut", "idle", "partition", "heal"})
 # The canonical order of kinds; what is ordinary comes before what is a fault.
-ORDINARY = ("deliver", "receive", "broken", "refused", "keepalive", "timer", "action", "call")
-KINDS = (*ORDINARY, *FAULT_OF)
+KINDS = (
+    *("deliver", "receive", "broken", "refused", "keepalive", "timer", "action", "call"),
+    *("write", "wake"),
+    *FAULT_OF,
+)
 
 
 @dataclass(frozen=True)

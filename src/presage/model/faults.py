@@ -23,6 +23,7 @@ FAULTS = (
     "idle_close",
     "partition",
     "heal",
+    "slow",
 )
 STREAM_FAULTS = ("silent_reset", "cut", "idle_close")  # they happen to connections only
 
@@ -82,13 +83,14 @@ class Faults:
     restart: float = 0
     drop: float = 0
     duplicate: float = 0
-    nodes: Sequence[str] | None = None  # the nodes that may crash or be reset; None: any
+    nodes: Sequence[str] | None = None  # those that may crash, be reset or slow; None: any
     reset: float = 0
     silent_reset: float = 0
     cut: float = 0
     idle_close: float = 0
     partition: float = 0
     heal: float = 0
+    slow: float = 0
     partitions: Sequence[Partition] = ()  # the ways in which the network may fall apart
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from presage.model.source import place_of, place_of_attribute
 
 RESERVED = frozenset(
     {"name", "up", "timers", "send", "stream", "choose", "random"}
-    | {"arm", "disarm", "armed", "record", "log"}
+    | {"arm", "disarm", "armed", "record", "log", "now"}
 )
 NOT_FIELDS = RESERVED | {"start", "_run"}
 NOT_DEFINED = ("__init__", "__new__", "__slots__", "__setattr__", "__getattribute__")

@@ -7,18 +7,19 @@ the record, firing, crash and restart are steps like any other.
 
 A stimulus is a tuple of canonical values, one of
 ("start",), ("deliver", source_index, message), ("timer", name, *args), ("action", name),
-("action", name, value), ("call",), ("crash",), ("restart",), ("reset",), ("silent",).
+("action", name, value), ("call",), ("write", field, key), ("wake",), ("crash",), ("restart",),
+("reset",), ("silent",), ("slow",).
 That the connection to a peer is gone is told by delivering `LOST` from that peer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-DOWN, UP, FAILED = 0, 1, 2  # status
+DOWN, UP, FAILED, SLOW = 0, 1, 2, 3  # status; a slow node is up but takes no step
 # Faults, in the order of `Faults.budgets`.
-CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE, PARTITION, HEAL = range(10)
+CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE, PARTITION, HEAL, SLOWED = range(11)
 
 Timers: TypeAlias = frozenset[tuple[Any, ...]]
 Control: TypeAlias = tuple[int, int, Timers, str | None]
@@ -56,6 +57,13 @@ class Outcome(NamedTuple):
     logs: list[str]
     flows: Sequence[Flow] = ()  # in order
     limits: Sequence[Limit] = ()
+    share: float = 1.0  # how likely its choices are, by their weights
+    delays: Mapping[tuple[Any, ...], int | None] | None = None  # of timers armed: see `timed`
+
+
+def is_up(control: Control) -> bool:
+    """Whether the node runs, be it slowly."""
+    return control[0] in (UP, SLOW)
 
 
 def unchanged(values: Values) -> Outcome:

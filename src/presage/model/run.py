@@ -13,9 +13,13 @@ from presage._core import Codec
 from presage.errors import BadCall, NotState, UnknownNode, explain
 from presage.model.choice import BranchingRandom, Chooser
 from presage.model.local import Flow, Limit, Timers
+from presage.model.moment import Moment
 from presage.model.shape import Shape
 from presage.model.source import caller
 from presage.model.stream import Stream, Streams
+from presage.model.timed import delay
+
+NOW = Moment()
 
 
 class Run:
@@ -29,6 +33,7 @@ class Run:
         "_stream",
         "_streams",
         "chooser",
+        "delays",
         "logs",
         "name",
         "records",
@@ -54,6 +59,7 @@ class Run:
         self.sends: list[tuple[int, Any]] = []
         self.records: list[Any] = []
         self.logs: list[str] = []
+        self.delays: dict[tuple[Any, ...], int | None] = {}  # of the timers armed in this run
         self._codec = codec
         self._shape = shape
         self._indices = indices  # node name -> index
@@ -95,10 +101,13 @@ class Run:
         except (KeyError, TypeError):
             self.chooser.refuse(UnknownNode(to, tuple(self._indices), f"{caller()}: `{what}`"))
 
-    def choose(self, options: Sequence[Any]) -> Any:
-        return self.chooser.choose(options)
+    def choose(self, options: Sequence[Any], weights: Sequence[float] | None = None) -> Any:
+        return self.chooser.choose(options, weights)
 
-    def arm(self, timer: str, args: tuple[Any, ...]) -> None:
+    def now(self) -> Moment:
+        return NOW
+
+    def arm(self, timer: str, args: tuple[Any, ...], after: float | None = None) -> None:
         declared = self._shape.timers.get(timer)
         if declared is None:
             self._refuse_timer(timer)
@@ -115,6 +124,9 @@ class Run:
             )
         try:
             self.timers |= {(timer, *args)}
+            self.delays[timer, *args] = delay(timer, after)
+        except BadCall as error:
+            self.chooser.refuse(error)
         except TypeError:
             self.chooser.refuse(
                 BadCall(
@@ -130,6 +142,7 @@ class Run:
         if timer not in self._shape.timers:
             self._refuse_timer(timer)
         self.timers -= {(timer, *args)}
+        self.delays.pop((timer, *args), None)
 
     def armed(self, timer: str, args: tuple[Any, ...]) -> bool:
         if timer not in self._shape.timers:

@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from presage.model.local import UP, Control
+from presage.model.local import SLOW, Control, is_up
 from presage.model.system import System
 from presage.model.wire import Frozen, Wire
 
@@ -81,7 +81,11 @@ def changes(
         if old == new:
             continue
         was, now = decode(old[0]), decode(new[0])
-        told = {"up": (was[0] == UP, now[0] == UP), "timers": (was[2], now[2])}
+        told = {
+            "up": (is_up(was), is_up(now)),
+            "slow": (was[0] == SLOW, now[0] == SLOW),
+            "timers": (was[2], now[2]),
+        }
         changed = {name: pair for name, pair in told.items() if pair[0] != pair[1]}
         for field, position in automaton.positions.items():
             if old[position] != new[position]:

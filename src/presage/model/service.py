@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from presage.errors import BadPrototype, explain
 from presage.model.choice import BranchingRandom
 from presage.model.fields import Definition, Field
+from presage.model.moment import Moment
 from presage.model.run import OUTSIDE
 from presage.model.shape import Shape
 from presage.model.source import caller, class_statement
@@ -99,13 +100,21 @@ class Service:
         """Put `message` into flight to the node named `to`."""
         self._run.send(to, message)
 
-    def choose(self, options: Sequence[T]) -> T:
-        """One of `options`; a search tries each."""
-        return self._run.choose(options)  # type: ignore[no-any-return]
+    def choose(self, options: Sequence[T], *, weights: Sequence[float] | None = None) -> T:
+        """One of `options`; a search tries each. A calm walk draws by `weights`."""
+        return self._run.choose(options, weights)  # type: ignore[no-any-return]
 
-    def arm(self, timer: str, *args: Any) -> None:
-        """Let the timer named like a `@timer` method fire; armed twice is armed once."""
-        self._run.arm(timer, args)
+    def now(self) -> Moment:
+        """The wall clock: what it says is not known, so a search tries both answers."""
+        return self._run.now()  # type: ignore[no-any-return]
+
+    def arm(self, timer: str, *args: Any, after: float | None = None) -> None:
+        """Let the timer named like a `@timer` method fire; armed twice is armed once.
+
+        `after` is the time until then, in a system with `clock=Timed(...)`; else it may fire at
+        any time.
+        """
+        self._run.arm(timer, args, after)
 
     def disarm(self, timer: str, *args: Any) -> None:
         """Take back `arm` with the same arguments; nothing happens if it is not armed."""

@@ -14,7 +14,15 @@ from types import FunctionType
 from typing import Any
 
 from presage.errors import BadHandler, DuplicateHandler, MutableMessage
-from presage.model.declare import ActionMark, BrokenMark, Mark, OnMark, TimerMark, marks_of
+from presage.model.declare import (
+    ActionMark,
+    BrokenMark,
+    Mark,
+    OnMark,
+    TimerMark,
+    WrittenMark,
+    marks_of,
+)
 from presage.model.fields import MUTABLE, RESERVED, Definition, Field, read_fields
 
 
@@ -37,6 +45,7 @@ class Timer:
     periodic: bool
     least: int  # how many arguments it must be armed with
     most: int
+    weight: float | None  # in walks; None: that of all timers
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,15 @@ class Action:
     guard: Callable[..., Any] | None
     guard_takes: int  # how many of (self, value) the guard is given
     over: tuple[Any, ...] | Callable[..., Any] | None  # None: the action takes no value
+    weight: float | None  # in walks; None: that of all actions
+
+
+@dataclass(frozen=True)
+class Written:
+    """Runs when a write has reached the disk."""
+
+    function: Callable[..., Any]
+    takes: int  # how many of (key, value) it is given
 
 
 class Shape:
@@ -61,6 +79,7 @@ class Shape:
         self.timers: dict[str, Timer] = {}
         self.actions: dict[str, Action] = {}
         self.broken: tuple[str, Callable[..., Any]] | None = None
+        self.written: Written | None = None
         self.starts: bool = _starts(definition)
         for name, function, marks in _marked(definition):
             for mark in marks:
@@ -81,9 +100,11 @@ class Shape:
             self.handlers[mark.message] = _handler(definition, name, function, mark)
         elif isinstance(mark, TimerMark):
             least, most = _arity(definition, name, function)
-            self.timers[name] = Timer(function, mark.periodic, least, most)
+            self.timers[name] = Timer(function, mark.periodic, least, most, mark.weight)
         elif isinstance(mark, BrokenMark):
             self._add_broken(definition, name, function)
+        elif isinstance(mark, WrittenMark):
+            self.written = _written(definition, name, function, self.written)
         else:
             self.actions[name] = _action(definition, name, function, mark)
 
@@ -241,7 +262,28 @@ def _action(definition: Definition, name: str, function: Any, mark: ActionMark) 
                     "a single value where its collection is meant",
                     "`over=range(3)` or `over=lambda self: self.peers`",
                 ) from None
-    return Action(name, function, mark.when, takes, over)
+    return Action(name, function, mark.when, takes, over, mark.weight)
+
+
+def _written(definition: Definition, name: str, function: Any, other: Written | None) -> Written:
+    least, most = _arity(definition, name, function)
+    if other is not None and other.function is not function:
+        raise definition.wrong(
+            DuplicateHandler,
+            name,
+            f"is told of writes, and so is `{other.function.__name__}`",
+            "two methods marked `@written`",
+            "keep one of them and branch on the key inside it",
+        )
+    if least > 2:
+        raise definition.wrong(
+            BadHandler,
+            name,
+            "has the wrong parameters for a method told of writes",
+            "it is given the key of the write, and its value if it asks for it",
+            f"write `def {name}(self, key)` or `def {name}(self, key, value)`",
+        )
+    return Written(function, min(most, 2))
 
 
 def _guard_takes(definition: Definition, name: str, guard: Any, given: tuple[str, ...]) -> int:

@@ -16,22 +16,28 @@ from presage.model.event import (
     Idle,
     KeepAlive,
     Made,
+    Own,
     Receive,
     Refused,
     Reset,
     Restart,
+    Save,
     SilentReset,
+    Slow,
     Split,
+    Wake,
 )
 from presage.model.local import Stimulus
 from presage.model.stream import LOST
 from presage.model.system import System
 
-OWN: dict[str, type[Crash | Restart | Reset | SilentReset]] = {
+OWN: dict[str, type[Own]] = {
     "crash": Crash,
     "restart": Restart,
     "reset": Reset,
     "silent": SilentReset,
+    "slow": Slow,
+    "wake": Wake,
 }
 
 
@@ -45,6 +51,8 @@ def event_of(system: System, node: int, stimulus: Stimulus) -> Event:
         return Fire(automaton.name, stimulus[1], tuple(stimulus[2:]))
     if kind == "action":
         return Act(automaton.name, stimulus[1], tuple(stimulus[2:]))
+    if kind == "write":
+        return Save(automaton.name, stimulus[1], stimulus[2])
     return OWN[kind](automaton.name)
 
 
@@ -59,7 +67,9 @@ def stimulus_of(system: System, event: Event) -> Stimulus:
             return ("timer", event.timer, *event.args)
         case Act():
             return ("action", event.action, *event.args)
-        case Made() | Crash() | Restart() | Reset() | SilentReset():
+        case Save():
+            return ("write", event.disk, event.key)
+        case Made() | Crash() | Restart() | Reset() | SilentReset() | Slow() | Wake():
             return (event.kind,)
         case Drop() | Duplicate() | Cut() | Idle() | Split() | Heal():
             raise AssertionError(f"`{event.kind}` happens to the network, not to a node")

@@ -75,14 +75,16 @@ def _check_alike(system: System, one: str, other: str) -> None:
         _differ((one, other), f"`{one}` is a `{services[0]}`, `{other}` a `{services[1]}`")
     exposed = system.faults.nodes
     if exposed is not None and (one in exposed) != (other in exposed):
-        _differ((one, other), "only one of them may crash")
+        _differ((one, other), "only one of them may crash, be reset or slow")
 
 
 def _check_names(system: System, one: str, other: str) -> None:
     for automaton in system.automata:
-        for name in {one, other} & {*automaton.shape.timers, *automaton.shape.actions}:
+        disks = {automaton.fields[position - 1] for position in automaton.disks}
+        for name in {one, other} & {*automaton.shape.timers, *automaton.shape.actions, *disks}:
             _refuse(
-                f"`{name}` is both a node and a timer or action of `{automaton.service.__name__}`",
+                f"`{name}` is both a node and a timer, action or disk of"
+                f" `{automaton.service.__name__}`",
                 "a string that equals a node's name counts as that name, and would be exchanged",
                 "rename the node",
             )

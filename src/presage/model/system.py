@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from presage._core import Codec
 from presage.errors import (
@@ -28,10 +28,15 @@ from presage.model.faults import STREAM_FAULTS
 from presage.model.faults import UNLIMITED as UNLIMITED
 from presage.model.faults import Faults as Faults
 from presage.model.fields import RESERVED
+from presage.model.node import Exposed
 from presage.model.service import Service
 from presage.model.stream import Streams
 from presage.model.symmetric import Symmetric
 from presage.model.symmetric import symmetric as checked_symmetric
+from presage.model.timed import CLOCK, Clocks, Shielded, Timed
+from presage.model.weights import Weights
+
+C = TypeVar("C")
 
 NETWORKS = ("unordered", "duplicating", "ordered")
 
@@ -84,6 +89,8 @@ class System:
         skip_noops: bool | None = None,
         streams: Streams | bool | None = None,
         symmetric: Sequence[Sequence[str]] = (),
+        weights: Weights | None = None,
+        clock: Timed | None = None,
         name: str | None = None,
     ) -> None:
         self.nodes: dict[str, Service] = _checked_nodes(nodes)
@@ -93,9 +100,15 @@ class System:
         self.streams = _checked_streams(streams)
         self.faults = _checked_faults(faults or Faults(), network, self.names, self.streams)
         self.calls = _checked_calls(calls or {}, self.nodes)
+        self.clock = _checked(clock, Timed, "clock=Timed(drift=1)")
+        self.clocks = Clocks(self.names, self.clock) if self.clock else None
         self.observers: dict[str, Observer] = _checked_observers(observers or {})
+        if self.clocks is not None:
+            self.observers = {name: Shielded(each) for name, each in self.observers.items()}
+            self.observers[CLOCK] = self.clocks
         self.properties: tuple[Any, ...] = _checked_properties(properties)
         self.skip_noops = network != "ordered" if skip_noops is None else bool(skip_noops)
+        self.weights = _checked(weights, Weights, "weights=Weights(timer=4)")
         self.name = name or type(next(iter(self.nodes.values()))).__name__
         self.codec = Codec()
         self.automata = tuple(
@@ -123,7 +136,7 @@ class System:
                 self.codec.encode(args)
             except NotState as error:
                 raise error.at(f"calls[{node!r}]: {method}") from None
-        exposed = self.faults.nodes is None or node in self.faults.nodes
+        faults, exposed = self.faults, self.faults.nodes is None or node in self.faults.nodes
         return Automaton(
             index,
             node,
@@ -131,11 +144,15 @@ class System:
             codec=self.codec,
             indices=self.indices,
             workload=workload,
-            crashes=exposed and self.faults.crash > 0,
-            restarts=self.faults.restart > 0,
-            resets=exposed and self.faults.reset > 0,
-            silences=exposed and self.faults.silent_reset > 0,
+            exposed=Exposed(
+                crash=exposed and faults.crash > 0,
+                restart=faults.restart > 0,
+                reset=exposed and faults.reset > 0,
+                silent=exposed and faults.silent_reset > 0,
+                slow=exposed and faults.slow > 0,
+            ),
             streams=self.streams,
+            timed=self.clock is not None,
         )
 
     def _encode_observer(self, name: str, observer: Observer) -> bytes:
@@ -241,6 +258,18 @@ def _checked_faults(
             )
         )
     return faults
+
+
+def _checked(given: Any, kind: type[C], example: str) -> C | None:
+    if given is None or isinstance(given, kind):
+        return given
+    raise BadSystem(
+        explain(
+            f"`{example.partition('=')[0]}` is a `{type(given).__name__}`",
+            "a dict, a number or a class given for it",
+            f"`{example}`",
+        )
+    )
 
 
 def _checked_calls(

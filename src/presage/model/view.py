@@ -17,7 +17,7 @@ from presage.errors import GhostRead, ReadOnly, UnknownNode, UnknownObserver, ex
 from presage.model.automaton import Automaton
 from presage.model.event import Envelope
 from presage.model.faults import Partition
-from presage.model.local import UP, Control, Values
+from presage.model.local import Control, Values, is_up
 from presage.model.service import Service
 from presage.model.source import caller
 from presage.model.system import System
@@ -80,9 +80,13 @@ class NodeView:
         """Refused, as everything that would change the world."""
         _refuse("send")
 
-    def choose(self, options: Any) -> Any:
+    def choose(self, options: Any, *, weights: Any = None) -> Any:
         """Refused: a verdict does not depend on chance."""
         _refuse("choose")
+
+    def now(self) -> Any:
+        """Refused: a verdict does not depend on time."""
+        _refuse("now")
 
     @property
     def random(self) -> Any:
@@ -94,7 +98,7 @@ class NodeView:
         """Refused: `world.connection(a, b)` shows what is on a stream."""
         _refuse("stream")
 
-    def arm(self, timer: str, *args: Any) -> None:
+    def arm(self, timer: str, *args: Any, after: float | None = None) -> None:
         """Refused."""
         _refuse("arm")
 
@@ -129,7 +133,7 @@ def view_class(automaton: Automaton) -> type[Any]:
     attributes: dict[str, Any] = {
         "__slots__": (),
         "name": property(lambda view: automaton.name),
-        "up": property(lambda view: view._run.control(index)[0] == UP),
+        "up": property(lambda view: is_up(view._run.control(index))),
         "timers": property(lambda view: view._run.control(index)[2]),
     }
     for field, position in automaton.positions.items():

@@ -16,8 +16,8 @@ from typing import Any
 from presage._core import combine, mix
 from presage.errors import BadChoice, NotState
 from presage.model.automaton import Automaton
-from presage.model.blame import not_enabled, observer_error
-from presage.model.choice import NOT_THEIRS, Fork
+from presage.model.blame import not_enabled
+from presage.model.choice import Fork
 from presage.model.event import (
     FAULT_KINDS,
     FAULT_OF,
@@ -36,12 +36,13 @@ from presage.model.event import (
     Split,
     Step,
 )
-from presage.model.local import DROP, DUPLICATE, UP, Outcome, Stimulus, Values
+from presage.model.local import DROP, DUPLICATE, UP, Outcome, Stimulus, Values, is_up
 from presage.model.network import Flying
 from presage.model.saved import Local, Saved, SavedReader, changes, without_ghosts
 from presage.model.stimulus import event_of, stimulus_of
 from presage.model.system import UNLIMITED, System
 from presage.model.view import WorldView
+from presage.model.watching import is_due, observed, told
 from presage.model.wire import Wire
 
 LOCAL, OBSERVER, BUDGET = 0, 1, 2  # kinds of parts of a fingerprint
@@ -82,7 +83,7 @@ class World:
         world.opening = Opening(
             choices=tuple(choice for outcome in outcomes for choice in outcome.choices),
             sends=tuple(each for name, outcome in named for each in world._sent(name, outcome)),
-            records=tuple((name, each) for name, outcome in named for each in outcome.records),
+            records=tuple((name, each) for name, outcome in named for each in told(outcome)),
             logs=tuple((name, text) for name, outcome in named for text in outcome.logs),
             failures={name: outcome.failure for name, outcome in named if outcome.failure},
         )
@@ -96,20 +97,22 @@ class World:
         found += self._wire.events(self._is_up, self._budgets)
         for automaton in self.system.automata:
             for stimulus, fault in automaton.stimuli(self._values(automaton)):
-                if fault is None or self._budgets[fault] > 0:
+                due = is_due(self.system, self._observers, automaton.index, stimulus)
+                if due and (fault is None or self._budgets[fault] > 0):
                     found.append(self._event(automaton, stimulus))
         if self._budgets[DROP] > 0:
             found += self._mail(Drop, self._wire.network.deliverable())
         if self._budgets[DUPLICATE] > 0:
             found += self._mail(Duplicate, self._wire.network.deliverable())
-        mail = (Deliver, Receive)
-        deliverable = (each for each in found if not isinstance(each, mail) or self.runs(each))
+        arrivals = Deliver | Receive | Lost
+        deliverable = (each for each in found if not isinstance(each, arrivals) or self.runs(each))
         return sorted(deliverable, key=self._rank)
 
     def runs(self, event: Event) -> list[tuple[int, ...]]:
         """The lists of choices with which `event`, an enabled one, can be applied.
 
-        For a delivery: none if its guard does not hold, or if it does nothing and such are skipped.
+        For what arrives at a node: none if its guard does not hold, if the node is slow, or if it
+        does nothing and such deliveries are skipped.
         """
         if isinstance(event, Mishap):
             return [()]
@@ -163,7 +166,7 @@ class World:
         return (kind, self.system.index(event.node), form)
 
     def _is_up(self, node: int) -> bool:
-        return bool(self.system.codec.decode(self._locals[node][0])[0] == UP)
+        return is_up(self.system.codec.decode(self._locals[node][0]))
 
     # -- what happens ------------------------------------------------------------------------
 
@@ -183,7 +186,7 @@ class World:
             event=event,
             choices=outcome.choices if outcome else (),
             sends=tuple(self._sent(event.node, outcome)) if outcome else (),
-            records=tuple(outcome.records) if outcome else (),
+            records=tuple(told(outcome)) if outcome else (),
             logs=tuple(outcome.logs) if outcome else (),
             changes=changes(self.system, before, self._locals),
             fingerprint=self.fingerprint,
@@ -208,7 +211,7 @@ class World:
         held = self._held(event, automaton)
         outcome = self._step(automaton, stimulus_of(self.system, event), choices, held)
         if outcome is None:
-            raise not_enabled(event, "its guard does not hold")
+            raise not_enabled(event, "its guard does not hold, or the node is slow")
         if len(choices) > len(outcome.choices):
             raise BadChoice(choices[len(outcome.choices)], None)
         if self._skipped(event, automaton, outcome):
@@ -251,6 +254,8 @@ class World:
         for stimulus, fault in automaton.stimuli(self._values(automaton)):
             if encode(stimulus) != encode(wanted):
                 continue
+            if not is_due(self.system, self._observers, automaton.index, stimulus):
+                raise not_enabled(event, "the clocks are not there yet")
             if isinstance(event, Made) and self._event(automaton, stimulus) != event:
                 raise not_enabled(event, "another call is next")
             if fault is not None and self._budgets[fault] <= 0:
@@ -281,24 +286,8 @@ class World:
             else:
                 self._wire.streams.send(self._envelope(automaton.index, peer, message))
         if outcome.records:
-            self._observe(automaton, outcome.records)
-
-    def _observe(self, automaton: Automaton, records: list[Any]) -> None:
-        codec = self.system.codec
-        encoded = codec.encode(records)
-        for at, (name, observer) in enumerate(self.system.observers.items()):
-            state = codec.decode(self._observers[at])
-            try:
-                for record in codec.decode(encoded):
-                    state = observer.observe(state, automaton.name, record)
-            except NOT_THEIRS:
-                raise
-            except BaseException as error:
-                raise observer_error(name, observer, error) from error
-            try:
-                self._observers[at] = codec.encode(state)
-            except NotState as error:
-                raise error.at(f"observer {name}: state") from None
+            name, before = automaton.name, self._observers
+            self._observers = observed(self.system, before, name, outcome.records)
 
     def _skipped(self, event: Event, automaton: Automaton, outcome: Outcome) -> bool:
         """Whether this is a delivery that does nothing, in a system that leaves such out."""

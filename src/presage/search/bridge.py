@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import prod
 from typing import Any, NoReturn
 
 from presage._core import Reader
@@ -24,10 +25,12 @@ from presage.errors import (
 from presage.model.automaton import Automaton
 from presage.model.blame import observer_error
 from presage.model.choice import NOT_THEIRS
-from presage.model.local import UP, Outcome, Stimulus, Values
+from presage.model.local import Outcome, Stimulus, Values, is_up
 from presage.model.source import raised
+from presage.model.stream import Lost
 from presage.model.system import System
 from presage.model.view import WorldView, node_view
+from presage.model.weights import Weights, units
 from presage.props.property import Property
 from presage.search.asymmetry import Asymmetry
 from presage.search.difference import describe, first_difference
@@ -39,7 +42,7 @@ from presage.search.watch import Watch
 BEGINNINGS = ("start", "reset", "silent")
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 
-Branch = tuple[Any, ...]  # choices, values, sends, records, broken[, flows, limits]
+Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[, flows, limits]
 
 
 class Bridge(Asymmetry):
@@ -53,6 +56,7 @@ class Bridge(Asymmetry):
         self._observers = list(system.observers.items())
         self._names = tuple(system.nodes)
         self._run = watch.run
+        self._weights = system.weights or Weights()
         self._haunted = [
             Haunted(node, self._names) if node.ghosts else None for node in self.automata
         ]
@@ -78,24 +82,44 @@ class Bridge(Asymmetry):
     def step(
         self, node: int, fresh: Callable[[], Values], stimulus: Stimulus
     ) -> list[Branch] | None:
-        """Every branch of a step; None while the message cannot be delivered."""
+        """Every branch of a step; None while the message cannot be delivered.
+
+        Its odds are what a branch weighs in walks: in one with faults, and in a calm one.
+        """
         outcomes = self._run(self.automata[node].branches, fresh, stimulus)
         haunted = self._haunted[node]
         if haunted:
             self._run(haunted.test_step, fresh, stimulus, outcomes)
         if outcomes is None:
             return None
-        starts = stimulus[0] in BEGINNINGS
-        return [self._branch(node, None if starts else fresh, outcome) for outcome in outcomes]
+        before = None if stimulus[0] in BEGINNINGS else fresh
+        weight = self._weight(node, stimulus)
+        return [self._branch(node, before, outcome, weight) for outcome in outcomes]
 
-    def _branch(self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome) -> Branch:
+    def _weight(self, node: int, stimulus: Stimulus) -> float:
+        """How likely an event is in a weighted walk; its branches share that."""
+        kind, shape = stimulus[0], self.automata[node].shape
+        own = None
+        if kind == "timer":
+            own = shape.timers[stimulus[1]].weight
+        elif kind == "action":
+            own = shape.actions[stimulus[1]].weight
+        elif kind == "deliver" and isinstance(stimulus[2], Lost):
+            own = 1.0  # the kernel knows how it was lost, and what that weighs
+        return self._weights.of(kind) if own is None else own
+
+    def _branch(
+        self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome, weight: float
+    ) -> Branch:
         broken = 0 if outcome.failure is None else EXCEPTION
-        if fresh and self._step_properties[node] and outcome.values[0][0] == UP:
+        if fresh and self._step_properties[node] and is_up(outcome.values[0]):
             before = fresh()
-            if before[0][0] == UP:
+            if is_up(before[0]):
                 broken |= self._broken(node, before, outcome)
         choices = [k for k, _ in outcome.choices]
-        branch = (choices, outcome.values, outcome.sends, outcome.records, broken)
+        even = weight / prod(n for _, n in outcome.choices)
+        odds = units(even), units(weight * outcome.share)
+        branch = (choices, outcome.values, outcome.sends, outcome.records, broken, *odds)
         if self.system.streams is None:
             return branch
         return (*branch, outcome.flows, outcome.limits)
@@ -141,6 +165,11 @@ class Bridge(Asymmetry):
         except BaseException as error:
             raise observer_error(name, observer, error) from error
         return state
+
+    def due(self, faces: Any, node: int, stimulus: Stimulus) -> bool:
+        """Whether the clocks of a timed system let `stimulus` happen."""
+        clocks = self.system.clocks
+        return clocks is None or clocks.due(faces, node, stimulus)
 
     def unit(self, node: int, stimulus: Stimulus) -> str | None:
         """What fairness calls `stimulus` at `node`; None where it is silent."""

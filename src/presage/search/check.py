@@ -25,6 +25,7 @@ from presage.search.liveness import Limits, examine, is_exact
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report, Violation
 from presage.search.shrink import shrink
+from presage.search.walks import tell_calm, walking
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace import codec as trace_codec
 from presage.trace.trace import Trace
@@ -38,6 +39,10 @@ JUDGED = {"always": "always", "sometimes": "sometimes", "step": "step"}  # other
 LIMIT_MAX = 2**32 - 1
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
 EXACT = "exact"
+TIMED = (
+    "timed: clocks move only when timers fire; what happens between two of them counts as happening"
+    " at the earlier one"
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ def check(
     seed: int = 0,
     keep_going: bool = False,
     walks: int = WALKS_DEFAULT,
+    calm: bool = False,
     liveness: str = "exact",
     reduction: str = "none",
     symmetry: bool = False,
@@ -88,8 +94,7 @@ def check(
     """Search `system` and report what held and what broke.
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
-    `keep_going` explores on and reports the first violation of each. `liveness`: `exact` (endless
-    executions too, in `bfs`) or `rest`. `traces`: a folder, or None. `keeping`: for long searches.
+    `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
     """
     limits: dict[str, Any] = {"depth": depth, "states": states, "memory_mib": memory_mib}
     limits |= {"threads": threads, "walks": walks}
@@ -102,9 +107,10 @@ def check(
         kernel = build(system, bridge, symmetry=symmetry)
         how: dict[str, Any] = {"seconds": seconds, "keep_going": keep_going, "seed": seed}
         how |= {"sleep": reduction == "sleep", "progress": _teller(system, progress)}
-        raw = kernel.search(search, **how, **limits, **kept)
+        raw = kernel.search(search, **how, **limits, **kept, **walking(system, search, calm=calm))
         report = _report(system, search, seed, raw)
         report.target, report.parameters = target, dict(parameters or {})
+        tell_calm(report, calm=calm)
         tell_reduction(report, system, reduction, symmetry=symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
         _conclude(kernel, bridge, watch, report, raw, bounds)
@@ -160,6 +166,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
         ],
         lost=None if system.streams is None else LOST,
         symmetric=symmetric_nodes(system) if symmetry else None,
+        timed=system.clock is not None,
     )
 
 
@@ -228,7 +235,7 @@ def _report(system: System, search: str, seed: int, raw: dict[str, Any]) -> Repo
         system=system.name,
         resumed_from=raw["resumed_from"],
         checkpoints=raw["checkpoints"],
-        notes=list(raw["notes"]),
+        notes=[*raw["notes"], *([TIMED] if system.clock else [])],
     )
 
 

@@ -21,6 +21,8 @@ def describe(automaton: Automaton, stimulus: Stimulus, names: Sequence[str]) -> 
         text = f"deliver {show(rest[1])} from {names[rest[0]]}"
     elif kind in ("timer", "action"):
         text = f"{kind} {show_call(rest[0], rest[1:])}"
+    elif kind == "write":
+        text = f"write {rest[0]}[{show(rest[1])}]"
     else:
         text = str(kind)
     return f"{automaton.name}: {automaton.service.__name__}, {text}"

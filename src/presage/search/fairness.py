@@ -2,7 +2,8 @@
 
 A unit is what must get its turn on an endless execution: deliveries of one type of message on one
 channel or stream, the news at one node that its connection to another is gone, one timer of one
-node, one action of one node. Deliveries are grouped by type, not told
+node, one action of one node, the writes of one disk, the waking of one slow node. Deliveries are
+grouped by type, not told
 apart by content: content may change all the time (a retry counter), and a fairness that speaks of
 each content separately would then promise nothing. Workload calls and faults belong to no unit:
 clients may stop, and nobody is owed a fault.
@@ -35,6 +36,10 @@ def unit(system: System, node: int, stimulus: Stimulus) -> str | None:
         return f"timer {system.codec.encode(stimulus).hex()} at {name}"
     if kind == "action":
         return f"action {stimulus[1]} at {name}"
+    if kind == "write":
+        return f"write {stimulus[1]} at {name}"
+    if kind == "wake":
+        return f"wake {name}"
     return None
 
 

@@ -84,6 +84,14 @@ def _check_symmetry(system: System, search: str, reduction: str, exact: bool) ->
                 "check without symmetry",
             )
         )
+    if system.clock is not None:
+        raise NotSymmetric(
+            explain(
+                "symmetry for a timed system",
+                "the clocks of nodes that change places are not exchanged yet",
+                "check without symmetry, or without `clock`",
+            )
+        )
     if reduction == "sleep":
         raise BadSystem(
             explain(

@@ -148,6 +148,7 @@ class Report:
     seed: int = 0
     reduction: str = "none"  # or sleep: orders that lead to the same state were left out
     symmetry: bool = False  # states that differ by exchanging nodes counted as one
+    calm: bool = False  # walks without faults
     parameters: dict[str, Any] = field(default_factory=dict)
     exhausted: bool = False
     stopped_by: str | None = None  # violation, depth, states, seconds, memory, interrupt
@@ -197,6 +198,7 @@ class Report:
             "seed": self.seed,
             "reduction": self.reduction,
             "symmetry": self.symmetry,
+            "calm": self.calm,
             "parameters": plain_parameters(self.parameters),
             "exhausted": self.exhausted,
             "stopped_by": self.stopped_by,

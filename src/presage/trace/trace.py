@@ -198,6 +198,8 @@ def _detail(event: Any) -> str:
             return show_call(event.action, event.args)
         case "call":
             return show_call(event.call, event.args)
+        case "write":
+            return f"{event.disk}[{show(event.key)}]"
     return ""
 
 

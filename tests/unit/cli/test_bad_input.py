@@ -61,8 +61,8 @@ BAD = {
         import time
         from presage import Service, System
         class Node(Service):
-            now: float = 0.0
-            def start(self) -> None: self.now = time.time()
+            read: float = 0.0
+            def start(self) -> None: self.read = time.time()
         def system() -> System: return System(nodes={"n0": Node()})
         """,
         3,
@@ -74,8 +74,8 @@ BAD = {
         import random
         from presage import Service, System
         class Node(Service):
-            now: int = 0
-            def start(self) -> None: self.now = random.randint(1, 6)
+            drawn: int = 0
+            def start(self) -> None: self.drawn = random.randint(1, 6)
         def system() -> System: return System(nodes={"n0": Node()})
         """,
         3,

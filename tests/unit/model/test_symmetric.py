@@ -2,7 +2,7 @@
 
 import pytest
 
-from presage import Call, Faults, Service, System
+from presage import Call, Disk, Faults, Service, System, disk
 from presage.errors import NotSymmetric, UnknownNode
 
 
@@ -90,7 +90,7 @@ def test_a_node_called_like_a_timer_is_refused() -> None:
         @timer
         def tick(self) -> None: ...
 
-    with pytest.raises(NotSymmetric, match="`tick` is both a node and a timer or action"):
+    with pytest.raises(NotSymmetric, match="`tick` is both a node and a timer, action or disk"):
         System({"tick": Ticking(), "tock": Ticking()}, symmetric=[["tick", "tock"]])
 
 
@@ -102,3 +102,11 @@ def test_misspelt_groups_are_refused() -> None:
         System(nodes, symmetric=[["a", "b"], ["b", "c"]])
     with pytest.raises(UnknownNode):
         System(nodes, symmetric=[["a", "d"]])
+
+
+def test_a_node_called_like_a_disk_is_refused() -> None:
+    class Storing(Service):
+        log: Disk = disk()
+
+    with pytest.raises(NotSymmetric, match="`log` is both a node and a timer, action or disk"):
+        System({"log": Storing(), "b": Storing()}, symmetric=[["log", "b"]])

@@ -5,6 +5,7 @@ import pytest
 from presage import Service, System, action, always, on, step
 from presage.errors import HandlerStuck, Impure, Nondeterminism, NotState, ObserverError
 from presage.model.saved import SavedReader
+from presage.model.weights import UNIT
 from presage.model.world import World
 from presage.search.bridge import Bridge
 from presage.search.watch import Watch
@@ -81,17 +82,24 @@ def test_a_node_lists_what_it_can_start_by_itself(bridge):
 
 def test_a_step_gives_every_branch_with_its_choices(bridge):
     branches = bridge.step(0, values(0), ("start",))
-    assert [(choices, after[1], broken) for choices, after, _, _, broken in branches] == [
+    assert [(choices, after[1], broken) for choices, after, _, _, broken, *_ in branches] == [
         ([0], 1, 0),
         ([1], 2, 0),
     ]
 
 
 def test_a_step_tells_what_was_sent_recorded_and_broken(bridge):
-    [(choices, after, sends, records, broken)] = bridge.step(0, values(1), ("action", "go"))
+    [(choices, after, sends, records, broken, *_)] = bridge.step(0, values(1), ("action", "go"))
     assert (choices, after[1], sends, records, broken) == ([], 2, [(1, "hello")], [2], 0)
-    [(*_, broken)] = bridge.step(0, values(2), ("action", "go"))
+    [(_, _, _, _, broken, *_)] = bridge.step(0, values(2), ("action", "go"))
     assert broken == 1 << 3  # `grows` is the third property; bit 0 is `no_exception`
+
+
+def test_a_step_tells_what_it_weighs_in_walks(bridge):
+    [(*_, plain, calm)] = bridge.step(0, values(1), ("action", "go"))
+    assert plain == calm == 40 * UNIT
+    first, second = bridge.step(0, values(0), ("start",))
+    assert first[-2:] == second[-2:] == (UNIT // 2, UNIT // 2)
 
 
 def test_a_message_whose_guard_does_not_hold_has_no_branches(bridge):
@@ -99,7 +107,7 @@ def test_a_message_whose_guard_does_not_hold_has_no_branches(bridge):
 
 
 def test_a_failure_breaks_no_exception(bridge):
-    [(_, after, sends, records, broken)] = bridge.step(0, values(1), ("deliver", 1, "hello"))
+    [(_, after, sends, records, broken, *_)] = bridge.step(0, values(1), ("deliver", 1, "hello"))
     assert (after[0][0], sends, records, broken) == (2, [], [], 1)
 
 

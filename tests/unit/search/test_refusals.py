@@ -2,8 +2,8 @@
 
 import pytest
 
-from presage import Faults, Partition, Service, System, check, eventually, on
-from presage.errors import BadSystem
+from presage import Faults, Partition, Service, System, Timed, check, eventually, on
+from presage.errors import BadSystem, NotSymmetric
 
 
 class Node(Service):
@@ -36,3 +36,16 @@ def test_a_checkpoint_of_streams_or_partitions_is_refused(tmp_path) -> None:
         with pytest.raises(BadSystem, match="a checkpoint cannot keep connections or partitions"):
             check(two(**settings), traces=None, checkpoint=tmp_path / "kept")
     assert check(two(), traces=None, checkpoint=tmp_path / "kept").exhausted
+
+
+def test_symmetry_of_a_timed_system_is_refused() -> None:
+    nodes = {"a": Node(), "b": Node()}
+    system = System(nodes, clock=Timed(), symmetric=[["a", "b"]])
+    with pytest.raises(NotSymmetric, match="symmetry for a timed system"):
+        check(system, symmetry=True, traces=None)
+
+
+def test_a_timed_system_says_what_is_not_tried() -> None:
+    report = check(two(clock=Timed()), traces=None)
+    assert any("clocks move only when timers fire" in note for note in report.notes)
+    assert not any("clocks" in note for note in check(two(), traces=None).notes)

@@ -77,6 +77,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "seed": 0,
         "reduction": "none",
         "symmetry": False,
+        "calm": False,
         "parameters": {"clients": 3, "drops": "inf"},
         "exhausted": True,
         "stopped_by": None,

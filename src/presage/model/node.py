@@ -1,0 +1,191 @@
+"""A node of a system: what its values are, what it can start by itself, and what it lets in.
+
+What a step then makes of the values is the business of `automaton`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from presage._core import Codec
+from presage.errors import NotState
+from presage.model.blame import ask, guard_error
+from presage.model.choice import NOT_THEIRS
+from presage.model.disk import Disk, disk_at
+from presage.model.local import (
+    BORN,
+    CRASH,
+    DOWN,
+    FAILED,
+    RESET,
+    RESTART,
+    SILENT,
+    SLOW,
+    SLOWED,
+    UP,
+    Stimulus,
+    Values,
+)
+from presage.model.prototype import encode_prototype
+from presage.model.run import Quiet, Run
+from presage.model.service import Service
+from presage.model.shape import Action, Handler
+
+
+class Exposed(NamedTuple):
+    """Which faults of its own may happen to a node at all."""
+
+    crash: bool = False
+    restart: bool = False
+    reset: bool = False
+    silent: bool = False
+    slow: bool = False
+
+
+UNHARMED = Exposed()
+
+
+class Node:
+    """One addressable process. Holds nothing that changes, except caches."""
+
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        prototype: Service,
+        *,
+        codec: Codec,
+        indices: Mapping[str, int],
+        workload: Sequence[tuple[str, tuple[Any, ...]]] = (),
+        exposed: Exposed = UNHARMED,
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.service: type[Service] = type(prototype)
+        self.shape = self.service._presage_shape
+        self.codec = codec
+        kinds = [field.kind for field in self.shape.fields]
+        self.fields: tuple[str, ...] = tuple(field.name for field in self.shape.fields)
+        self.positions = {field: at for at, field in enumerate(self.fields, 1)}  # in values
+        self.ghosts = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "ghost")
+        self.durables = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "durable")
+        self.disks = tuple(at for at, kind in enumerate(kinds, 1) if kind == "disk")
+        self.workload = tuple(workload)
+        self.names = tuple(indices)
+        self._exposed = exposed
+        self._indices = indices
+        self._initial = encode_prototype(codec, name, prototype, self.positions)
+        self.view: type[Any] | None = None  # the class of this node's views, made on first use
+
+    # -- values ------------------------------------------------------------------------------
+
+    def initial(self) -> Values:
+        """Fresh values before `start()`."""
+        decode = self.codec.decode
+        values: Values = [BORN]
+        values += map(decode, self._initial)
+        return values
+
+    def place(self, position: int) -> str:
+        """What stands at `position` of the values, in words: `n0: Server.peers`."""
+        what = "control" if position == 0 else self.fields[position - 1]
+        return f"{self.name}: {self.service.__name__}.{what}"
+
+    def disk(self, values: Values, position: int) -> Disk:
+        """The disk at `position` of `values`."""
+        return disk_at(values, position, self.place)
+
+    def _revive(self, values: Values, run: Run | Quiet) -> Service:
+        service = object.__new__(self.service)
+        service.__dict__ = dict(zip(self.fields, values[1:], strict=True))
+        service._run = run
+        return service
+
+    # -- what can happen ---------------------------------------------------------------------
+
+    def stimuli(self, values: Values) -> list[tuple[Stimulus, int | None]]:
+        """The enabled internal stimuli in canonical order, faults marked with their index.
+
+        What the node does by itself, then faults as far as the system allows them at all; what is
+        left of a budget is not known here. Uses `values` up.
+        """
+        status = values[0][0]
+        exposed = self._exposed
+        if status == DOWN:
+            return [(("restart",), RESTART)] if exposed.restart else []
+        if status == FAILED:
+            return []
+        found: list[tuple[Stimulus, int | None]] = (
+            [(("wake",), None)] if status == SLOW else self._own(values)
+        )
+        if exposed.crash:
+            found.append((("crash",), CRASH))
+        if exposed.reset:
+            found.append((("reset",), RESET))
+        if exposed.silent:
+            found.append((("silent",), SILENT))
+        if exposed.slow and status == UP:
+            found.append((("slow",), SLOWED))
+        return found
+
+    def _own(self, values: Values) -> list[tuple[Stimulus, int | None]]:
+        """Timers, actions, the next workload call, and the next write of each disk."""
+        _, calls, timers, _ = values[0]
+        found: list[tuple[Stimulus, int | None]] = []
+        for timer in self._sorted(timers):
+            found.append((("timer", *timer), None))
+        if self.shape.actions:
+            service = self._revive(values, Quiet(self.name, timers))
+            for action in self.shape.actions.values():
+                found.extend((stimulus, None) for stimulus in self._actions(service, action))
+        if calls < len(self.workload):
+            found.append((("call",), None))
+        for position in self.disks:
+            pending = self.disk(values, position).pending
+            if pending:
+                found.append((("write", self.fields[position - 1], pending[0][0]), None))
+        return found
+
+    def deliverable(self, values: Values, source: int, message: Any) -> bool:
+        """Whether the guard of the message's handler, if any, lets it in. Uses `values` up."""
+        status = values[0][0]
+        handler = self.shape.handler(type(message))
+        if status != UP or handler is None:
+            return bool(status != SLOW)
+        return self._admits(handler, values, source, message)
+
+    def _admits(self, handler: Handler, values: Values, source: int, message: Any) -> bool:
+        """Whether the guard of a message's handler, if any, lets it in."""
+        if handler.guard is None:
+            return True
+        service = self._revive(values, Quiet(self.name, values[0][2]))
+        args = (service, message, self.names[source])
+        return ask(handler.guard, args[: handler.guard_takes])
+
+    def _sorted(self, values: Any) -> list[Any]:
+        """Distinct `values` in the order of their canonical forms, which no hash seed changes."""
+        members = list(values)
+        if len(members) < 2:
+            return members
+        encode = self.codec.encode
+        return [member for _, member in sorted({encode(m): m for m in members}.items())]
+
+    def _actions(self, service: Service, action: Action) -> list[Stimulus]:
+        guard, takes = action.guard, action.guard_takes
+        if guard is not None and takes == 1 and not ask(guard, (service,)):
+            return []
+        if action.over is None:
+            return [("action", action.name)]
+        over = action.over
+        try:
+            members = self._sorted(over(service) if callable(over) else over)
+        except NotState as error:
+            raise error.at(f"{self.name}: {self.service.__name__}.{action.name}(over)") from None
+        except NOT_THEIRS:
+            raise
+        except BaseException as error:
+            raise guard_error(over, error) from error
+        if guard is not None and takes == 2:
+            members = [member for member in members if ask(guard, (service, member))]
+        return [("action", action.name, member) for member in members]

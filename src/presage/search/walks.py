@@ -1,0 +1,48 @@
+"""How random walks choose: by the weights of a system, and, if they are calm, without its faults.
+
+A calm walk is what a system does while nothing goes wrong. The ends of faults are left to it: a
+node that is down restarts, a partition heals, as far as the budgets of the system allow; a node
+that a system never lets restart is gone for good, and the others have to do without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage.errors import BadSystem, explain
+from presage.model.system import FAULTS, System
+from presage.model.weights import LOSSES, RECOVERIES, Weights, units
+from presage.search.report import Report
+
+CALM = "calm walks: no faults, and of the answers that have a likely one only that"
+
+
+def walking(system: System, search: str, *, calm: bool) -> dict[str, Any]:
+    """What the kernel is told of weights."""
+    if calm and search != "walk":
+        raise BadSystem(
+            explain(
+                f"a calm `{search}`",
+                "calm says how random walks choose; an exhaustive search tries everything",
+                'take `search="walk"`, or leave the faults out of the system',
+            )
+        )
+    return {"calm": calm, "weights": kernel_weights(system, calm=calm)}
+
+
+def kernel_weights(system: System, *, calm: bool) -> tuple[list[int], list[int]] | None:
+    """The weights of faults, and of ways to hear of a lost stream; None: all states weigh alike."""
+    if system.weights is None and not calm:
+        return None
+    weights = system.weights or Weights()
+    off = {fault for fault in FAULTS if calm and fault not in RECOVERIES}
+    faults = [0 if fault in off else units(weights.of(fault)) for fault in FAULTS]
+    return faults, [units(weights.of(loss)) for loss in LOSSES]
+
+
+def tell_calm(report: Report, *, calm: bool) -> None:
+    """Let the report say that it was calm; of faults, only those that happened all the same."""
+    report.calm = calm
+    if calm:
+        report.faults = {fault: times for fault, times in report.faults.items() if times}
+        report.notes.append(CALM)
