@@ -73,7 +73,7 @@ class Automaton(Node):
             exposed=exposed,
         )
         self._streams = streams
-        self._timed = timed
+        self._answer = self._clocked if timed else self._react
         self._pick = picker(self.fields)
         self._start = self.service.start if self.shape.starts else None
         self._calls = [
@@ -101,7 +101,7 @@ class Automaton(Node):
         stimulus = codec.decode(codec.encode(stimulus))
         again = partial(codec.decode, frozen)
         chooser = Chooser(choices, extends=False, held=held)
-        return self._clocked(again(), stimulus, chooser, again)
+        return self._answer(again(), stimulus, chooser, again)
 
     def branches(
         self,
@@ -128,7 +128,7 @@ class Automaton(Node):
             if outcomes:
                 stimulus = codec.decode(frozen)
             chooser = Chooser(choices, extends=True, held=held)
-            outcome = self._clocked(start(), stimulus, chooser, start)
+            outcome = self._answer(start(), stimulus, chooser, start)
             if outcome is None:
                 return None
             assert not isinstance(outcome, Fork), "an extending chooser never runs out"
@@ -156,12 +156,10 @@ class Automaton(Node):
     def _clocked(
         self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]
     ) -> Outcome | Fork | None:
-        """As `_react`; in timed mode the outcome says what the clocks must know."""
+        """As `_react`, in timed mode: the outcome says what the clocks must know."""
         before = values[0]
         outcome = self._react(values, stimulus, chooser, again)
-        if self._timed and isinstance(outcome, Outcome):
-            return ticked(before, stimulus, outcome)
-        return outcome
+        return ticked(before, stimulus, outcome) if isinstance(outcome, Outcome) else outcome
 
     def _react(
         self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]

@@ -40,6 +40,8 @@ from presage.search.watch import Watch
 
 # How a world, or a node's new life, begins is no step that a step property is asked about.
 BEGINNINGS = ("start", "reset", "silent")
+Odds = tuple[int, int]
+UNWEIGHED: Odds = (0, 0)
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 
 Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[, flows, limits]
@@ -48,7 +50,7 @@ Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[
 class Bridge(Asymmetry):
     """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
 
-    def __init__(self, system: System, watch: Watch) -> None:
+    def __init__(self, system: System, watch: Watch, *, weighs: bool = True) -> None:
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
         self.properties: list[Property] = list(system.properties)
@@ -56,7 +58,7 @@ class Bridge(Asymmetry):
         self._observers = list(system.observers.items())
         self._names = tuple(system.nodes)
         self._run = watch.run
-        self._weights = system.weights or Weights()
+        self._weights = (system.weights or Weights()) if weighs else None
         self._haunted = [
             Haunted(node, self._names) if node.ghosts else None for node in self.automata
         ]
@@ -84,7 +86,8 @@ class Bridge(Asymmetry):
     ) -> list[Branch] | None:
         """Every branch of a step; None while the message cannot be delivered.
 
-        Its odds are what a branch weighs in walks: in one with faults, and in a calm one.
+        Its odds are what a branch weighs in walks: in one with faults, and in a calm one. Where
+        nobody walks (`weighs` is false) they mean nothing.
         """
         outcomes = self._run(self.automata[node].branches, fresh, stimulus)
         haunted = self._haunted[node]
@@ -93,10 +96,12 @@ class Bridge(Asymmetry):
         if outcomes is None:
             return None
         before = None if stimulus[0] in BEGINNINGS else fresh
-        weight = self._weight(node, stimulus)
-        return [self._branch(node, before, outcome, weight) for outcome in outcomes]
+        if self._weights is None:
+            return [self._branch(node, before, outcome, UNWEIGHED) for outcome in outcomes]
+        weight = self._weight(self._weights, node, stimulus)
+        return [self._branch(node, before, each, odds(weight, each)) for each in outcomes]
 
-    def _weight(self, node: int, stimulus: Stimulus) -> float:
+    def _weight(self, weights: Weights, node: int, stimulus: Stimulus) -> float:
         """How likely an event is in a weighted walk; its branches share that."""
         kind, shape = stimulus[0], self.automata[node].shape
         own = None
@@ -106,10 +111,10 @@ class Bridge(Asymmetry):
             own = shape.actions[stimulus[1]].weight
         elif kind == "deliver" and isinstance(stimulus[2], Lost):
             own = 1.0  # the kernel knows how it was lost, and what that weighs
-        return self._weights.of(kind) if own is None else own
+        return weights.of(kind) if own is None else own
 
     def _branch(
-        self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome, weight: float
+        self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome, weighs: Odds
     ) -> Branch:
         broken = 0 if outcome.failure is None else EXCEPTION
         if fresh and self._step_properties[node] and is_up(outcome.values[0]):
@@ -117,9 +122,7 @@ class Bridge(Asymmetry):
             if is_up(before[0]):
                 broken |= self._broken(node, before, outcome)
         choices = [k for k, _ in outcome.choices]
-        even = weight / prod(n for _, n in outcome.choices)
-        odds = units(even), units(weight * outcome.share)
-        branch = (choices, outcome.values, outcome.sends, outcome.records, broken, *odds)
+        branch = (choices, outcome.values, outcome.sends, outcome.records, broken, *weighs)
         if self.system.streams is None:
             return branch
         return (*branch, outcome.flows, outcome.limits)
@@ -200,6 +203,12 @@ class Bridge(Asymmetry):
             f"{prop.source}: property `{prop.name}` read different things, or gave another"
             " verdict, for worlds in which all it had read was equal"
         )
+
+
+def odds(weight: float, outcome: Outcome) -> Odds:
+    """What one branch of an event weighs: by even choices, and by likely ones."""
+    even = weight / prod(n for _, n in outcome.choices)
+    return units(even), units(weight * outcome.share)
 
 
 def told(prop: Property, error: BaseException) -> str:

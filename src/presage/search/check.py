@@ -102,7 +102,7 @@ def check(
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
     with Watch(handler_seconds, give_up) as watch:
-        bridge = Bridge(system, watch)
+        bridge = Bridge(system, watch, weighs=search == "walk")
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         kernel = build(system, bridge, symmetry=symmetry)
         how: dict[str, Any] = {"seconds": seconds, "keep_going": keep_going, "seed": seed}

@@ -106,7 +106,7 @@ def test_misspelt_groups_are_refused() -> None:
 
 def test_a_node_called_like_a_disk_is_refused() -> None:
     class Storing(Service):
-        log: Disk = disk()
+        store: Disk = disk()
 
-    with pytest.raises(NotSymmetric, match="`log` is both a node and a timer, action or disk"):
-        System({"log": Storing(), "b": Storing()}, symmetric=[["log", "b"]])
+    with pytest.raises(NotSymmetric, match="`store` is both a node and a timer, action or disk"):
+        System({"store": Storing(), "b": Storing()}, symmetric=[["store", "b"]])
