@@ -53,6 +53,12 @@ from presage.props.history import SequentiallyConsistent as SequentiallyConsiste
 from presage.props.history import Write as Write
 from presage.props.history import linearizable as linearizable
 from presage.props.history import sequentially_consistent as sequentially_consistent
+from presage.props.nodes import at_least as at_least
+from presage.props.nodes import at_most as at_most
+from presage.props.nodes import exactly as exactly
+from presage.props.nodes import exists as exists
+from presage.props.nodes import forall as forall
+from presage.props.nodes import reach as reach
 from presage.props.property import HOLDS as HOLDS
 from presage.props.property import Property as Property
 from presage.props.property import Verdict as Verdict
@@ -106,16 +112,22 @@ __all__ = [
     "Write",
     "action",
     "always",
+    "at_least",
+    "at_most",
     "broken",
     "check",
     "counter",
     "disk",
     "durable",
     "eventually",
+    "exactly",
+    "exists",
+    "forall",
     "ghost",
     "linearizable",
     "no_deadlock",
     "on",
+    "reach",
     "replay",
     "sequentially_consistent",
     "sometimes",

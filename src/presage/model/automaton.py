@@ -81,6 +81,7 @@ class Automaton(Node):
         ]
         self._ghosts = sorted(self.ghosts)
         self._durables = sorted(self.durables)
+        self.siblings: tuple[Automaton, ...] = ()  # all nodes of the system, set by it
 
     # -- steps -------------------------------------------------------------------------------
 

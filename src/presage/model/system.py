@@ -115,6 +115,8 @@ class System:
             self._automaton(index, node, prototype)
             for index, (node, prototype) in enumerate(self.nodes.items())
         )
+        for automaton in self.automata:
+            automaton.siblings = self.automata
         self._observed = [self._encode_observer(*named) for named in self.observers.items()]
         self.symmetric: Symmetric = checked_symmetric(self, symmetric)
 

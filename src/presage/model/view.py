@@ -13,7 +13,14 @@ import types
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
-from presage.errors import GhostRead, ReadOnly, UnknownNode, UnknownObserver, explain
+from presage.errors import (
+    GhostRead,
+    PropertyError,
+    ReadOnly,
+    UnknownNode,
+    UnknownObserver,
+    explain,
+)
 from presage.model.automaton import Automaton
 from presage.model.event import Envelope
 from presage.model.faults import Partition
@@ -132,6 +139,7 @@ def view_class(automaton: Automaton) -> type[Any]:
     index = automaton.index
     attributes: dict[str, Any] = {
         "__slots__": (),
+        "_presage_automaton": automaton,
         "name": property(lambda view: automaton.name),
         "up": property(lambda view: is_up(view._run.control(index))),
         "timers": property(lambda view: view._run.control(index)[2]),
@@ -206,6 +214,22 @@ def node_view(automaton: Automaton, seen: Reader | Values) -> Any:
     view = object.__new__(automaton.view)
     _attach(view, reader)
     return view
+
+
+def neighbour(view: Any, name: str) -> Any:
+    """The node called `name` in the world that `view`, a node's, belongs to."""
+    automaton: Automaton = type(view)._presage_automaton
+    if isinstance(view._run, LocalReader):
+        raise PropertyError(
+            explain(
+                f"{caller()}: node `{automaton.name}` is looked at alone, without `{name}`",
+                "a property about one step of one node follows a pointer to another node",
+                "state it about worlds, with `@always`",
+            )
+        )
+    if name not in automaton.names:
+        raise UnknownNode(name, automaton.names, f"{caller()}: a pointer of `{automaton.name}`")
+    return node_view(automaton.siblings[automaton.names.index(name)], view._run)
 
 
 class WorldView:

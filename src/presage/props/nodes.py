@@ -1,0 +1,110 @@
+"""Words for claims about many nodes: for all, for some, for so many, and what pointers reach.
+
+Each answers with a `Verdict` that names the nodes it rests on. They read nodes only through their
+views, so what they read is recorded as everything else that a property reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from presage.errors import PropertyError, explain
+from presage.model.source import caller
+from presage.model.view import neighbour
+from presage.props.property import HOLDS, Verdict
+
+Predicate = Callable[[Any], bool | Verdict]
+
+
+def forall(nodes: Iterable[Any], predicate: Predicate) -> Verdict:
+    """`predicate(node)` is true of every node; else the verdict names the first it is not."""
+    for node in nodes:
+        verdict = _ask(predicate, node)
+        if not verdict:
+            why = f": {verdict.why}" if verdict.why else ""
+            return Verdict.fails(f"not for {node.name}{why}")
+    return HOLDS
+
+
+def exists(nodes: Iterable[Any], predicate: Predicate) -> Verdict:
+    """`predicate(node)` is true of at least one node."""
+    return at_least(1, nodes, predicate)
+
+
+def exactly(count: int, nodes: Iterable[Any], predicate: Predicate) -> Verdict:
+    """`predicate(node)` is true of exactly `count` nodes."""
+    return _counted(nodes, predicate, f"exactly {count}", lambda found: found == count)
+
+
+def at_least(count: int, nodes: Iterable[Any], predicate: Predicate) -> Verdict:
+    """`predicate(node)` is true of `count` nodes or more."""
+    return _counted(nodes, predicate, f"at least {count}", lambda found: found >= count)
+
+
+def at_most(count: int, nodes: Iterable[Any], predicate: Predicate) -> Verdict:
+    """`predicate(node)` is true of `count` nodes or fewer."""
+    return _counted(nodes, predicate, f"at most {count}", lambda found: found <= count)
+
+
+def reach(node: Any, pointer: str) -> frozenset[str]:
+    """The names of `node` and of all nodes reached by following `pointer` again and again.
+
+    `pointer` is a field, property or method without arguments that gives a node's name, a
+    collection of them, or None.
+    """
+    found = {node.name}
+    ahead = [node]
+    while ahead:
+        at = ahead.pop()
+        for name in _targets(at, pointer):
+            if name not in found:
+                found.add(name)
+                ahead.append(neighbour(at, name))
+    return frozenset(found)
+
+
+def _targets(node: Any, pointer: str) -> list[str]:
+    value = getattr(node, pointer)
+    if callable(value):
+        value = value()
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Iterable):
+        names = [name for name in value if name is not None]
+        if all(isinstance(name, str) for name in names):
+            return sorted(names)  # so that the order of reads does not depend on a set's
+    raise PropertyError(
+        explain(
+            f"{caller()}: `{node.name}.{pointer}` is {value!r}, which names no node",
+            "a field that holds something else than names of nodes",
+            f"let `{pointer}` be a name, a collection of names, or None; or write a method that is",
+        )
+    )
+
+
+def _counted(
+    nodes: Iterable[Any], predicate: Predicate, wanted: str, enough: Callable[[int], bool]
+) -> Verdict:
+    found = [node.name for node in nodes if _ask(predicate, node)]
+    if enough(len(found)):
+        return HOLDS
+    named = f": {', '.join(found)}" if found else ""
+    return Verdict.fails(f"{wanted} should be, {len(found)} are{named}")
+
+
+def _ask(predicate: Predicate, node: Any) -> Verdict:
+    answer = predicate(node)
+    if isinstance(answer, Verdict):
+        return answer
+    if isinstance(answer, bool):
+        return HOLDS if answer else Verdict(False)
+    raise PropertyError(
+        explain(
+            f"{caller()}: the predicate answered {answer!r} of node `{node.name}`",
+            "a value meant to be tested, or a missing `return`",
+            "let it answer True or False, or a `Verdict`",
+        )
+    )
