@@ -10,6 +10,7 @@ from __future__ import annotations
 SHIPPED: dict[str, str] = {
     "abd": "presage.systems.abd",
     "counter": "presage.systems.counter",
+    "mace_transport": "presage.systems.mace_transport",
     "paxos": "presage.systems.paxos",
     "ping_pong": "presage.systems.ping_pong",
     "single_copy": "presage.systems.single_copy",
