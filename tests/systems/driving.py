@@ -59,10 +59,11 @@ class Story:
     def _claim(self, name):
         return next(claim for claim in self.system.properties if claim.name == name)
 
-    def recoveries(self, walks, steps, claim=None, likely=()):
+    def recoveries(self, walks, steps, claim=None, likely=(), enough=None):
         """How many calm walks from here, one per seed, reach a live state, or the claim.
 
-        `likely` are the nodes' handlers whose choices always take their first answer.
+        `likely` are the nodes' handlers whose choices always take their first answer. Stops after
+        `enough` of them.
         """
         here = self.world.save()
         names = [each.name for each in self.system.properties if each.kind == "eventually"]
@@ -71,6 +72,8 @@ class Story:
         for seed in range(walks):
             self.world.restore(here)
             found += self._walk(random.Random(seed), steps, wanted, likely)
+            if found == enough:
+                break
         self.world.restore(here)
         return found
 

@@ -13,6 +13,7 @@ SHIPPED: dict[str, str] = {
     "mace_transport": "presage.systems.mace_transport",
     "paxos": "presage.systems.paxos",
     "ping_pong": "presage.systems.ping_pong",
+    "randtree": "presage.systems.randtree",
     "single_copy": "presage.systems.single_copy",
     "two_phase_commit": "presage.systems.two_phase_commit",
 }
