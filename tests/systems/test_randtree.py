@@ -259,10 +259,10 @@ def test_without_the_bug_the_same_steps_lead_to_a_state_that_recovers(name):
 @pytest.mark.parametrize(
     ("parameters", "depth"),
     [
-        ({}, 12),
-        ({"nodes": 4, "degree": 3, "resets": 1}, 7),
-        ({"silent": 1, "cuts": 1}, 8),
-        ({"peers": "prev", "resets": 1}, 10),
+        ({}, 15),
+        ({"nodes": 4, "degree": 3, "resets": 1}, 12),
+        ({"silent": 1, "cuts": 1}, 12),
+        ({"peers": "prev", "resets": 1}, 16),
     ],
 )
 def test_the_correct_tree_is_safe_to_a_stated_depth(parameters, depth):

@@ -66,7 +66,7 @@ BUGS: tuple[Bug, ...] = (
         "all_acked",
         {"bug": "MT-3", "messages": 2},
         ACK,
-        "MaceMC paper, section 6.2; " + COMMENT,
+        "MaceMC paper, section 5; " + COMMENT,
     ),
     Bug(
         "MT-3-strict",
@@ -75,7 +75,7 @@ BUGS: tuple[Bug, ...] = (
         "no_exception",
         {"bug": "MT-3", "driver": "strict", "messages": 2},
         SYN_AGAIN,
-        "MaceMC paper, section 6.2; " + COMMENT,
+        "MaceMC paper, section 5; " + COMMENT,
     ),
     Bug(
         "MT-4",

@@ -1,7 +1,7 @@
 """The bugs of RandTree: which fixes are missing, and where each shows.
 
 RT-* are MaceMC's and those that comments in Mace's source number; CB-RT* are CrystalBall's; RT-m*
-are mutations, each of a fix that looks right and is not. A parent that notices a child which does not
+are mutations, most of them mendings that look right. A parent that notices a child which does not
 behave as one (`strange_child`) came with our streams, and masks bugs that leave such children.
 """
 
@@ -25,7 +25,7 @@ PROFILES: dict[str, frozenset[str]] = {
     "RT-m3": frozenset({"full"}),
 }
 
-PAPER = "MaceMC paper, section 6.2"
+PAPER = "MaceMC paper, section "
 CRYSTALBALL = "CrystalBall paper"
 JOURNAL = "CrystalBall, journal version"
 COMMENT = "a comment in Mace's source"
@@ -38,7 +38,7 @@ BUGS: tuple[Bug, ...] = (
         "kids_match",
         {"bug": "RT-init", "nodes": 4, "degree": 3, "resets": 1},
         "JoinReply n0 -> n2",
-        PAPER,
+        PAPER + "6",
     ),
     Bug(
         "RT-timer",
@@ -48,7 +48,7 @@ BUGS: tuple[Bug, ...] = (
         "one_root",
         {"bug": "RT-timer", "peers": "prev", "recovery": "unclaimed"},
         "Join n2 -> n1",
-        PAPER,
+        PAPER + "2",
     ),
     Bug(
         "RT-timer-safety",
@@ -57,7 +57,7 @@ BUGS: tuple[Bug, ...] = (
         "timers",
         {"bug": "RT-timer", "peers": "prev"},
         "join_overlay",
-        PAPER,
+        PAPER + "2",
     ),
     Bug(
         "RT-10",

@@ -1,0 +1,70 @@
+"""The catalogues of historic bugs, as the documentation lists them and as `check` finds them."""
+
+from pathlib import Path
+
+import pytest
+
+from presage import check
+from presage.systems import mace_transport, randtree
+from presage.systems.mace_transport import bugs as mace_transport_bugs
+from presage.systems.randtree import bugs as randtree_bugs
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
+CATALOGUES = {
+    "mace_transport": (mace_transport.system, mace_transport_bugs.BUGS),
+    "randtree": (randtree.system, randtree_bugs.BUGS),
+}
+# The steps of the shortest execution, for bugs that a plain search finds within a second.
+SHORTEST = {
+    "MT-1": 4,
+    "MT-2": 6,
+    "MT-3-strict": 5,
+    "MT-4": 10,
+    "MT-7": 6,
+    "MT-8": 8,
+    "MT-10": 12,
+    "MT-12": 13,
+    "RT-timer-safety": 1,
+    "CB-RT1": 13,
+    "CB-RT2": 11,
+    "CB-RT5": 3,
+    "CB-RT7": 11,
+    "RT-m3": 5,
+}
+FOUND = [
+    (system, bug)
+    for system, bugs in CATALOGUES.values()
+    for bug in bugs
+    if bug.kind == "safety" and bug.id in SHORTEST
+]
+
+
+def row(bug):
+    """A bug as the reference page lists it."""
+    settings = " ".join(f"{key}={str(value).lower()}" for key, value in bug.parameters.items())
+    settings = settings.replace(bug.parameters["bug"].lower(), bug.parameters["bug"])
+    return (
+        f"| {bug.id} | {bug.summary} | {bug.kind} | `{bug.property}` | `{settings}`"
+        f" | `{bug.critical}` | {bug.provenance} |"
+    )
+
+
+@pytest.mark.parametrize("name", CATALOGUES)
+def test_the_reference_lists_every_bug_as_it_is(name):
+    _, bugs = CATALOGUES[name]
+    lines = PAGE.read_text().splitlines()
+    assert [each for each in lines if each in map(row, bugs)] == list(map(row, bugs))
+
+
+def test_every_bug_has_its_own_id():
+    ids = [bug.id for _, bugs in CATALOGUES.values() for bug in bugs]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("system", "bug"), FOUND, ids=[bug.id for _, bug in FOUND])
+def test_a_search_finds_the_shortest_way_to_a_safety_bug_and_none_where_it_is_mended(system, bug):
+    steps = SHORTEST[bug.id]
+    [found] = check(system(**bug.parameters)).violations
+    assert (found.prop, found.steps) == (bug.property, steps)
+    mended = check(system(**(dict(bug.parameters) | {"bug": "none"})), depth=steps + 1)
+    assert not mended.violations
