@@ -238,7 +238,7 @@ def test_two_connections_that_undo_each_other_recover_seldom_but_can():
     ],
 )
 def test_the_correct_transport_is_safe_to_a_stated_depth(parameters, depth):
-    report = check(system(**parameters), depth=depth)
+    report = check(system(**parameters), depth=depth, liveness="rest")
     assert not report.violations and report.depth == depth
 
 

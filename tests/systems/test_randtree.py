@@ -266,7 +266,7 @@ def test_without_the_bug_the_same_steps_lead_to_a_state_that_recovers(name):
     ],
 )
 def test_the_correct_tree_is_safe_to_a_stated_depth(parameters, depth):
-    report = check(system(**parameters), depth=depth)
+    report = check(system(**parameters), depth=depth, liveness="rest")
     assert not report.violations and report.depth == depth
 
 
