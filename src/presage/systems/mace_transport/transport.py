@@ -93,7 +93,7 @@ class Transport(Service):
     def _disarm(self, peer: str, seq: int) -> None:
         self.disarm("retransmit", peer, seq, 0)
 
-    @timer
+    @timer(weight=8)
     def cleared(self, peer: str) -> None:
         if peer in self.out:
             self.out[peer].asked = False
@@ -109,7 +109,7 @@ class Transport(Service):
             out.threshold = max(out.window / 2, 1.0)
             out.window = 1.0
             out.fresh.clear()
-        if self.choose((False, True)):  # it has been tried for too long
+        if self.choose((False, True), weights=(1, 0)):  # it has been tried for too long
             self._close(peer, outgoing=True, incoming=True)
             return
         for piece in out.inflight[: sent.index(seq) + 1]:  # this one, and those sent before it
