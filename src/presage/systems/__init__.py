@@ -9,8 +9,10 @@ from __future__ import annotations
 
 SHIPPED: dict[str, str] = {
     "abd": "presage.systems.abd",
+    "chord": "presage.systems.chord",
     "counter": "presage.systems.counter",
     "mace_transport": "presage.systems.mace_transport",
+    "pastry": "presage.systems.pastry",
     "paxos": "presage.systems.paxos",
     "ping_pong": "presage.systems.ping_pong",
     "randtree": "presage.systems.randtree",
