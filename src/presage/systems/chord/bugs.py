@@ -163,7 +163,7 @@ BUGS: tuple[Bug, ...] = (
         "liveness",
         "successor_reflexive",
         {"bug": "CH-Z1", "era": "2017", "crashes": 1},
-        "GetPredReply n5 -> n1",
+        "GetPred n1 -> n5",
         ZAVE,
     ),
     Bug(
@@ -171,7 +171,7 @@ BUGS: tuple[Bug, ...] = (
         "who joins between two nodes that go down before it knows of others has lost the ring",
         "liveness",
         "all_nodes",
-        {"bug": "CH-Z2", "era": "2017", "nodes": 5, "crashes": 2},
+        {"bug": "CH-Z2", "era": "2017", "nodes": 4, "keeps": 1, "crashes": 2},
         "crash",
         ZAVE,
     ),

@@ -20,7 +20,6 @@ PROFILES: dict[str, frozenset[str]] = {
 
 PAPER = "Killian et al., Life, death, and the critical transition, 2007"
 COMMENT = "a comment in Mace's source"
-STALE = "RowInfo n302 -> n021"  # brings back who has been reset
 
 BUGS: tuple[Bug, ...] = (
     Bug(
@@ -30,16 +29,16 @@ BUGS: tuple[Bug, ...] = (
         "liveness",
         "nodes_joined",
         {"bug": "PA-4", "nodes": 4, "resets": 2},
-        STALE,
+        "RowInfo n302 -> n021",  # brings back who has been reset
         PAPER,
     ),
     Bug(
         "PA-5",
-        "the same, where the request of a third is forwarded to it",
+        "the same, where the request of a third is forwarded to it, too: both wait for ever",
         "liveness",
         "nodes_joined",
-        {"bug": "PA-5", "nodes": 4, "resets": 2},
-        STALE,
+        {"bug": "PA-5", "nodes": 4, "resets": 2, "idle_closes": 1},
+        "reset",
         COMMENT,
     ),
     Bug(
@@ -48,7 +47,7 @@ BUGS: tuple[Bug, ...] = (
         "liveness",
         "key_match_right",
         {"bug": "PA-tie", "nodes": 2},
-        None,  # no ring of these nodes is ever live
+        "LeafsetInfo n021 -> n110",
         COMMENT,
     ),
     Bug(
@@ -75,7 +74,7 @@ BUGS: tuple[Bug, ...] = (
         "liveness",
         "all_nodes",
         {"bug": "PA-lu", "nodes": 3},
-        "Join n302 -> n021",
+        "RowInfo n021 -> n302",
         "Lu, Formal verification of the Pastry protocol, 2013",
     ),
 )
