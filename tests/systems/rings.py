@@ -46,6 +46,15 @@ class Ring(Story):
             event = rng.choices(events, [WEIGHTS.get(event.kind, 1) for event in events])[0]
             self.world.apply(event, rng.choice(self.world.runs(event)))
 
+    def may_recover(self, walks, steps, claim):
+        """Whether the claim holds, or one of so many calm walks comes to where it does."""
+        here = self.world.save()
+        found = self.holds(claim)
+        for seed in range(walks):
+            found = found or self._walk(random.Random(seed), steps, [self._claim(claim)], ())
+            self.world.restore(here)
+        return found
+
     def live(self):
         view = self.world.view()
         return all(claim(view) for claim in self.system.properties if claim.kind == "eventually")

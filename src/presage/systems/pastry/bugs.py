@@ -24,8 +24,8 @@ COMMENT = "a comment in Mace's source"
 BUGS: tuple[Bug, ...] = (
     Bug(
         "PA-4",
-        "a node that has not joined ignores a request to join that was forwarded to it, so that"
-        " who forwards its own requests to it never learns that it is new",
+        "a node that has not joined keeps for later a request to join that was forwarded to it, so"
+        " that who sends it its own requests, as if it were still there, never learns it is new",
         "liveness",
         "nodes_joined",
         {"bug": "PA-4", "nodes": 4, "resets": 2},

@@ -88,9 +88,9 @@ class Pastry(Service):
     def joins(self, join: Join, source: str) -> None:
         if self.phase == "joined":
             self._admit(join)
-        elif join.who == source:
-            self.deferred[source] = join.row
-        elif self._has("remove"):
+        elif join.who == source or not self._has("remove"):
+            self.deferred[join.who] = join.row
+        else:
             self.stream.send(source, Remove())
 
     def _admit(self, join: Join) -> None:
