@@ -4,8 +4,6 @@ import random
 
 from systems.driving import FAULTS, WEIGHTS, Story
 
-from presage import check
-
 
 class Ring(Story):
     """Nodes that join, and what they hear."""
@@ -46,31 +44,6 @@ class Ring(Story):
             event = rng.choices(events, [WEIGHTS.get(event.kind, 1) for event in events])[0]
             self.world.apply(event, rng.choice(self.world.runs(event)))
 
-    def may_recover(self, walks, steps, claim):
-        """Whether the claim holds, or one of so many calm walks comes to where it does."""
-        here = self.world.save()
-        found = self.holds(claim)
-        for seed in range(walks):
-            found = found or self._walk(random.Random(seed), steps, [self._claim(claim)], ())
-            self.world.restore(here)
-        return found
-
     def live(self):
         view = self.world.view()
         return all(claim(view) for claim in self.system.properties if claim.kind == "eventually")
-
-
-def found_at_once(system, bug):
-    """The violation that a search for the shortest one reports, and how deep it lies."""
-    report = check(system(**bug.parameters), traces=None)
-    assert report.stopped_by == "violation"
-    violation = report.violations[0]
-    assert violation.prop == bug.property
-    assert (violation.kind == "liveness") == (bug.kind == "liveness")
-    return violation
-
-
-def clean_to(system, bug, steps):
-    """The same search in the correct version, one step further."""
-    parameters = {**bug.parameters, "bug": "none"}
-    check(system(**parameters), depth=steps + 2, traces=None).assert_holds()

@@ -5,14 +5,18 @@ from pathlib import Path
 import pytest
 
 from presage import check
-from presage.systems import mace_transport, randtree
+from presage.systems import chord, mace_transport, pastry, randtree
+from presage.systems.chord import bugs as chord_bugs
 from presage.systems.mace_transport import bugs as mace_transport_bugs
+from presage.systems.pastry import bugs as pastry_bugs
 from presage.systems.randtree import bugs as randtree_bugs
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 CATALOGUES = {
     "mace_transport": (mace_transport.system, mace_transport_bugs.BUGS),
     "randtree": (randtree.system, randtree_bugs.BUGS),
+    "chord": (chord.system, chord_bugs.BUGS),
+    "pastry": (pastry.system, pastry_bugs.BUGS),
 }
 # The steps of the shortest execution, for bugs that a plain search finds within a second.
 SHORTEST = {
@@ -30,6 +34,14 @@ SHORTEST = {
     "CB-RT5": 3,
     "CB-RT7": 11,
     "RT-m3": 5,
+    "CH-17": 11,
+    "CH-18": 9,
+    "CH-HP1": 4,
+    "CH-HP2": 8,
+    "CH-Aimin": 9,
+    "CB-CH2": 12,
+    "CH-Z3": 10,
+    "PA-size": 4,
 }
 FOUND = [
     (system, bug)
@@ -64,7 +76,7 @@ def test_every_bug_has_its_own_id():
 @pytest.mark.parametrize(("system", "bug"), FOUND, ids=[bug.id for _, bug in FOUND])
 def test_a_search_finds_the_shortest_way_to_a_safety_bug_and_none_where_it_is_mended(system, bug):
     steps = SHORTEST[bug.id]
-    [found] = check(system(**bug.parameters), liveness="rest").violations
+    found, *_ = check(system(**bug.parameters), liveness="rest").violations
     assert (found.prop, found.steps) == (bug.property, steps)
     mended = system(**(dict(bug.parameters) | {"bug": "none"}))
     assert not check(mended, depth=steps + 1, liveness="rest").violations

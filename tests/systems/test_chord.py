@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from systems.rings import Ring, clean_to, found_at_once
+from systems.rings import Ring
 
 from presage import check
 from presage.systems.catalogue import C2, UnknownProfile
@@ -101,7 +101,6 @@ def ch_z2(ring):
 
 LIVELY = {"CH-2": ch_2, "CH-8": ch_8, "CH-13": ch_13, "CH-1132": ch_1132}
 LIVELY |= {"CH-rec": ch_rec, "CH-Z1": ch_z1, "CH-Z2": ch_z2}
-SHALLOW = ["CH-17", "CH-18", "CH-HP1", "CH-HP2", "CH-Aimin", "CB-CH2", "CH-Z3"]
 
 
 @pytest.mark.parametrize("name", LIVELY)
@@ -109,7 +108,7 @@ def test_after_the_critical_step_nothing_recovers(name):
     bug = BY_ID[name]
     ring = Chord(system(**bug.parameters))
     last = LIVELY[name](ring)
-    assert ring.may_recover(60, 100, bug.property)
+    assert ring.holds(bug.property) or ring.recoveries(60, 100, bug.property, enough=1)
     assert last() == bug.critical
     assert not ring.holds(bug.property)
     assert ring.recoveries(15, 120, bug.property) == 0
@@ -120,12 +119,6 @@ def test_the_correct_version_recovers_from_the_same_steps(name):
     ring = Chord(system(**{**BY_ID[name].parameters, "bug": "none"}))
     LIVELY[name](ring)()
     assert ring.recoveries(5, 500) == 5
-
-
-@pytest.mark.parametrize("name", SHALLOW)
-def test_shallow_bugs_are_found_at_once_and_absent_when_fixed(name):
-    violation = found_at_once(system, BY_ID[name])
-    clean_to(system, BY_ID[name], violation.steps)
 
 
 def test_a_node_that_tells_itself_of_itself_is_its_own_predecessor_among_others():
@@ -159,7 +152,7 @@ def test_who_began_the_ring_is_never_part_of_it_if_it_does_not_learn_of_its_pred
 def test_every_profile_is_in_the_catalogue_and_every_name_is_offered():
     assert set(BY_ID) == set(PROFILES)
     assert get_args(BugName) == ("none", *PROFILES)
-    assert {*LIVELY, *SHALLOW, "CB-CH1", "CH-succ"} == set(PROFILES)
+    assert {*LIVELY, "CH-succ"} == {bug.id for bug in BUGS if bug.kind == "liveness"}
     with pytest.raises(UnknownProfile, match="there is no bug `CH-99`; there are none, CH-succ"):
         system(bug="CH-99")
 

@@ -82,7 +82,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "succ_pred",
         {"bug": "CH-17", "nodes": 2, "resets": 1},
-        None,
+        "FindPredReply n1 -> n5",
         COMMENT,
     ),
     Bug(
@@ -91,7 +91,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "no_exception",
         {"bug": "CH-18", "resets": 1},
-        None,
+        "FindPred n9 -> n1",
         COMMENT,
     ),
     Bug(
@@ -100,7 +100,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "self_routing",
         {"bug": "CH-HP1", "nodes": 2},
-        None,
+        "FindPredReply n1 -> n5",
         HISTORY,
     ),
     Bug(
@@ -109,7 +109,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "not_in_successor_list",
         {"bug": "CH-HP2", "nodes": 2},
-        None,
+        "GetPredReply n1 -> n5",
         HISTORY,
     ),
     Bug(
@@ -136,7 +136,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "fingers_improve",
         {"bug": "CH-Aimin"},
-        None,
+        "UpdatePred n9 -> n1",
         COMMENT,
     ),
     Bug(
@@ -154,7 +154,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "node_ordering",
         {"bug": "CB-CH2"},
-        None,
+        "FindPredReply n5 -> n9",
         CRYSTALBALL,
     ),
     Bug(
@@ -181,7 +181,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "valid_successor_list",
         {"bug": "CH-Z3"},
-        None,
+        "GetPredReply n1 -> n5",
         ZAVE,
     ),
 )

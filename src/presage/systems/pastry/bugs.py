@@ -65,7 +65,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "size_match",
         {"bug": "PA-size", "nodes": 2},
-        None,
+        "LeafsetInfo n021 -> n110",
         PAPER,
     ),
     Bug(
