@@ -4,6 +4,8 @@ import random
 
 from systems.driving import FAULTS, WEIGHTS, Story
 
+from presage import check
+
 
 class Ring(Story):
     """Nodes that join, and what they hear."""
@@ -47,3 +49,15 @@ class Ring(Story):
     def live(self):
         view = self.world.view()
         return all(claim(view) for claim in self.system.properties if claim.kind == "eventually")
+
+
+def surveyed(system):
+    """What is live and what is dead, per claim, of a space that is searched to its end.
+
+    With queues that lose what does not fit, nothing has to be delivered ever: livelocks are found,
+    and no matter. Dead is what no continuation, however lucky, brings back.
+    """
+    report = check(system, keep_going=True, traces=None)
+    assert report.exhausted
+    assert {violation.kind for violation in report.violations} <= {"liveness"}
+    return report

@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from systems.rings import Ring
+from systems.rings import Ring, surveyed
 
 from presage import check
 from presage.systems.catalogue import C2, UnknownProfile
@@ -169,3 +169,25 @@ def test_every_profile_is_in_the_catalogue_and_every_name_is_offered():
 )
 def test_the_correct_version_is_clean_as_far_as_all_of_it_can_be_searched(parameters, depth):
     check(system(**parameters), depth=depth, traces=None).assert_holds()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"nodes": 2, "resets": 1, "silent_resets": 1, "cuts": 1, "idle_closes": 1},
+        {"nodes": 3, "era": "2006"},
+        {"nodes": 2, "era": "2017", "crashes": 1, "cuts": 1, "idle_closes": 1},
+    ],
+)
+def test_no_state_of_the_correct_version_is_dead_where_queues_are_short(parameters):
+    report = surveyed(system(**parameters, queue=1))
+    assert {claim.dead for claim in report.liveness.values()} == {0}
+
+
+def test_where_queues_are_short_every_state_is_dead_or_the_critical_step_exact():
+    nowhere = surveyed(system(bug="CH-succ", era="2006", queue=1))
+    assert nowhere.liveness["all_nodes"].live == 0
+    bug = BY_ID["CH-1132"]
+    lost = surveyed(system(**bug.parameters, queue=1))
+    [found] = [each for each in lost.violations if each.prop == bug.property]
+    assert found.dead and found.trace.steps[found.critical - 1].label == bug.critical

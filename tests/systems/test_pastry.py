@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from systems.rings import Ring
+from systems.rings import Ring, surveyed
 
 from presage import check
 from presage.systems.catalogue import UnknownProfile
@@ -134,3 +134,8 @@ def test_every_profile_is_in_the_catalogue_and_every_name_is_offered():
 )
 def test_the_correct_version_is_clean_as_far_as_all_of_it_can_be_searched(parameters, depth):
     check(system(**parameters), depth=depth, traces=None).assert_holds()
+
+
+def test_no_state_of_the_correct_version_is_dead_where_queues_are_short():
+    report = surveyed(system(nodes=2, queue=2, resets=1, cuts=1, idle_closes=1))
+    assert {claim.dead for claim in report.liveness.values()} == {0}

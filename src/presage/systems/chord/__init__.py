@@ -53,6 +53,7 @@ def system(
     cuts: int = 0,
     idle_closes: int = 0,
     crashes: int = 0,
+    queue: int | None = None,
     victims: Literal["all", "joiners"] = "all",
 ) -> System:
     """A ring that the first node begins; the others join through any node before them.
@@ -67,6 +68,7 @@ def system(
     cuts: how often a connection may break.
     idle_closes: how often a connection may be closed for want of use.
     crashes: how many joiners may go down for good; all then join through the first node.
+    queue: how many messages fit on the way from one node to another; more are lost.
     victims: who may be reset: everybody, or everybody but the first node.
     """
     names = tuple(map(name_of, IDENTIFIERS[:nodes]))
@@ -78,7 +80,7 @@ def system(
             )
             for i, name in enumerate(names)
         },
-        streams=Streams(),
+        streams=Streams(queue_size=queue),
         faults=Faults(
             reset=resets,
             silent_reset=silent_resets,

@@ -28,6 +28,7 @@ def system(
     cuts: int = 0,
     idle_closes: int = 0,
     crashes: int = 0,
+    queue: int | None = None,
 ) -> System:
     """A ring that the first node begins; the others join through it.
 
@@ -39,6 +40,7 @@ def system(
     cuts: how often a connection may break.
     idle_closes: how often a connection may be closed for want of use.
     crashes: how many nodes, but not the first, may go down for good.
+    queue: how many messages fit on the way from one node to another; more are lost.
     """
     names = NAMES[:nodes]
     lacks = missing(PROFILES, bug)
@@ -47,7 +49,7 @@ def system(
             name: Pastry(contact=names[0] if i else None, half=half, missing=lacks)
             for i, name in enumerate(names)
         },
-        streams=Streams(),
+        streams=Streams(queue_size=queue),
         faults=Faults(
             reset=resets,
             silent_reset=silent_resets,
