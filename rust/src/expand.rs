@@ -100,6 +100,8 @@ pub struct Expander {
     pub doubles: FlatMap,
     pub scratch: Vec<u32>,
     pub candidates: Vec<Candidate>,
+    /// Faults that are not to be listed, as bits.
+    pub muted: u32,
     pub flowing: Vec<Flowing>,
     /// (connection, operation) to connection; and room for the connections of one state.
     pub linked: FlatMap,
@@ -125,6 +127,7 @@ impl Expander {
             doubles: FlatMap::default(),
             scratch: Vec::new(),
             candidates: Vec::new(),
+            muted: 0,
             flowing: Vec::new(),
             linked: FlatMap::default(),
             links: Vec::new(),
@@ -146,8 +149,7 @@ impl Expander {
             let (start, count) = self.internal(local)?;
             for effect in start..start + count {
                 let fault = self.effects[effect as usize].fault;
-                let allowed =
-                    fault == NOT_A_FAULT || self.shared.layout.allows(state, fault as usize);
+                let allowed = fault == NOT_A_FAULT || self.allows(state, fault as usize);
                 if allowed && (self.shared.layout.clocks.is_none() || self.due(state, effect)?) {
                     self.aim(state, fingerprint, (from, effect, NOWHERE, What::Internal))?;
                 }
@@ -167,8 +169,8 @@ impl Expander {
 
     fn list_network(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<()> {
         let fixed = self.shared.layout.fixed;
-        let drops = self.shared.layout.allows(state, DROP);
-        let duplicates = self.shared.layout.allows(state, DUPLICATE);
+        let drops = self.allows(state, DROP);
+        let duplicates = self.allows(state, DUPLICATE);
         let ordered = self.shared.layout.network == Network::Ordered;
         let mut previous = NOWHERE;
         for (position, &word) in state.iter().enumerate().skip(fixed) {
@@ -201,6 +203,12 @@ impl Expander {
             }
         }
         Ok(())
+    }
+
+    /// Whether this fault may happen in `state`.
+    #[inline(always)]
+    pub fn allows(&self, state: &[u32], fault: usize) -> bool {
+        self.muted >> fault & 1 == 0 && self.shared.layout.allows(state, fault)
     }
 
     pub fn is_fault(&self, candidate: &Candidate) -> bool {

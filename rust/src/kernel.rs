@@ -9,18 +9,23 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::checkpoint::Checkpoint;
+use crate::hunt::{Hunt, Settings};
 use crate::layout::{FAULTS, Layout, Network};
 use crate::live::Graph;
 use crate::path;
 use crate::scratch::Spill;
 use crate::search::bfs::Start;
-use crate::search::{Limits, Search, Weights, bfs, dfs, walk};
+use crate::search::dice::Weighing;
+use crate::search::{Limits, Search, bfs, dfs, walk};
 use crate::shared::{Kind, PropertyState, Shared};
 use crate::sleep::Table;
 use crate::start::initial_states;
 use crate::symmetry::{SymmetricNodes, Symmetry};
 use crate::tables::Tables;
 use crate::value::Codec;
+
+/// What each fault weighs, and hearing that a connection broke, was refused, or is half open.
+type Weights = ([u64; FAULTS.len()], [u64; 3]);
 
 #[pyclass(frozen)]
 pub struct Kernel {
@@ -149,16 +154,10 @@ impl Kernel {
             keep_going,
             seed,
             walks,
-            calm,
-            weights,
+            weights: weights.map(|(faults, lost)| Weighing { faults, lost, calm }),
         };
-        self.shared.stop.store(false, Relaxed);
-        for property in &self.shared.properties {
-            property.decided.store(false, Relaxed);
-        }
-        let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
         let depths = kind == "dfs" && depth.is_some();
-        let mut search = Search::new(self.shared.clone(), limits, initial, depths);
+        let mut search = self.begin(py, limits, depths)?;
         search.checkpoint = checkpoint.map(|known| known.get().inner.clone());
         if let Some(spill) = spill {
             search.seen.may_spill(spill.get().inner.clone());
@@ -167,6 +166,52 @@ impl Kernel {
         search.sleep = sleep.then(|| Table::new(depths));
         let seconds = run(py, kind, &search, progress.as_ref())?;
         self.report(py, &search, seconds)
+    }
+
+    /// Hunt for executions that never come right. `calm` and `stormy`: what each fault weighs.
+    #[pyo3(signature = (
+        settings, *, calm, stormy, states, seconds, memory_mib, threads, keep_going, seed, walks,
+        progress
+    ))]
+    #[allow(clippy::too_many_arguments)] // as above
+    fn hunt<'py>(
+        &self,
+        py: Python<'py>,
+        settings: Settings,
+        calm: Weights,
+        stormy: Weights,
+        states: Option<usize>,
+        seconds: Option<f64>,
+        memory_mib: Option<u64>,
+        threads: usize,
+        keep_going: bool,
+        seed: u64,
+        walks: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let limits = Limits {
+            depth: u32::MAX,
+            states: states.unwrap_or(usize::MAX),
+            seconds: seconds.unwrap_or(f64::INFINITY),
+            memory_mib: memory_mib.unwrap_or(u64::MAX),
+            threads: threads.max(1),
+            keep_going,
+            seed,
+            walks,
+            weights: None,
+        };
+        let search = self.begin(py, limits, false)?;
+        let weighing = |(faults, lost): Weights, calm| Weighing { faults, lost, calm };
+        let hunt = Arc::new(Hunt::new(
+            settings,
+            weighing(calm, true),
+            weighing(stormy, false),
+        ));
+        let work = |thread| hunt.work(&search, thread);
+        let seconds = search.supervise(py, progress.as_ref(), work)?;
+        let report = self.report(py, &search, seconds)?;
+        hunt.tell(py, &search, &report)?;
+        Ok(report)
     }
 
     /// The graph of the states within these limits, and the seconds it took to write it down.
@@ -191,12 +236,9 @@ impl Kernel {
             keep_going: true,
             seed: 0,
             walks: 0,
-            calm: false,
             weights: None,
         };
-        self.shared.stop.store(false, Relaxed);
-        let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
-        let search = Search::new(self.shared.clone(), limits, initial, false);
+        let search = self.begin(py, limits, false)?;
         Graph::explore(py, search, &properties, room)
     }
 }
@@ -237,6 +279,16 @@ impl Kernel {
             observers: states.collect::<PyResult<_>>()?,
             shared: Arc::new(shared),
         })
+    }
+
+    /// A search from the initial states, with nothing known yet.
+    fn begin(&self, py: Python<'_>, limits: Limits, depths: bool) -> PyResult<Search> {
+        self.shared.stop.store(false, Relaxed);
+        for property in &self.shared.properties {
+            property.decided.store(false, Relaxed);
+        }
+        let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
+        Ok(Search::new(self.shared.clone(), limits, initial, depths))
     }
 
     fn report<'py>(

@@ -13,6 +13,7 @@ mod equivariant;
 mod expand;
 mod fingerprint;
 mod flat;
+mod hunt;
 mod intern;
 mod invariant;
 mod judge;
@@ -43,6 +44,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<checkpoint::Checkpoint>()?;
     module.add_class::<scratch::Spill>()?;
+    module.add_class::<hunt::Suspect>()?;
     module.add_class::<value::Codec>()?;
     module.add_class::<kernel::Kernel>()?;
     module.add_class::<live::Graph>()?;

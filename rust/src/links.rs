@@ -53,12 +53,12 @@ impl Expander {
             if link.open != [true; 2] {
                 continue;
             }
-            if self.shared.layout.allows(state, CUT) {
+            if self.allows(state, CUT) {
                 self.aim(state, fingerprint, (from, NOWHERE, word, What::Cut))?;
             }
             let idle = link.queues.iter().all(|queue| queue.is_empty());
             let joined = self.shared.layout.joined(state, link.ends[0], link.ends[1]);
-            if idle && joined && self.shared.layout.allows(state, IDLE) {
+            if idle && joined && self.allows(state, IDLE) {
                 self.aim(state, fingerprint, (from, NOWHERE, word, What::Idle))?;
             }
         }
@@ -92,10 +92,10 @@ impl Expander {
         let layout = &self.shared.layout;
         let word = layout.partition.expect("there are partitions");
         if state[word] != 0 {
-            if layout.allows(state, HEAL) {
+            if self.allows(state, HEAL) {
                 self.aim(state, fingerprint, (from, NOWHERE, NOWHERE, What::Heal))?;
             }
-        } else if layout.allows(state, PARTITION) {
+        } else if self.allows(state, PARTITION) {
             for number in 1..=layout.severed.len() as u32 {
                 self.aim(state, fingerprint, (from, NOWHERE, number, What::Split))?;
             }

@@ -68,6 +68,7 @@ from presage.props.property import no_deadlock as no_deadlock
 from presage.props.property import sometimes as sometimes
 from presage.props.property import step as step
 from presage.search.check import check as check
+from presage.search.hunt import Hunt as Hunt
 from presage.search.replay import replay as replay
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation

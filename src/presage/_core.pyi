@@ -1,6 +1,6 @@
 """The native core: canonical values, fingerprints, and the kernel with its searches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,8 @@ class Kernel:
         A second search on one kernel runs no handler again.
         """
 
+    def hunt(self, settings: Mapping[str, Any], **limits: Any) -> dict[str, Any]:
+        """Hunt for executions that never come right; adds `ends` and `suspects` to the report."""
     def graph(
         self,
         *,
@@ -136,6 +138,19 @@ class Kernel:
 
         `room` is how many states and edges to expect: right or wrong, it changes only the speed.
         """
+
+class Suspect:
+    """An execution on which a property that must hold again and again ceased to hold."""
+
+    property: int  # as `found` counts them
+    at_rest: bool  # nothing likely is left to happen at its end
+    def __len__(self) -> int: ...
+    def events(
+        self, steps: int
+    ) -> tuple[tuple[list[int], int], list[tuple[str, int, tuple[Any, ...], list[int], int]]]:
+        """Its beginning, and its first `steps` events."""
+    def locate(self, walks: int, region: int, samples: int) -> dict[str, Any]:
+        """Its critical transition: `walks` walks from each place, `region` states searched."""
 
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.

@@ -14,9 +14,10 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from presage.errors import BadTarget, BadTrace, PresageError, explain
+from presage.options import Parser, add_check, add_target, hunt_of, positive
 from presage.version import VERSION
 
 if TYPE_CHECKING:
@@ -32,22 +33,12 @@ EXIT_OURS = 4
 STATUSES = range(5)
 EXIT_INTERRUPTED = 130  # by Ctrl-C before there was anything to report; the shells' convention
 
-COUNT_MAX = 2**32 - 1  # what the core counts limits with
-SEED_MAX = 2**64 - 1
-TRACES = ".presage/traces"
 TRACEBACK = "PRESAGE_TRACEBACK"
 # Options that `check` has defaults for, called the same there.
 LIMITS = (
     *("depth", "states", "seconds", "walks", "handler_seconds"),
     *("checkpoint", "checkpoint_seconds", "spill"),
 )
-
-
-class Parser(argparse.ArgumentParser):
-    """Speaks of usage errors as presage speaks of all others."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"error: {message}\n  way out: `{self.prog} --help` tells more\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -98,6 +89,7 @@ def run_check(args: argparse.Namespace) -> int:
                 resume=args.resume,
                 reduction=args.reduction,
                 symmetry=args.symmetry == "on",
+                hunt=hunt_of(args),
                 calm=args.calm,
                 traces=args.traces,
                 progress=progress,
@@ -157,6 +149,16 @@ def run_replay(args: argparse.Namespace) -> int:
     return EXIT_HELD if replayed.message is None else EXIT_VIOLATION
 
 
+def run_graph(args: argparse.Namespace) -> int:
+    """`presage graph`: who did what when, and which message went where."""
+    from presage.trace import codec
+    from presage.ui import graph
+
+    trace = codec.read(args.trace)
+    _print(graph.render(trace, _theme(args, sys.stdout), first=args.first, last=args.last))
+    return EXIT_HELD
+
+
 def run_systems(args: argparse.Namespace) -> int:
     """`presage systems`: what is shipped, with parameters and bug switches."""
     from presage.load import shipped
@@ -203,51 +205,21 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"presage {VERSION}")
     parser.set_defaults(run=lambda _: _show_help(parser))
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    _add_check(commands)
+    check = _add(commands, "check", run_check, "search a system for violations of its properties")
+    add_check(check)
     replay = _add(commands, "replay", run_replay, "run a saved trace again, step by step")
     replay.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     replay.add_argument("--target", help="the system, for a trace that does not name it")
     replay.add_argument("--json", action="store_true", help="print one JSON object")
+    graph = _add(commands, "graph", run_graph, "draw a saved trace: nodes, steps, messages")
+    graph.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
+    graph.add_argument("--last", metavar="N", type=positive, help="default: the last step")
     _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
-    _add_target(doctor)
+    add_target(doctor)
     doctor.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
     return parser
-
-
-def _add_check(commands: Any) -> None:
-    from presage.search.check import SEARCHES
-    from presage.search.liveness import LIVENESS
-    from presage.search.reductions import REDUCTIONS
-
-    parser = _add(commands, "check", run_check, "search a system for violations of its properties")
-    _add_target(parser)
-    how = parser.add_argument_group("search")
-    how.add_argument("--search", choices=SEARCHES, default="bfs", help="default: %(default)s")
-    how.add_argument("--threads", metavar="N", type=_positive, default=1, help="default: 1")
-    how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
-    how.add_argument("--walks", metavar="N", type=_positive, help="how many random walks")
-    how.add_argument("--reduction", choices=REDUCTIONS, default="none", help="default: none")
-    how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
-    how.add_argument("--calm", action="store_true", help="walks without faults, by weights")
-    how.add_argument("--keep-going", action="store_true", help="look on after a violation")
-    how.add_argument(
-        "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
-    )
-    limits = parser.add_argument_group("limits")
-    limits.add_argument("--depth", metavar="N", type=_positive, help="the initial state is 1")
-    limits.add_argument("--states", metavar="N", type=_positive, help="distinct states")
-    limits.add_argument("--seconds", metavar="S", type=_duration, help="wall-clock time")
-    limits.add_argument("--memory", metavar="MIB", type=_positive, help="of the process, in MiB")
-    limits.add_argument(
-        "--handler-seconds", metavar="S", type=_duration, help="for one run of one handler"
-    )
-    long = parser.add_argument_group("long searches")
-    long.add_argument("--checkpoint", metavar="DIR", help="keep the progress there")
-    long.add_argument("--checkpoint-seconds", metavar="S", type=_duration, help="default: 60")
-    long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
-    long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
-    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
 
 
 def _add(commands: Any, name: str, run: Callable[..., int], about: str) -> Parser:
@@ -258,62 +230,6 @@ def _add(commands: Any, name: str, run: Callable[..., int], about: str) -> Parse
         "--no-color", action="store_true", help="as with NO_COLOR in the environment"
     )
     return parser
-
-
-def _add_target(parser: Parser) -> None:
-    parser.add_argument(
-        "target",
-        metavar="TARGET",
-        help="a shipped system, `package.module:name` or `path/to/file.py:name`",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        type=_setting,
-        help="a keyword argument of the function that makes the system; may be repeated",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _positive(text: str) -> int:
-    return _between(1, COUNT_MAX, text)
-
-
-def _seed(text: str) -> int:
-    return _between(0, SEED_MAX, text)
-
-
-def _between(least: int, most: int, text: str) -> int:
-    number = _whole(text)
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
-    return number
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def _duration(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
-    return seconds
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
-    return name, value
 
 
 def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:

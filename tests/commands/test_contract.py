@@ -32,7 +32,7 @@ KEYS: dict[str, Any] = {
 }
 ADDED = {"errors": list, "notes": list, "liveness": dict}
 ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
-ADDED |= {"reduction": str, "symmetry": bool}
+ADDED |= {"reduction": str, "symmetry": bool, "hunt": (dict, type(None))}
 VIOLATION: dict[str, Any] = {
     "property": str,
     "kind": str,
@@ -44,7 +44,10 @@ VIOLATION: dict[str, Any] = {
     "fairness": (str, type(None)),
     "dead": (bool, type(None)),
     "evidence": str,
+    "walked": (int, type(None)),
+    "recovery": list,
     "trace": (str, type(None)),
+    "live": (str, type(None)),
 }
 
 

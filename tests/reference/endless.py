@@ -33,7 +33,7 @@ def unit(event):
 
 
 def graph(system, most):
-    """Per state its edges (target, unit, whether a fault), and a view; initial states first."""
+    """Per state its edges (target, unit, which fault or ""), a view, and its fingerprint."""
     branches = [()]
     for automaton in system.automata:
         runs = automaton.branches(automaton.initial, ("start",))
@@ -58,10 +58,11 @@ def graph(system, most):
         for event in world.enabled():
             for choices in world.runs(event):
                 world.apply(event, choices)
-                here.append((meet(world), unit(event), event.kind in FAULT_KINDS))
+                fault = event.kind if event.kind in FAULT_KINDS else ""
+                here.append((meet(world), unit(event), fault))
                 world.restore(state)
         edges.append(here)
-    return edges, views
+    return edges, views, list(number)
 
 
 def rests(edges, state):

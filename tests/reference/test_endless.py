@@ -56,7 +56,7 @@ def compare(seed, make=random_system):
     if sized.unique > STATES_MAX:
         return None  # the kernel knows at once
     try:
-        edges, views = endless.graph(system, STATES_MAX)
+        edges, views, _ = endless.graph(system, STATES_MAX)
     except TooLarge:
         return None
     if len({unit for here in edges for _, unit, _ in here}) > UNITS_MAX:

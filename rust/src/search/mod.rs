@@ -2,6 +2,7 @@
 
 pub mod bfs;
 pub mod dfs;
+pub mod dice;
 pub mod frontier;
 pub mod level;
 pub mod reduced;
@@ -19,6 +20,7 @@ use parking_lot::{Condvar, Mutex};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
+use self::dice::Weighing;
 use crate::checkpoint::{Checkpointer, Earlier};
 use crate::expand::What;
 use crate::layout::FAULTS;
@@ -36,14 +38,9 @@ pub struct Limits {
     pub keep_going: bool,
     pub seed: u64,
     pub walks: u64,
-    /// Walks follow the weights of choices, too.
-    pub calm: bool,
     /// In walks; `None`: every successor is as likely as any other.
-    pub weights: Option<Weights>,
+    pub weights: Option<Weighing>,
 }
-
-/// What each fault weighs, and hearing that a connection broke, was refused, or is half open.
-pub type Weights = ([u64; FAULTS.len()], [u64; 3]);
 
 /// An event that happened, by ids: enough to tell Python which one it was.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +51,13 @@ pub struct Happened {
     /// envelope of all others.
     pub origin: u32,
     pub branch: u32,
+}
+
+impl Happened {
+    pub fn same(&self, other: &Happened) -> bool {
+        let key = |event: &Happened| (event.what, event.node, event.origin, event.branch);
+        key(self) == key(other)
+    }
 }
 
 /// How to get to a finding.

@@ -10,56 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pyo3::prelude::*;
 
+use super::dice::{Dice, Target};
 use super::worker::Worker;
 use super::{Happened, Route, Search};
-use crate::expand::{Candidate, NOWHERE, What};
-use crate::fingerprint::{nonzero, scramble};
+use crate::expand::{Candidate, NOWHERE};
+use crate::fingerprint::nonzero;
 use crate::seen::Inserted;
-
-/// SplitMix64: small, seedable anywhere, and good enough to pick events.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        scramble(self.0)
-    }
-
-    /// The position of the fingerprint that this roll favours.
-    fn pick(&mut self, fingerprints: impl Iterator<Item = u64>) -> Option<usize> {
-        let roll = self.roll();
-        let favour = |&(_, fingerprint): &(usize, u64)| scramble(fingerprint ^ roll);
-        fingerprints
-            .enumerate()
-            .min_by_key(favour)
-            .map(|(position, _)| position)
-    }
-
-    /// The position of one of `targets`, by weight. Equal fingerprints end up side by side, and
-    /// weights are whole numbers, so the order in which they come does not matter.
-    fn pick_weighted(&mut self, targets: &mut [Target]) -> Option<usize> {
-        let roll = self.roll();
-        targets.sort_unstable();
-        let total: u128 = targets
-            .iter()
-            .map(|&(_, weight, _)| u128::from(weight))
-            .sum();
-        let mut left = (u128::from(roll) * total) >> 64;
-        for &(_, weight, position) in targets.iter() {
-            if left < u128::from(weight) {
-                return Some(position);
-            }
-            left -= u128::from(weight);
-        }
-        None
-    }
-}
-
-/// Weights are counted in parts of this, as in `presage.model.weights`.
-const UNIT: u64 = 1 << 20;
-
-/// Where a candidate leads, what it weighs, and its position among the candidates.
-type Target = (u64, u64, usize);
 
 pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
     let mut worker = Worker::new(search);
@@ -74,7 +30,7 @@ pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
 }
 
 fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
-    let mut dice = Dice(scramble(search.limits.seed) ^ scramble(number));
+    let mut dice = Dice::new(search.limits.seed, number);
     let sums = search.initial.iter().map(|initial| initial.sum);
     let start = dice.pick(sums).expect("every system begins somewhere");
     let initial = &search.initial[start];
@@ -117,34 +73,8 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
 
 /// What a candidate weighs; always 1 in a walk without weights.
 fn weight(worker: &Worker<'_>, candidate: &Candidate) -> u64 {
-    let limits = &worker.search.limits;
-    let Some((faults, lost)) = limits.weights else {
-        return 1;
-    };
-    let fault = worker.expander.fault_of(candidate);
-    if fault.is_some_and(|fault| faults[fault] == 0) {
-        return 0;
-    }
-    if candidate.effect == NOWHERE {
-        return fault.map_or(UNIT, |fault| faults[fault]);
-    }
-    let odds = worker.expander.odds[candidate.effect as usize];
-    let own = if limits.calm { odds.calm } else { odds.plain };
-    match candidate.what {
-        What::Broken => scaled(own, lost[0]),
-        What::Refused => scaled(own, lost[1]),
-        What::KeepAlive => scaled(own, lost[2]),
-        _ => own,
-    }
-}
-
-/// A part of a weight; what is above zero stays so. A handler that is told of a lost connection
-/// cannot know how it was lost, so what its branches weigh is only their part of the whole.
-fn scaled(part: u64, whole: u64) -> u64 {
-    match (part, whole) {
-        (0, _) | (_, 0) => 0,
-        _ => ((u128::from(part) * u128::from(whole)) >> UNIT.trailing_zeros()).max(1) as u64,
-    }
+    let weights = worker.search.limits.weights.as_ref();
+    weights.map_or(1, |weights| weights.of(&worker.expander, candidate))
 }
 
 /// The position of the candidate to go on with; `None` where nothing has any weight.

@@ -149,6 +149,11 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Forget what was counted: another thread counts the same.
+    pub fn discount(&mut self) {
+        self.faults = Default::default();
+    }
+
     pub fn count_fault(&mut self, candidate: &Candidate) {
         if let Some(fault) = self.expander.fault_of(candidate) {
             self.faults[fault] += 1;
@@ -299,10 +304,22 @@ impl<'a> Worker<'a> {
         route: impl Fn() -> Route,
     ) -> PyResult<()> {
         for property in 0..self.search.shared.properties.len() {
-            let at_rest = self.search.shared.properties[property].kind == Kind::AtRest;
-            if at_rest && self.judge(property, words)? == Some(false) {
-                self.found(property, length, route());
+            if self.search.shared.properties[property].kind == Kind::AtRest {
+                self.check_rest_of(property, words, length, &route)?;
             }
+        }
+        Ok(())
+    }
+
+    pub fn check_rest_of(
+        &mut self,
+        property: usize,
+        words: &[u32],
+        length: u32,
+        route: impl Fn() -> Route,
+    ) -> PyResult<()> {
+        if self.judge(property, words)? == Some(false) {
+            self.found(property, length, route());
         }
         Ok(())
     }

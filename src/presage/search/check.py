@@ -6,7 +6,6 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-import re
 import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,31 +13,27 @@ from pathlib import Path
 from typing import Any, Protocol, Unpack
 
 from presage._core import Kernel
-from presage.errors import BadSystem, BadTrace, HandlerStuck, explain
+from presage.errors import BadSystem, HandlerStuck, explain
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
-from presage.props.property import Property
 from presage.search import checkpoint as disk
+from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
-from presage.search.confirm import Confirmed, Finding, confirm
+from presage.search.findings import add, findings, missed, save, suspected, violation_of
+from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
-from presage.search.report import Report, Violation
-from presage.search.shrink import shrink
+from presage.search.report import Report
 from presage.search.walks import tell_calm, walking
 from presage.search.watch import SECONDS_DEFAULT, Watch
-from presage.trace import codec as trace_codec
-from presage.trace.trace import Trace
 from presage.version import VERSION
 
-SEARCHES = ("bfs", "dfs", "walk")
-WALKS_DEFAULT = 1_000
+SEARCHES = ("bfs", "dfs", "walk", "hunt")
+WALKS = {"walk": 1_000, "hunt": 10_000}
 WALK_DEPTH_DEFAULT = 200
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
 JUDGED = {"always": "always", "sometimes": "sometimes", "step": "step"}  # others: at rest
 LIMIT_MAX = 2**32 - 1
-RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
-EXACT = "exact"
 TIMED = (
     "timed: clocks move only when timers fire; what happens between two of them counts as happening"
     " at the earlier one"
@@ -78,8 +73,9 @@ def check(
     threads: int = 1,
     seed: int = 0,
     keep_going: bool = False,
-    walks: int = WALKS_DEFAULT,
+    walks: int | None = None,
     calm: bool = False,
+    hunt: Hunt | None = None,
     liveness: str = "exact",
     reduction: str = "none",
     symmetry: bool = False,
@@ -96,26 +92,39 @@ def check(
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
     """
-    limits: dict[str, Any] = {"depth": depth, "states": states, "memory_mib": memory_mib}
-    limits |= {"threads": threads, "walks": walks}
-    _check_limits(search, seed, limits)
+    counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
+    limits = _limits(search, seed, counts | {"walks": walks})
+    settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
     with Watch(handler_seconds, give_up) as watch:
-        bridge = Bridge(system, watch, weighs=search == "walk")
+        bridge = Bridge(system, watch, weighs=search in WALKS)
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         kernel = build(system, bridge, symmetry=symmetry)
-        how: dict[str, Any] = {"seconds": seconds, "keep_going": keep_going, "seed": seed}
-        how |= {"sleep": reduction == "sleep", "progress": _teller(system, progress)}
-        raw = kernel.search(search, **how, **limits, **kept, **walking(system, search, calm=calm))
-        report = _report(system, search, seed, raw)
-        report.target, report.parameters = target, dict(parameters or {})
+        limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
+        limits["progress"] = _teller(system, progress)
+        kept |= {"sleep": reduction == "sleep", **walking(system, search, calm=calm)}
+        raw = _searched(kernel, system, search, limits, kept, settings)
+        report = _report(system, search, seed, raw, target, parameters)
         tell_calm(report, calm=calm)
         tell_reduction(report, system, reduction, symmetry=symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, bounds)
-    _save(report, traces)
+        _conclude(kernel, bridge, watch, report, raw, bounds, settings)
+    save(report, traces)
     return report
+
+
+def _searched(
+    kernel: Kernel,
+    system: System,
+    search: str,
+    limits: dict[str, Any],
+    kept: dict[str, Any],
+    settings: Hunt,
+) -> dict[str, Any]:
+    if search == "hunt":
+        return hunting.run(kernel, system, settings, limits)
+    return kernel.search(search, **limits, **kept)
 
 
 def _conclude(
@@ -125,16 +134,19 @@ def _conclude(
     report: Report,
     raw: dict[str, Any],
     limits: Limits,
+    settings: Hunt,
 ) -> None:
-    """Confirm what was found, then look at what only the whole graph can tell."""
+    """Confirm what was found, then look at what only the whole graph, or walks, can tell."""
     system = bridge.system
+    hunting.tell(report, raw)
     _judge(system, bridge, raw, report)
-    for finding in _findings(raw):
-        _add(system, watch, report, finding, shrinks=report.search != "bfs")
+    for finding in findings(raw):
+        add(system, watch, report, finding, shrinks=report.search != "bfs")
     for found in examine(bridge, kernel, watch, report, limits):
-        report.violations.append(_violation(system, report, found, found.prop))
+        report.violations.append(violation_of(system, report, found, found.prop))
+    suspected(system, watch, report, raw, settings)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
-    _missed(system, report)
+    missed(system, report)
 
 
 def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
@@ -170,7 +182,8 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     )
 
 
-def _check_limits(search: str, seed: int, limits: dict[str, Any]) -> None:
+def _limits(search: str, seed: int, limits: dict[str, Any]) -> dict[str, Any]:
+    """`limits` with what is left out filled in; refuses what leaves nothing to do."""
     if search not in SEARCHES:
         known = ", ".join(f"`{name}`" for name in SEARCHES)
         raise BadSystem(
@@ -185,8 +198,6 @@ def _check_limits(search: str, seed: int, limits: dict[str, Any]) -> None:
                     f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
-    if search == "walk" and limits["depth"] is None:
-        limits["depth"] = WALK_DEPTH_DEFAULT
     if not 0 <= seed < 2**64:
         raise BadSystem(
             explain(
@@ -195,6 +206,11 @@ def _check_limits(search: str, seed: int, limits: dict[str, Any]) -> None:
                 "give a seed from 0 to 2**64 - 1",
             )
         )
+    if limits["walks"] is None:
+        limits["walks"] = WALKS.get(search, 1)
+    if search == "walk" and limits["depth"] is None:
+        limits["depth"] = WALK_DEPTH_DEFAULT
+    return limits
 
 
 def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None] | None:
@@ -212,15 +228,24 @@ def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None
     return tell
 
 
-def _report(system: System, search: str, seed: int, raw: dict[str, Any]) -> Report:
+def _report(
+    system: System,
+    search: str,
+    seed: int,
+    raw: dict[str, Any],
+    target: str | None,
+    parameters: Mapping[str, Any] | None,
+) -> Report:
     unique = raw["unique"]
-    stopped_by = raw["stopped_by"] or ("depth" if raw["cut"] and search != "walk" else None)
+    stopped_by = raw["stopped_by"] or ("depth" if raw["cut"] and search not in WALKS else None)
     budgets = dict(zip(FAULTS, system.faults.budgets, strict=True))
     return Report(
         presage=VERSION,
+        target=target,
+        parameters=dict(parameters or {}),
         search=search,
         seed=seed,
-        exhausted=stopped_by is None and search != "walk",
+        exhausted=stopped_by is None and search not in WALKS,
         stopped_by=stopped_by,
         unique=unique,
         generated=raw["generated"],
@@ -252,83 +277,3 @@ def _judge(system: System, bridge: Bridge, raw: dict[str, Any], report: Report) 
             report.properties[prop.name] = "violated" if at in found else "held"
     if 0 in found:
         report.properties["no_exception"] = "violated"
-
-
-def _findings(raw: dict[str, Any]) -> list[Finding]:
-    return [
-        Finding(at, tuple(choices), initial, tuple(events))
-        for at, (choices, initial), events in raw["found"]
-    ]
-
-
-def _add(system: System, watch: Watch, report: Report, finding: Finding, *, shrinks: bool) -> None:
-    """Confirm a finding on live code; a violation goes into the report with its trace."""
-    confirmed = confirm(system, watch, finding)
-    prop = confirmed.prop
-    if prop is not None and prop.kind == "sometimes":
-        return
-    if shrinks:
-        try:
-            confirmed = shrink(system, watch, confirmed)
-        except KeyboardInterrupt:
-            report.notes.append("interrupted while the trace was made shorter: it is as found")
-    report.violations.append(_violation(system, report, confirmed, prop))
-
-
-def _violation(
-    system: System, report: Report, confirmed: Confirmed, prop: Property | None
-) -> Violation:
-    kind = {"eventually": "liveness", "deadlock": "deadlock"}
-    raised = RAISED.search(confirmed.why)
-    where = raised.groups() if raised else ("", "")
-    facts: dict[str, Any] = {
-        "prop": prop.name if prop else "no_exception",
-        "kind": kind.get(prop.kind, "safety") if prop else "exception",
-        "message": confirmed.why,
-        "evidence": EXACT,
-        "loop": confirmed.loop,
-        "fairness": prop.fairness if prop and confirmed.loop else None,
-        "source": prop.source if prop else where[0],
-        "signature": prop.signature if prop else where[1],
-    }
-    trace = Trace.of(
-        system,
-        confirmed.steps,
-        target=report.target,
-        parameters=report.parameters,
-        seed=report.seed,
-        choices=confirmed.choices,
-        initial=confirmed.initial,
-        **facts,
-    )
-    length = len(confirmed.steps)
-    return Violation(step=length, steps=length, trace=trace, **facts)
-
-
-def _missed(system: System, report: Report) -> None:
-    """A `sometimes` that an exhaustive search did not reach is a violation without a trace."""
-    if not report.exhausted:
-        return
-    for prop in system.properties:
-        if report.properties[prop.name] == "unreached":
-            report.violations.append(
-                Violation(
-                    prop=prop.name,
-                    kind="unreached",
-                    message=f"none of the {report.unique:,} reachable states satisfies it",
-                    evidence=EXACT,
-                    source=prop.source,
-                    signature=prop.signature,
-                )
-            )
-
-
-def _save(report: Report, folder: str | Path | None) -> None:
-    for violation in report.violations:
-        if violation.trace is None or folder is None:
-            continue
-        try:
-            violation.trace_path = str(trace_codec.save(violation.trace, folder))
-        except BadTrace as error:
-            # The finding is worth more than its file: tell it, and that it could not be saved.
-            report.notes.append(str(error))

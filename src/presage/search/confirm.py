@@ -77,8 +77,11 @@ def confirm(system: System, watch: Watch, finding: Finding) -> Confirmed:
     return confirmed(run, finding, run.verdict())
 
 
-def follow(system: System, watch: Watch, finding: Finding) -> Run:
-    """Take the steps of `finding` on live code, comparing every state."""
+def follow(system: System, watch: Watch, finding: Finding, lacking: int | None = None) -> Run:
+    """Take the steps of `finding` on live code, comparing every state.
+
+    From step `lacking` on the property must not hold, which is asked after each.
+    """
     prop = system.properties[finding.at - 1] if finding.at else None
     world: World = watch.run(World.initial, system, tuple(finding.choices))
     _same(finding.initial, world, "the initial state")
@@ -87,6 +90,11 @@ def follow(system: System, watch: Watch, finding: Finding) -> Run:
         event = named(system, world, what, node, origin)
         run.apply(event, tuple(choices))
         _same(fingerprint, world, f"step {number} (`{event}` at {event.node})")
+        if lacking is not None and number >= lacking and run.lacks() is None:
+            raise Nondeterminism(
+                f"the search found that `{prop.name if prop else ''}` never holds from step"
+                f" {lacking} on, and it holds after step {number} on live code"
+            )
     return run
 
 

@@ -61,6 +61,8 @@ def examine(
     Whoever takes one puts it into the report before asking for the next.
     """
     asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
+    if report.search == "hunt":
+        return  # which looks for suspects in its own way
     reason = _unexamined(report, limits)
     if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
         report.notes.append(

@@ -35,6 +35,14 @@ def check_reduction(
         raise BadSystem(explain(fact, "a misspelt name", f"use one of {known}"))
     if reduction == "sleep":
         _check_sleep(system, search)
+    if symmetry and search == "hunt":
+        raise BadSystem(
+            explain(
+                "symmetry in a `hunt`",
+                "its executions are followed state by state, each as it is",
+                "leave out symmetry",
+            )
+        )
     if symmetry:
         _check_symmetry(system, search, reduction, exact)
     kept = [name for name in ("checkpoint", "spill") if keeping.get(name) is not None]
@@ -49,7 +57,7 @@ def check_reduction(
 
 
 def _check_sleep(system: System, search: str) -> None:
-    if search == "walk":
+    if search in ("walk", "hunt"):
         raise BadSystem(
             explain(
                 "the reduction `sleep` does nothing for random walks",

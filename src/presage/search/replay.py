@@ -60,6 +60,10 @@ def _follow(system: System, trace: Trace, watch: Watch, prop: Property | None) -
         run.apply(event, tuple(k for k, _ in step.choices))
         _same(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
     steps = tuple(run.steps)
+    if trace.kind == "live":
+        return Replayed(steps, None if run.lacks() else trace.message)
+    if trace.walked is not None:  # it went on: that it ends here means nothing
+        return Replayed(steps, run.lacks())
     if trace.loop is None:
         return Replayed(steps, run.verdict())
     fairness = trace.fairness or "none"

@@ -36,8 +36,12 @@ class Violation:
     fairness: str | None = None  # what was assumed of the loop
     dead: bool | None = None  # liveness: whether no continuation recovers; None: not known
     evidence: str = "exact"  # or how many walks of what length
+    walked: int | None = None  # how long the execution was of which the trace is the beginning
+    recovery: tuple[tuple[int, int, int], ...] = ()  # (steps taken, walks that recovered, walks)
     trace: Trace | None = None
     trace_path: str | None = None
+    live: Trace | None = None  # the nearest execution that recovers
+    live_path: str | None = None
     source: str = ""  # file:line of the property
     signature: str = ""  # `def one_root(world)`
 
@@ -50,6 +54,8 @@ class Violation:
             return f"{self.prop} can never hold"
         if self.critical is not None:
             return f"{self.prop} never holds again after step {self.critical}"
+        if self.walked is not None:
+            return f"{self.prop} did not hold again within {self.walked:,} steps"
         if self.loop is not None:
             return f"{self.prop} need not hold again: {self.round}"
         at_rest = self.kind in ("deadlock", "liveness")
@@ -114,7 +120,10 @@ class Violation:
             "fairness": self.fairness,
             "dead": self.dead,
             "evidence": self.evidence,
+            "walked": self.walked,
+            "recovery": [list(share) for share in self.recovery],
             "trace": self.trace_path,
+            "live": self.live_path,
         }
 
 
@@ -136,6 +145,36 @@ class Surveyed:
             "dead": self.dead,
             "critical_transitions": self.critical,
         }
+
+
+@dataclass(frozen=True)
+class Hunted:
+    """How the executions of a hunt ended."""
+
+    live: int  # calm walks that came right
+    rest: int  # that came to rest before
+    long: int  # that were as long as a walk may be
+    duplicate: int  # executions of the tree that met a state again
+    choices: int  # how many the tree is deep
+    complete: bool  # the tree met all there is
+    lengths: tuple[int, ...] = ()  # of walks that came right, ascending
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "live": self.live,
+            "rest": self.rest,
+            "long": self.long,
+            "duplicate": self.duplicate,
+            "choices": self.choices,
+            "complete": self.complete,
+            "steps_to_live": {str(share): self.within(share / 100) for share in (50, 90, 99, 100)},
+        }
+
+    def within(self, share: float) -> int | None:
+        """The steps within which this share of walks came right; None if none did."""
+        if not self.lengths:
+            return None
+        return self.lengths[min(int(share * len(self.lengths)), len(self.lengths) - 1)]
 
 
 @dataclass
@@ -167,6 +206,7 @@ class Report:
         default_factory=dict
     )  # held violated reached unreached error
     liveness: dict[str, Surveyed] = field(default_factory=dict)  # of `eventually` properties
+    hunted: Hunted | None = None  # by `hunt`
     violations: list[Violation] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)  # of properties that raised
     notes: list[str] = field(default_factory=list)
@@ -213,6 +253,7 @@ class Report:
             "collision_probability": self.collision_probability,
             "properties": dict(self.properties),
             "liveness": {name: surveyed.to_json() for name, surveyed in self.liveness.items()},
+            "hunt": None if self.hunted is None else self.hunted.to_json(),
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "notes": list(self.notes),

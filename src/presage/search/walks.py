@@ -32,11 +32,19 @@ def walking(system: System, search: str, *, calm: bool) -> dict[str, Any]:
 
 def kernel_weights(system: System, *, calm: bool) -> tuple[list[int], list[int]] | None:
     """The weights of faults, and of ways to hear of a lost stream; None: all states weigh alike."""
-    if system.weights is None and not calm:
+    if calm:
+        return calm_weights(system)
+    if system.weights is None:
         return None
+    weights = system.weights
+    faults = [units(weights.of(fault)) for fault in FAULTS]
+    return faults, [units(weights.of(loss)) for loss in LOSSES]
+
+
+def calm_weights(system: System) -> tuple[list[int], list[int]]:
+    """Weights in which no fault happens, though what faults have broken may come back."""
     weights = system.weights or Weights()
-    off = {fault for fault in FAULTS if calm and fault not in RECOVERIES}
-    faults = [0 if fault in off else units(weights.of(fault)) for fault in FAULTS]
+    faults = [units(weights.of(fault)) if fault in RECOVERIES else 0 for fault in FAULTS]
     return faults, [units(weights.of(loss)) for loss in LOSSES]
 
 

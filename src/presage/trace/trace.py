@@ -98,6 +98,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     fairness: str | None = None  # what was assumed of the loop: weak, strong or none
     dead: bool | None = None  # whether no continuation recovers; None: not known, or no such claim
     evidence: str = "exact"
+    walked: int | None = None  # how long the execution was of which this is the beginning
+    recovery: tuple[tuple[int, int, int], ...] = ()  # (steps taken, walks that recovered, walks)
     choices: tuple[int, ...] = ()  # those of every `start()`, in node order
     initial: int  # fingerprint of the initial state
     steps: tuple[TraceStep, ...] = ()
@@ -124,6 +126,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         fairness: str | None = None,
         dead: bool | None = None,
         evidence: str = "exact",
+        walked: int | None = None,
+        recovery: Iterable[tuple[int, int, int]] = (),
     ) -> Trace:
         """The record of live `steps`. `step` is the bad one; left out, it is the last."""
         written = _written(steps)
@@ -144,6 +148,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
             fairness=fairness,
             dead=dead,
             evidence=evidence,
+            walked=walked,
+            recovery=tuple(recovery),
             choices=tuple(choices),
             initial=initial,
             steps=written,

@@ -56,6 +56,8 @@ def violation_of(trace: Trace) -> Violation:
         fairness=trace.fairness,
         dead=trace.dead,
         evidence=trace.evidence,
+        walked=trace.walked,
+        recovery=trace.recovery,
         trace=trace,
         source=trace.source,
         signature=trace.signature,

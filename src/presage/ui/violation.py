@@ -58,8 +58,26 @@ def reason(violation: Violation, theme: Theme) -> list[str]:
     if violation.outlook:
         lines += theme.wrap("   = ", violation.outlook, lines_max=2)
     if violation.evidence not in ("", "exact"):
-        lines += theme.wrap("   = evidence: ", violation.evidence, lines_max=1)
+        lines += theme.wrap("   = evidence: ", violation.evidence, lines_max=3)
+    if violation.live is not None:
+        lines += theme.wrap("   = nearest live path: ", parting(violation), lines_max=2)
     return lines
+
+
+def parting(violation: Violation) -> str:
+    """Where the nearest execution that recovers goes another way, and when it has recovered."""
+    assert violation.trace is not None and violation.live is not None
+    steps, live = violation.trace.steps, violation.live.steps
+    pairs = zip(steps, live, strict=False)
+    common = next(
+        (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
+        min(len(steps), len(live)),
+    )
+    recovered = f"recovers at step {len(live):,}"
+    if common == len(live):
+        return recovered
+    other = live[common]
+    return f"at step {other.index} {other.kind} {other.label} at {other.node}, {recovered}"
 
 
 def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> list[str]:
@@ -89,15 +107,21 @@ def marked_step(violation: Violation) -> int | None:
 def remark(violation: Violation, step: TraceStep) -> str:
     """What else there is to say of one step of a violation."""
     remarks = {"critical transition": violation.critical, "repeats from here": violation.loop}
-    return ", ".join(remark for remark, index in remarks.items() if index == step.index)
+    shares = [
+        f"{recovered / walks:.0%} recover"
+        for index, recovered, walks in violation.recovery
+        if index == step.index
+    ]
+    return ", ".join(shares + [text for text, index in remarks.items() if index == step.index])
 
 
 def _changed(violation: Violation, theme: Theme) -> list[str]:
     """The state diff of the bad step; a step that changed nothing is often the bug itself."""
     trace = violation.trace
-    if not trace or not 1 <= violation.step <= len(trace.steps) or violation.kind == "deadlock":
+    told = violation.critical if violation.walked is not None else violation.step
+    if not trace or not 1 <= (told or 0) <= len(trace.steps) or violation.kind == "deadlock":
         return []
-    step = trace.steps[violation.step - 1]
+    step = trace.steps[(told or 0) - 1]
     if violation.loop is not None:  # no step of a loop is the bad one
         return []
     if step.failure is not None:  # a failed node keeps its fields; `why` says what was raised
@@ -113,9 +137,17 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
     command = f"   = help: presage replay {shlex.quote(violation.trace_path)}"
     if violation.trace and violation.trace.target is None:
         command += " --target TARGET"
-    remark = "      same steps, same states"
-    # The command is never cut: it is there to be copied.
-    return [command + (remark if len(command + remark) <= theme.width else "")]
+    lines = [(command, "      same steps, same states")]
+    path = shlex.quote(violation.trace_path)
+    lines.append((f"           presage graph {path}", "      who sent what to whom"))
+    if violation.live_path is not None:
+        path = shlex.quote(violation.live_path)
+        lines.append((f"           presage graph {path}", "      the nearest live path"))
+    # A command is never cut: it is there to be copied.
+    return [
+        command + (remark if len(command + remark) <= theme.width else "")
+        for command, remark in lines
+    ]
 
 
 def _count(steps: int, where: str) -> str:

@@ -49,7 +49,10 @@ TOLD = {
     "fairness": None,
     "dead": None,
     "evidence": "exact",
+    "walked": None,
+    "recovery": [],
     "trace": ".presage/traces/one_root-7f3a21bc.trace",
+    "live": None,
 }
 SURVEYED = {"fairness": "weak", "live": 4, "unknown": 0, "dead": 2, "critical_transitions": 1}
 
@@ -92,6 +95,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "collision_probability": 0.0,
         "properties": {},
         "liveness": {"served": SURVEYED},
+        "hunt": None,
         "violations": [TOLD],
         "errors": [],
         "notes": ["a note"],

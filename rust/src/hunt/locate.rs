@@ -1,0 +1,268 @@
+//! The critical transition of a suspect: the step before which some walk recovers, and after which
+//! none does (MaceMC's algorithm 3), made exact where what can still happen is finite.
+//!
+//! The place is doubled until no walk recovers, then bisected. Where the walks say that nothing
+//! recovers, all that can follow is searched: a state that walks only seldom leave is found out.
+
+use pyo3::prelude::*;
+
+use super::Hunt;
+use super::journey::Journey;
+use super::region::{Region, survey};
+use super::suspect::Suspicion;
+use super::vigil::Vigil;
+use super::walk::{End, Walker};
+use crate::search::Happened;
+use crate::search::dice::Dice;
+use crate::search::worker::Worker;
+
+/// How hard to look.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Walks from each place.
+    pub walks: u64,
+    /// States that are searched to make sure that nothing recovers.
+    pub region: usize,
+    /// Places where the share of walks that recover is measured.
+    pub samples: usize,
+}
+
+/// What was found out.
+pub struct Located {
+    /// The step after which nothing recovers; 0 if nothing ever does. `None`: not known (MaceMC's
+    /// condition 2).
+    pub critical: Option<usize>,
+    /// How many states follow it, if it is certain that none of them recovers.
+    pub states: Option<usize>,
+    /// From how far along walks were seen to recover; the next place looked at.
+    pub live: usize,
+    pub tried: usize,
+    /// The execution that recovers and has most in common with the suspect.
+    pub alternate: Option<Vec<Happened>>,
+    /// (steps taken, walks that recovered, walks).
+    pub shares: Vec<(usize, u64, u64)>,
+    /// How long walks were that did not recover.
+    pub length: usize,
+}
+
+pub struct Locator<'a, 'w> {
+    pub hunt: &'a Hunt,
+    pub worker: &'a mut Worker<'w>,
+    pub walker: Walker,
+    suspicion: &'a Suspicion,
+    effort: Effort,
+    /// The suspect after each of its steps.
+    path: Vec<(Vec<u32>, u64)>,
+    /// Walks have missed a way out: do not believe them alone any more.
+    thorough: bool,
+    /// The best execution that recovered.
+    alternate: Option<(usize, Vec<Happened>)>,
+}
+
+impl<'a, 'w> Locator<'a, 'w> {
+    pub fn new(
+        hunt: &'a Hunt,
+        worker: &'a mut Worker<'w>,
+        suspicion: &'a Suspicion,
+        effort: Effort,
+    ) -> PyResult<Self> {
+        let mut journey = Journey::begin(worker.search, suspicion.start);
+        worker.sync();
+        let mut path = vec![(journey.words.clone(), journey.sum)];
+        worker.expander.muted = 0;
+        for event in &suspicion.events {
+            let candidates = crate::path::listed(worker, &journey.words, journey.sum)?;
+            let candidate = candidates
+                .iter()
+                .find(|candidate| worker.happened(candidate, &journey.words).same(event))
+                .ok_or_else(crate::path::lost)?;
+            journey.go(worker, candidate)?;
+            path.push((journey.words.clone(), journey.sum));
+        }
+        Ok(Locator {
+            hunt,
+            worker,
+            walker: Walker::default(),
+            suspicion,
+            effort,
+            path,
+            thorough: false,
+            alternate: None,
+        })
+    }
+
+    /// Find the critical transition. `at_rest`: nothing likely is left to happen at the end.
+    pub fn locate(mut self, at_rest: bool) -> PyResult<Located> {
+        let end = self.path.len() - 1;
+        let mut low = match self.last_held()? {
+            Some(place) => place,
+            None if self.recovers(0)? => 0,
+            None => return self.never_recovers(),
+        };
+        // Beyond half of a walk from the end, the suspect itself had too little time to recover.
+        let most = match at_rest {
+            true => end,
+            false => end.saturating_sub(self.suspicion.length / 2),
+        };
+        loop {
+            let Some(mut high) = self.double(&mut low, most, at_rest)? else {
+                return self.told(None, None, (low, most.min(end)));
+            };
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                match self.recovers(middle)? {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            match self.certain(high)? {
+                // Walks hardly ever find the way out, but there is one.
+                Region::Live(_) => (low, self.thorough) = (high, true),
+                Region::Dead(states) => return self.told(Some(high), Some(states), (low, high)),
+                Region::Unknown => return self.told(Some(high), None, (low, high)),
+            }
+            if low >= most {
+                return self.told(None, None, (low, most));
+            }
+        }
+    }
+
+    /// The first place found, beyond `low` and up to `most`, from which no walk recovers.
+    fn double(&mut self, low: &mut usize, most: usize, at_rest: bool) -> PyResult<Option<usize>> {
+        let (base, mut step) = (*low, 1);
+        loop {
+            let place = (base + step).min(most);
+            if place <= *low {
+                return Ok(None);
+            }
+            let dead = (at_rest && place == most) || !self.recovers(place)?;
+            if dead {
+                return Ok(Some(place));
+            }
+            *low = place;
+            step *= 2;
+        }
+    }
+
+    /// The last place at which the property holds.
+    fn last_held(&mut self) -> PyResult<Option<usize>> {
+        for (place, (words, _)) in self.path.iter().enumerate().rev() {
+            let mirror = &self.worker.expander.mirror;
+            if self
+                .worker
+                .judge
+                .holds(self.suspicion.property, words, mirror)?
+                != Some(false)
+            {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Not even walks from the initial state recover.
+    fn never_recovers(mut self) -> PyResult<Located> {
+        match self.certain(0)? {
+            Region::Dead(states) => self.told(Some(0), Some(states), (0, 0)),
+            _ => self.told(None, None, (0, 0)),
+        }
+    }
+
+    /// Whether any of the walks from a place recovers.
+    fn recovers(&mut self, place: usize) -> PyResult<bool> {
+        for number in 0..self.effort.walks {
+            if self.walk(place, number)? {
+                return Ok(true);
+            }
+        }
+        Ok(self.thorough && matches!(self.certain(place)?, Region::Live(_)))
+    }
+
+    fn walk(&mut self, place: usize, number: u64) -> PyResult<bool> {
+        let (words, sum) = self.path[place].clone();
+        let mut journey = Journey {
+            start: self.suspicion.start,
+            events: Vec::new(),
+            words,
+            sum,
+            before: Vec::new(),
+        };
+        let mut dice = Dice::new(self.worker.search.limits.seed ^ place as u64, number);
+        let mut vigil = Vigil::begin(self.worker, &journey, &[self.suspicion.property])?;
+        let watched = (&mut vigil, self.suspicion.length);
+        let worker = &mut *self.worker;
+        let end = self
+            .walker
+            .calm(worker, self.hunt, &mut journey, &mut dice, watched)?;
+        if end != End::Live {
+            return Ok(false);
+        }
+        let better = |known: &(usize, Vec<Happened>)| place > known.0;
+        if self.alternate.as_ref().is_none_or(better) {
+            let events = [&self.suspicion.events[..place], &journey.events].concat();
+            self.alternate = Some((place, events));
+        }
+        Ok(true)
+    }
+
+    /// What all that can follow a place says.
+    fn certain(&mut self, place: usize) -> PyResult<Region> {
+        let (words, sum) = self.path[place].clone();
+        let limits = (&self.hunt.calm, self.effort.region);
+        survey(self.worker, (&words, sum), self.suspicion.property, limits)
+    }
+
+    /// Measure the shares along the way, and put everything together.
+    fn told(
+        mut self,
+        critical: Option<usize>,
+        states: Option<usize>,
+        (live, tried): (usize, usize),
+    ) -> PyResult<Located> {
+        let mut shares = Vec::new();
+        for place in places(live, self.effort.samples) {
+            let mut recovered = 0;
+            for number in 0..self.effort.walks {
+                recovered += u64::from(self.walk(place, number)?);
+            }
+            shares.push((place, recovered, self.effort.walks));
+        }
+        if let Some(critical) = critical {
+            shares.push((critical, 0, self.effort.walks));
+            shares.dedup_by_key(|share| share.0);
+        }
+        Ok(Located {
+            critical,
+            states,
+            live,
+            tried,
+            alternate: self.alternate.map(|(_, events)| events),
+            shares,
+            length: self.suspicion.length,
+        })
+    }
+}
+
+/// Places from 0 to `last`, at most so many, closer together towards the end.
+fn places(last: usize, samples: usize) -> Vec<usize> {
+    let near = samples / 2;
+    let mut places: Vec<usize> = (0..=last).rev().take(near).collect();
+    let far = last.saturating_sub(near);
+    let count = samples - near;
+    places.extend((0..count).map(|at| far * at / count.max(1)));
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn the_last_places_are_all_looked_at_and_the_others_at_even_distances() {
+        assert_eq!(places(3, 20), [0, 1, 2, 3]);
+        assert_eq!(places(100, 10), [0, 19, 38, 57, 76, 96, 97, 98, 99, 100]);
+        assert_eq!(places(0, 20), [0]);
+    }
+}

@@ -1,0 +1,344 @@
+//! The hunt for executions that never come right: MaceMC's search, on the memoised kernel.
+//!
+//! Two kinds of executions take turns. The `tree` goes through all executions up to a number of
+//! choices, faults and all; random ones go on with faults for a while. From where either ends, a
+//! calm walk (`walk`) must reach a state in which all holds that must hold again and again. One
+//! that does not is a `suspect`: `locate` finds the step after which nothing recovers.
+//!
+//! Invariant: an execution is always known from an initial state on, so each can be replayed.
+
+mod journey;
+mod locate;
+mod random;
+mod region;
+mod suspect;
+mod tree;
+mod vigil;
+mod walk;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::expand::NOWHERE;
+use crate::fingerprint::nonzero;
+use crate::search::dice::{Dice, Weighing};
+use crate::search::worker::Worker;
+use crate::search::{Happened, Initial, Search};
+use crate::seen::Inserted;
+use crate::shared::Kind;
+use journey::Journey;
+pub use suspect::{Suspect, Suspicion};
+use tree::Tree;
+use vigil::Vigil;
+use walk::{End, Walker};
+
+/// How many lengths of walks that came right are kept, to be drawn as a curve.
+const LENGTHS_MAX: usize = 100_000;
+/// A walk need not be longer than so many times the longest that came right, once enough did.
+const PATIENCE: usize = 20;
+const LENGTH_MIN: usize = 1_000;
+const ENOUGH: u64 = 100;
+
+/// How to hunt, as Python says it in a dictionary.
+#[derive(Clone, FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Settings {
+    /// Kernel indices of the properties that must hold again and again.
+    pub eventually: Vec<usize>,
+    /// How long a calm walk may be.
+    pub walk_length: usize,
+    /// By how many choices the tree grows each round, and the most it may have.
+    pub depth_step: u32,
+    pub depth: u32,
+    /// The tree is bounded by steps, not by choices.
+    pub by_steps: bool,
+    /// The tree tries first what is likely in calm walks.
+    pub likely_first: bool,
+    /// Go through the tree; take random executions.
+    pub tree: bool,
+    pub random: bool,
+    /// How long the part of a random execution that has faults may be.
+    pub storm: u64,
+    /// How many live executions to collect, from whose ends to start as well.
+    pub prefixes: u64,
+    /// An execution to start from instead of an initial state: its first state and those after.
+    pub prefix: Option<(u64, Vec<u64>)>,
+}
+
+impl Settings {
+    fn deeper(&self, bound: u32) -> u32 {
+        bound.saturating_add(self.depth_step).min(self.depth)
+    }
+}
+
+/// How many executions ended in which way.
+#[derive(Default)]
+pub struct Ends {
+    pub live: AtomicU64,
+    pub rest: AtomicU64,
+    pub long: AtomicU64,
+    pub duplicate: AtomicU64,
+    /// How many choices deep the tree is.
+    pub depth: AtomicU64,
+    /// Whether the tree met everything there is.
+    pub complete: AtomicU64,
+    /// How long walks were that came right, and the longest of them.
+    pub lengths: Mutex<Vec<u32>>,
+    pub longest: AtomicUsize,
+}
+
+pub struct Hunt {
+    pub settings: Settings,
+    pub calm: Weighing,
+    /// What faults weigh where they happen.
+    pub stormy: Weighing,
+    pub ends: Ends,
+    pub suspicions: Mutex<Vec<Suspicion>>,
+    next: AtomicU64,
+}
+
+impl Hunt {
+    pub fn new(settings: Settings, calm: Weighing, stormy: Weighing) -> Self {
+        Hunt {
+            settings,
+            calm,
+            stormy,
+            ends: Ends::default(),
+            suspicions: Mutex::default(),
+            next: AtomicU64::new(0),
+        }
+    }
+
+    /// Add to a report how executions ended, and the suspects.
+    pub fn tell(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        search: &Search,
+        report: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let ends = PyDict::new(py);
+        ends.set_item("live", self.ends.live.load(Relaxed))?;
+        ends.set_item("rest", self.ends.rest.load(Relaxed))?;
+        ends.set_item("long", self.ends.long.load(Relaxed))?;
+        ends.set_item("duplicate", self.ends.duplicate.load(Relaxed))?;
+        report.set_item("ends", ends)?;
+        report.set_item("choices", self.ends.depth.load(Relaxed))?;
+        report.set_item("complete", self.ends.complete.load(Relaxed) == 1)?;
+        report.set_item("lengths", self.ends.lengths.lock().clone())?;
+        let suspicions = self.suspicions.lock().clone();
+        let suspects = suspicions.into_iter();
+        let suspects = suspects.map(|suspicion| Suspect::new(search, self, suspicion));
+        let suspects: Vec<Py<Suspect>> = suspects
+            .map(|suspect| Py::new(py, suspect))
+            .collect::<PyResult<_>>()?;
+        report.set_item("suspects", suspects)
+    }
+
+    /// One thread's share of a hunt.
+    pub fn work(&self, search: &Search, thread: usize) -> PyResult<()> {
+        let mut worker = Worker::new(search);
+        let mut walker = Walker::default();
+        let starts = self.starts(&mut worker, &mut walker)?;
+        let mut tree = Tree::new(self.settings.deeper(0), thread == 0);
+        let mut growing = self.settings.tree;
+        let mut leaves = 0;
+        while growing || self.settings.random {
+            while growing {
+                let leaf = tree.next(&mut worker, self, &starts)?;
+                self.ends.depth.fetch_max(u64::from(tree.bound), Relaxed);
+                leaves += 1;
+                let Some(mut leaf) = leaf else {
+                    growing = false;
+                    let whole = u64::from(!search.stopping() && tree.is_complete());
+                    self.ends.complete.fetch_max(whole, Relaxed);
+                    break;
+                };
+                if leaves % search.limits.threads == thread {
+                    let Some(number) = self.draw(search) else {
+                        return Ok(());
+                    };
+                    let mut dice = Dice::new(search.limits.seed, number);
+                    self.recovers(&mut worker, &mut walker, &mut leaf, &mut dice)?;
+                    break;
+                }
+            }
+            if self.settings.random {
+                let Some(number) = self.draw(search) else {
+                    return Ok(());
+                };
+                self.wander(&mut worker, &mut walker, &starts, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How long a walk may be: long enough by all that was seen, if enough was.
+    pub fn length(&self) -> usize {
+        let most = self.settings.walk_length;
+        if self.ends.live.load(Relaxed) < ENOUGH {
+            return most;
+        }
+        let longest = self.ends.longest.load(Relaxed);
+        (longest * PATIENCE).max(LENGTH_MIN).min(most)
+    }
+
+    /// The number of the next execution; `None` where there were enough.
+    fn draw(&self, search: &Search) -> Option<u64> {
+        let number = self.next.fetch_add(1, Relaxed);
+        if number >= search.limits.walks || search.stopping() {
+            return None;
+        }
+        search.walked.fetch_add(1, Relaxed);
+        Some(number)
+    }
+
+    /// Where executions begin: the same for every thread.
+    fn starts(&self, worker: &mut Worker<'_>, walker: &mut Walker) -> PyResult<Vec<Journey>> {
+        let search = worker.search;
+        worker.sync();
+        if let Some((first, prints)) = &self.settings.prefix {
+            let begins = |initial: &Initial| nonzero(initial.sum) == *first;
+            let start = search.initial.iter().position(begins);
+            let start = start.ok_or_else(crate::path::lost)?;
+            return Ok(vec![self.follow(worker, start, prints)?]);
+        }
+        let all = 0..search.initial.len();
+        let mut starts: Vec<Journey> = all.map(|start| Journey::begin(search, start)).collect();
+        for initial in &starts {
+            let broken = search.initial[initial.start].broken;
+            worker.broken(broken, 0, || initial.route());
+            initial.arrive(worker)?;
+        }
+        for number in 0..self.settings.prefixes {
+            let mut dice = Dice::new(search.limits.seed, u64::MAX - number);
+            let sums = search.initial.iter().map(|initial| initial.sum);
+            let start = dice.pick(sums).expect("every system begins somewhere");
+            let mut journey = Journey::begin(search, start);
+            if self.recovers(worker, walker, &mut journey, &mut dice)? {
+                starts.push(journey);
+            }
+        }
+        Ok(starts)
+    }
+
+    /// Go where a given execution went.
+    fn follow(&self, worker: &mut Worker<'_>, start: usize, prints: &[u64]) -> PyResult<Journey> {
+        let mut journey = Journey::begin(worker.search, start);
+        journey.arrive(worker)?;
+        for &print in prints {
+            worker.expander.muted = 0;
+            let candidates = crate::path::listed(worker, &journey.words, journey.sum)?;
+            let same =
+                |candidate: &&crate::expand::Candidate| nonzero(candidate.fingerprint) == print;
+            let candidate = candidates.iter().find(same).ok_or_else(crate::path::lost)?;
+            journey.go(worker, candidate)?;
+        }
+        Ok(journey)
+    }
+
+    /// Walk on calmly; true if all came right. What does not is kept as a suspicion.
+    fn recovers(
+        &self,
+        worker: &mut Worker<'_>,
+        walker: &mut Walker,
+        journey: &mut Journey,
+        dice: &mut Dice,
+    ) -> PyResult<bool> {
+        let begun = journey.len();
+        let mut vigil = Vigil::begin(worker, journey, &self.settings.eventually)?;
+        let length = self.length();
+        let watched = (&mut vigil, length);
+        let end = walker.calm(worker, self, journey, dice, watched)?;
+        let search = worker.search;
+        search.depth.fetch_max(journey.len() + 1, Relaxed);
+        let count = match end {
+            End::Live => {
+                let took = journey.len() - begun;
+                self.ends.longest.fetch_max(took, Relaxed);
+                let mut lengths = self.ends.lengths.lock();
+                if lengths.len() < LENGTHS_MAX {
+                    lengths.push(took as u32);
+                }
+                &self.ends.live
+            }
+            End::Rest => &self.ends.rest,
+            End::Long => &self.ends.long,
+            End::Stopped => return Ok(false),
+        };
+        count.fetch_add(1, Relaxed);
+        // What has not held for half of a walk that is too long, or does not hold at rest.
+        let long = match end {
+            End::Long => length / 2,
+            _ => 0,
+        };
+        if end != End::Live {
+            if let Some(property) = vigil.overdue(journey.len(), long) {
+                self.suspect(search, property, journey, end);
+            }
+        }
+        Ok(end == End::Live)
+    }
+
+    fn suspect(&self, search: &Search, property: usize, journey: &Journey, end: End) {
+        let state = &search.shared.properties[property];
+        if state.decided.swap(true, Relaxed) {
+            return; // another thread was faster
+        }
+        self.suspicions.lock().push(Suspicion {
+            property,
+            start: journey.start,
+            events: journey.events.clone(),
+            at_rest: end == End::Rest,
+            length: self.length(),
+        });
+        if !search.limits.keep_going {
+            search.stop("violation");
+        }
+    }
+
+    /// Count a state that the systematic part met.
+    fn meet(&self, search: &Search, journey: &Journey) {
+        let length = journey.len() as u32;
+        search.depth.fetch_max(journey.len() + 1, Relaxed);
+        search.seen.reserve(search.limits.threads);
+        let key = nonzero(journey.sum);
+        if search.seen.read().insert(key, 0, length) == Inserted::New {
+            search.seen.add(1);
+            search.check_states();
+        }
+    }
+
+    /// Judge what must not come to rest, in a state where nothing but faults can happen.
+    fn check_deadlock(&self, worker: &mut Worker<'_>, journey: &Journey) -> PyResult<()> {
+        for property in 0..worker.search.shared.properties.len() {
+            let kind = worker.search.shared.properties[property].kind;
+            if kind == Kind::AtRest && !self.settings.eventually.contains(&property) {
+                worker.check_rest_of(property, &journey.words, journey.len() as u32, || {
+                    journey.route()
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Report the steps from here that break a property, whether or not they are taken.
+    fn check_steps(&self, worker: &Worker<'_>, journey: &Journey) {
+        for candidate in &worker.expander.candidates {
+            if candidate.effect == NOWHERE {
+                continue;
+            }
+            let broken = worker.expander.effects[candidate.effect as usize].broken;
+            if broken != 0 {
+                let mut events: Vec<Happened> = journey.events.clone();
+                events.push(worker.happened(candidate, &journey.words));
+                let length = events.len() as u32;
+                let route = || crate::search::Route::Walked(journey.start, events.clone());
+                worker.broken(broken, length, route);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A suspect as Python sees it: an execution that did not come right, and questions about it.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::Hunt;
+use super::locate::{Effort, Located, Locator};
+use crate::path::{self, Begun};
+use crate::search::worker::Worker;
+use crate::search::{Happened, Initial, Limits, Route, Search};
+use crate::shared::Shared;
+
+/// An execution on which a property ceased to hold, as it was found.
+#[derive(Clone)]
+pub struct Suspicion {
+    pub property: usize,
+    pub start: usize,
+    pub events: Vec<Happened>,
+    pub at_rest: bool,
+    /// How long its walk was allowed to be.
+    pub length: usize,
+}
+
+#[pyclass(frozen)]
+pub struct Suspect {
+    shared: Arc<Shared>,
+    hunt: Arc<Hunt>,
+    initial: Vec<Initial>,
+    seed: u64,
+    suspicion: Suspicion,
+}
+
+type Events<'py> = (Begun, Bound<'py, PyList>);
+
+#[pymethods]
+impl Suspect {
+    #[getter]
+    fn property(&self) -> usize {
+        self.suspicion.property
+    }
+
+    /// Whether nothing likely is left to happen at its end.
+    #[getter]
+    fn at_rest(&self) -> bool {
+        self.suspicion.at_rest
+    }
+
+    fn __len__(&self) -> usize {
+        self.suspicion.events.len()
+    }
+
+    /// Its first `steps` events.
+    fn events<'py>(&self, py: Python<'py>, steps: usize) -> PyResult<Events<'py>> {
+        let most = steps.min(self.suspicion.events.len());
+        self.named(py, self.suspicion.events[..most].to_vec())
+    }
+
+    /// Find its critical transition.
+    fn locate<'py>(
+        &self,
+        py: Python<'py>,
+        walks: u64,
+        region: usize,
+        samples: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let effort = Effort {
+            walks,
+            region,
+            samples,
+        };
+        let search = self.search();
+        let made: Mutex<Option<Located>> = Mutex::new(None);
+        let suspicion = &self.suspicion;
+        let took = search.supervise(py, None, |_| {
+            let mut worker = Worker::new(&search);
+            let locator = Locator::new(&self.hunt, &mut worker, suspicion, effort)?;
+            *made.lock() = Some(locator.locate(suspicion.at_rest)?);
+            Ok(())
+        })?;
+        let located = made
+            .into_inner()
+            .ok_or_else(|| PyRuntimeError::new_err("nothing was located"))?;
+        let told = PyDict::new(py);
+        told.set_item("critical", located.critical)?;
+        told.set_item("states", located.states)?;
+        told.set_item("live", located.live)?;
+        told.set_item("tried", located.tried)?;
+        told.set_item("shares", located.shares)?;
+        told.set_item("length", located.length)?;
+        told.set_item("seconds", took)?;
+        let alternate = located.alternate.map(|events| self.named(py, events));
+        told.set_item("alternate", alternate.transpose()?)?;
+        Ok(told)
+    }
+}
+
+impl Suspect {
+    pub fn new(search: &Search, hunt: &Arc<Hunt>, suspicion: Suspicion) -> Self {
+        Suspect {
+            shared: search.shared.clone(),
+            hunt: hunt.clone(),
+            initial: search.initial.clone(),
+            seed: search.limits.seed,
+            suspicion,
+        }
+    }
+
+    /// A search for questions about this execution only: nothing that it meets ends it.
+    fn search(&self) -> Search {
+        let limits = Limits {
+            depth: u32::MAX,
+            states: usize::MAX,
+            seconds: f64::INFINITY,
+            memory_mib: u64::MAX,
+            threads: 1,
+            keep_going: true,
+            seed: self.seed,
+            walks: 0,
+            weights: None,
+        };
+        for property in &self.shared.properties {
+            property
+                .decided
+                .store(false, std::sync::atomic::Ordering::Relaxed);
+        }
+        self.shared
+            .stop
+            .store(false, std::sync::atomic::Ordering::Relaxed);
+        Search::new(self.shared.clone(), limits, self.initial.clone(), false)
+    }
+
+    fn named<'py>(&self, py: Python<'py>, events: Vec<Happened>) -> PyResult<Events<'py>> {
+        let search = self.search();
+        let route = Route::Walked(self.suspicion.start, events);
+        path::events(py, &search, (self.suspicion.property, &route))
+    }
+}

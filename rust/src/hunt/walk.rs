@@ -1,0 +1,87 @@
+//! Calm walks: no faults, the likely goes first, until everything holds that should.
+
+use pyo3::prelude::*;
+
+use super::Hunt;
+use super::journey::Journey;
+use super::vigil::Vigil;
+use crate::search::dice::{Dice, Target, Weighing};
+use crate::search::worker::Worker;
+
+/// How a walk ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// In a state where everything holds that must hold again and again.
+    Live,
+    /// Nothing that is likely changes anything any more.
+    Rest,
+    /// It was as long as a walk may be.
+    Long,
+    /// The search was stopped meanwhile.
+    Stopped,
+}
+
+/// One thread's room for walks.
+#[derive(Default)]
+pub struct Walker {
+    targets: Vec<Target>,
+}
+
+impl Walker {
+    /// Take one step by these weights; false if none is left that changes anything.
+    pub fn step(
+        &mut self,
+        worker: &mut Worker<'_>,
+        journey: &mut Journey,
+        dice: &mut Dice,
+        weighing: &Weighing,
+    ) -> PyResult<bool> {
+        worker.expander.muted = weighing.muted();
+        worker.expander.candidates.clear();
+        worker.expander.list(&journey.words, journey.sum, 0)?;
+        self.targets.clear();
+        for (position, candidate) in worker.expander.candidates.iter().enumerate() {
+            if candidate.fingerprint != journey.sum {
+                let weight = weighing.of(&worker.expander, candidate);
+                if weight > 0 {
+                    self.targets.push((candidate.fingerprint, weight, position));
+                }
+            }
+        }
+        let Some(picked) = dice.pick_weighted(&mut self.targets) else {
+            return Ok(false);
+        };
+        let candidate = worker.expander.candidates[picked];
+        journey.go(worker, &candidate)?;
+        Ok(true)
+    }
+
+    /// Walk on calmly, at most `length` steps, until all that `vigil` watches holds at once.
+    pub fn calm(
+        &mut self,
+        worker: &mut Worker<'_>,
+        hunt: &Hunt,
+        journey: &mut Journey,
+        dice: &mut Dice,
+        (vigil, length): (&mut Vigil, usize),
+    ) -> PyResult<End> {
+        let begun = journey.len();
+        let end = loop {
+            if vigil.is_live() {
+                break End::Live;
+            }
+            if journey.len() - begun >= length {
+                break End::Long;
+            }
+            if worker.search.stopping() {
+                break End::Stopped;
+            }
+            if !self.step(worker, journey, dice, &hunt.calm)? {
+                break End::Rest;
+            }
+            vigil.look(worker, journey)?;
+        };
+        worker.count((journey.len() - begun) as u64);
+        Ok(end)
+    }
+}

@@ -1,0 +1,161 @@
+"""The options of the command line: what they are called, and which values they take."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from typing import Any, NoReturn
+
+COUNT_MAX = 2**32 - 1  # what the core counts limits with
+SEED_MAX = 2**64 - 1
+TRACES = ".presage/traces"
+EXIT_USAGE = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """Speaks of usage errors as presage speaks of all others."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"error: {message}\n  way out: `{self.prog} --help` tells more\n")
+
+
+def add_check(parser: Parser) -> None:
+    """The options of `presage check`."""
+    from presage.search.check import SEARCHES
+    from presage.search.liveness import LIVENESS
+    from presage.search.reductions import REDUCTIONS
+
+    add_target(parser)
+    how = parser.add_argument_group("search")
+    how.add_argument("--search", choices=SEARCHES, default="bfs", help="default: %(default)s")
+    how.add_argument("--threads", metavar="N", type=positive, default=1, help="default: 1")
+    how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
+    how.add_argument("--walks", metavar="N", type=positive, help="how many random walks")
+    how.add_argument("--reduction", choices=REDUCTIONS, default="none", help="default: none")
+    how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
+    how.add_argument("--calm", action="store_true", help="walks without faults, by weights")
+    how.add_argument("--keep-going", action="store_true", help="look on after a violation")
+    how.add_argument(
+        "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
+    )
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--depth", metavar="N", type=positive, help="the initial state is 1")
+    limits.add_argument("--states", metavar="N", type=positive, help="distinct states")
+    limits.add_argument("--seconds", metavar="S", type=_duration, help="wall-clock time")
+    limits.add_argument("--memory", metavar="MIB", type=positive, help="of the process, in MiB")
+    limits.add_argument(
+        "--handler-seconds", metavar="S", type=_duration, help="for one run of one handler"
+    )
+    long = parser.add_argument_group("long searches")
+    long.add_argument("--checkpoint", metavar="DIR", help="keep the progress there")
+    long.add_argument("--checkpoint-seconds", metavar="S", type=_duration, help="default: 60")
+    long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
+    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
+    _add_hunt(parser)
+
+
+def _add_hunt(parser: Parser) -> None:
+    from presage.search.hunt import COUNTS, EXECUTIONS, ORDERS, Hunt
+
+    choices = {"count": COUNTS, "executions": EXECUTIONS, "order": ORDERS}
+    about = {
+        "walk_length": "steps of a calm walk that stand for ever",
+        "depth_step": "by how many choices the tree grows each round",
+        "count": "what the tree is bounded by",
+        "executions": "all up to a depth, random ones, or both",
+        "order": "of events in the tree",
+        "storm": "steps with faults, at most, between calm walks",
+        "prefixes": "live executions to start from as well",
+        "recovery_walks": "walks from each place to find the critical transition",
+        "region": "states searched to make sure that nothing recovers",
+        "samples": "places where the share that recovers is measured",
+        "tail": "steps kept after the critical transition",
+    }
+    group = parser.add_argument_group("hunt")
+    for each in fields(Hunt)[:-1]:
+        option = f"--{each.name.replace('_', '-')}"
+        if each.name in choices:
+            group.add_argument(option, choices=choices[each.name], help=about[each.name])
+        else:
+            least = 0 if each.name in Hunt.MAY_BE_NONE else 1
+            told = f"{about[each.name]}; default: {each.default:,}"
+            group.add_argument(option, metavar="N", type=at_least(least), help=told)
+    group.add_argument("--prefix", metavar="TRACE", help="go on from the end of a saved trace")
+
+
+def hunt_of(args: argparse.Namespace) -> Any:
+    """The settings of a hunt that were given; None if none were."""
+    from presage.search.hunt import Hunt
+    from presage.trace import codec
+
+    given = {each.name: getattr(args, each.name) for each in fields(Hunt)}
+    if given["prefix"] is not None:
+        given["prefix"] = codec.read(given["prefix"])
+    given = {name: value for name, value in given.items() if value is not None}
+    return Hunt(**given) if given else None
+
+
+def add_target(parser: Parser) -> None:
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="a shipped system, `package.module:name` or `path/to/file.py:name`",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        type=_setting,
+        help="a keyword argument of the function that makes the system; may be repeated",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def at_least(least: int) -> Any:
+    """The type of a count that is `least` or more."""
+
+    def count(text: str) -> int:
+        return _between(least, COUNT_MAX, text)
+
+    return count
+
+
+def positive(text: str) -> int:
+    return _between(1, COUNT_MAX, text)
+
+
+def _seed(text: str) -> int:
+    return _between(0, SEED_MAX, text)
+
+
+def _between(least: int, most: int, text: str) -> int:
+    number = _whole(text)
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
+    return number
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _duration(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
+    return seconds
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
+    return name, value

@@ -1,0 +1,90 @@
+"""The critical transition of a suspect, told: which step, on what evidence, and what recovers.
+
+The kernel walks; here its word is tested. The beginning of the suspect up to a little after the
+critical step is replayed on live code, the property asked after every step from there on; so is
+the execution that recovers and has most in common with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from presage._core import Suspect
+from presage.model.system import System
+from presage.search.confirm import Confirmed, Finding, confirmed, follow
+from presage.search.hunt import Hunt
+from presage.search.watch import Watch
+
+DOUBT = 0.05  # the chance that is accepted of taking a state for dead that is not
+
+
+@dataclass(frozen=True)
+class Located:
+    """What is known of a suspect."""
+
+    confirmed: Confirmed  # the beginning of the suspect, to a little after the critical step
+    walked: int  # how long the suspect was
+    critical: int | None
+    states: int | None  # that can follow the critical step, if all were searched
+    recovery: tuple[tuple[int, int, int], ...]  # (steps, walks that recovered, walks)
+    evidence: str
+    alternate: Confirmed | None  # the nearest execution that recovers
+
+
+def locate(system: System, watch: Watch, suspect: Suspect, settings: Hunt) -> Located:
+    """Find the critical transition of `suspect`, and confirm it on live code."""
+    found = suspect.locate(settings.recovery_walks, settings.region, settings.samples)
+    critical: int | None = found["critical"]
+    turn = found["tried"] if critical is None else critical
+    kept = len(suspect) if suspect.at_rest else min(len(suspect), turn + settings.tail)
+    (choices, initial), events = suspect.events(kept)
+    finding = Finding(suspect.property, tuple(choices), initial, tuple(events))
+    run = follow(system, watch, finding, lacking=critical)
+    alternate = None
+    if found["alternate"] is not None:
+        (choices, initial), events = found["alternate"]
+        alternate = _alternate(system, watch, suspect.property, (choices, initial), events)
+    return Located(
+        confirmed(run, finding, run.lacks()),
+        len(suspect),
+        critical,
+        found["states"],
+        tuple(found["shares"]),
+        evidence(found, settings),
+        alternate,
+    )
+
+
+def _alternate(
+    system: System, watch: Watch, at: int, begun: tuple[Any, int], events: Any
+) -> Confirmed:
+    finding = Finding(at, tuple(begun[0]), begun[1], tuple(events))
+    run = follow(system, watch, finding)
+    holds = None if run.lacks() else f"holds again after {len(run.steps):,} steps"
+    return confirmed(run, finding, holds)
+
+
+def evidence(found: dict[str, Any], settings: Hunt) -> str:
+    """On what the claim rests, in one sentence."""
+    walks, length = settings.recovery_walks, found["length"]
+    if found["critical"] is None and found["tried"] == 0:
+        return (
+            f"not even walks from the start recovered ({walks} of {length:,} steps): either it"
+            " never holds, or walks are too short; raise the walk length to find out"
+        )
+    if found["critical"] is None:
+        return (
+            f"walks still recovered after step {found['live']:,}, and less than half a walk was"
+            " left then: it may recover yet; raise the walk length to find out"
+        )
+    if found["states"] is not None:
+        return (
+            f"exact: it holds in none of the {found['states']:,} states that can follow without"
+            " further faults"
+        )
+    share = 1 - DOUBT ** (1 / walks)
+    return (
+        f"none of {walks} walks of {length:,} steps recovered: with {1 - DOUBT:.0%} confidence"
+        f" fewer than {share:.1%} would"
+    )

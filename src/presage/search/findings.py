@@ -1,0 +1,139 @@
+"""What a search found, told: confirmed on live code, made shorter, saved.
+
+Nothing is reported on the word of tables alone: each finding is replayed from the start on a live
+`World`, every fingerprint compared, and the property asked again there.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from presage.errors import BadTrace
+from presage.model.system import System
+from presage.props.property import Property
+from presage.search.confirm import Confirmed, Finding, confirm
+from presage.search.critical import Located, locate
+from presage.search.hunt import Hunt
+from presage.search.report import Report, Violation
+from presage.search.shrink import shrink
+from presage.search.watch import Watch
+from presage.trace import codec as trace_codec
+from presage.trace.trace import Trace
+
+RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
+EXACT = "exact"
+
+
+def findings(raw: dict[str, Any]) -> list[Finding]:
+    return [
+        Finding(at, tuple(choices), initial, tuple(events))
+        for at, (choices, initial), events in raw["found"]
+    ]
+
+
+def add(system: System, watch: Watch, report: Report, finding: Finding, *, shrinks: bool) -> None:
+    """Confirm a finding on live code; a violation goes into the report with its trace."""
+    confirmed = confirm(system, watch, finding)
+    prop = confirmed.prop
+    if prop is not None and prop.kind == "sometimes":
+        return
+    if shrinks:
+        try:
+            confirmed = shrink(system, watch, confirmed)
+        except KeyboardInterrupt:
+            report.notes.append("interrupted while the trace was made shorter: it is as found")
+    report.violations.append(violation_of(system, report, confirmed, prop))
+
+
+def violation_of(
+    system: System, report: Report, confirmed: Confirmed, prop: Property | None, **more: Any
+) -> Violation:
+    kind = {"eventually": "liveness", "deadlock": "deadlock"}
+    raised = RAISED.search(confirmed.why)
+    where = raised.groups() if raised else ("", "")
+    facts: dict[str, Any] = {
+        "prop": prop.name if prop else "no_exception",
+        "kind": kind.get(prop.kind, "safety") if prop else "exception",
+        "message": confirmed.why,
+        "evidence": EXACT,
+        "loop": confirmed.loop,
+        "fairness": prop.fairness if prop and confirmed.loop else None,
+        "source": prop.source if prop else where[0],
+        "signature": prop.signature if prop else where[1],
+        **more,
+    }
+    trace = Trace.of(
+        system,
+        confirmed.steps,
+        target=report.target,
+        parameters=report.parameters,
+        seed=report.seed,
+        choices=confirmed.choices,
+        initial=confirmed.initial,
+        **facts,
+    )
+    length = len(confirmed.steps)
+    return Violation(step=length, steps=length, trace=trace, **facts)
+
+
+def missed(system: System, report: Report) -> None:
+    """A `sometimes` that an exhaustive search did not reach is a violation without a trace."""
+    if not report.exhausted:
+        return
+    for prop in system.properties:
+        if report.properties[prop.name] == "unreached":
+            report.violations.append(
+                Violation(
+                    prop=prop.name,
+                    kind="unreached",
+                    message=f"none of the {report.unique:,} reachable states satisfies it",
+                    evidence=EXACT,
+                    source=prop.source,
+                    signature=prop.signature,
+                )
+            )
+
+
+def save(report: Report, folder: str | Path | None) -> None:
+    for violation in report.violations:
+        if violation.trace is None or folder is None:
+            continue
+        try:
+            violation.trace_path = str(trace_codec.save(violation.trace, folder))
+            if violation.live is not None:
+                violation.live_path = str(trace_codec.save(violation.live, folder))
+        except BadTrace as error:
+            # The finding is worth more than its file: tell it, and that it could not be saved.
+            report.notes.append(str(error))
+
+
+def suspected(
+    system: System,
+    watch: Watch,
+    report: Report,
+    raw: dict[str, Any],
+    settings: Hunt,
+) -> None:
+    """Find the critical transition of each suspect of a hunt."""
+    for suspect in raw.get("suspects", ()):
+        located = locate(system, watch, suspect, settings)
+        report.violations.append(_suspect(system, report, located))
+        report.properties[report.violations[-1].prop] = "violated"
+
+
+def _suspect(system: System, report: Report, located: Located) -> Violation:
+    facts = {
+        "critical": located.critical,
+        "walked": located.walked,
+        "dead": None if located.critical is None else True,
+        "recovery": located.recovery,
+        "evidence": located.evidence,
+    }
+    violation = violation_of(system, report, located.confirmed, located.confirmed.prop, **facts)
+    if located.alternate is not None:
+        live = {"kind": "live", "evidence": "exact", "critical": None}
+        told = violation_of(system, report, located.alternate, located.confirmed.prop, **live)
+        violation.live = told.trace
+    return violation

@@ -1,0 +1,118 @@
+"""The event graph of a trace as text: a column per node, a row per step, an arrow per message.
+
+After MaceMC's: `*` where a step happens, `X` where a node fails, and below it what it sent. An
+arrow ends in `>` or `<` if the message is delivered, in `x` if it is dropped, in `?` if it is still
+under way where the trace ends; a bracket tells at which step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.trace.flow import START, Flight, Flow
+from presage.trace.trace import Trace, TraceStep
+from presage.ui.story import violation_of
+from presage.ui.theme import Span, Theme, cells, pad
+from presage.ui.violation import remark
+
+NUMBER_COLUMNS = 6
+LANE_COLUMNS_MAX = 8
+KIND_COLUMNS = 9
+FAILURES = frozenset({"crash", "reset", "silent"})
+
+
+def render(trace: Trace, theme: Theme, *, first: int = 1, last: int | None = None) -> str:
+    """The graph of the steps `first` to `last` of `trace`."""
+    lanes = Lanes(trace, theme)
+    flow = Flow(trace)
+    violation = violation_of(trace)
+    told = f"{trace.prop}: {trace.message}" if trace.kind == "live" else violation.fact
+    lines = [*theme.wrap("", told), "", lanes.head()]
+    shown = [s for s in trace.steps if first <= s.index <= (last or len(trace.steps))]
+    if shown and shown[0].index > 1:
+        lines.append(lanes.fold(shown[0].index - 1, "before"))
+    for step in shown:
+        marked = step.index == violation.critical
+        lines.append(lanes.step(step, flow, marked=marked, remark=remark(violation, step)))
+        lines += [lanes.arrow(flight) for flight in flow.sent[step.index]]
+        lines += lanes.below(step)
+    if shown and shown[-1].index < len(trace.steps):
+        lines.append(lanes.fold(len(trace.steps) - shown[-1].index, "after"))
+    return "\n".join(lines)
+
+
+class Lanes:
+    """The columns of the nodes of one trace."""
+
+    def __init__(self, trace: Trace, theme: Theme) -> None:
+        named = {step.node for step in trace.steps} - set(trace.nodes)
+        self._nodes = [*trace.nodes, *sorted(named)]
+        self._theme = theme
+        widest = max((cells(theme.clean(node)) for node in self._nodes), default=1)
+        self._columns = min(widest, LANE_COLUMNS_MAX) + 2
+
+    def head(self) -> str:
+        """The names of the nodes, each above its lane."""
+        names = (self._theme.clean(node) for node in self._nodes)
+        lanes = "".join(
+            pad(self._theme.fit(name, self._columns - 2), self._columns) for name in names
+        )
+        return self._theme.line(Span(f"{'step':>{NUMBER_COLUMNS}}  "), Span(lanes, "node"))
+
+    def step(self, step: TraceStep, flow: Flow, *, marked: bool, remark: str) -> str:
+        """The row of one step."""
+        sign = "X" if step.kind in FAILURES or step.failure is not None else "*"
+        lanes = "".join(self._cell(sign if node == step.node else ".") for node in self._nodes)
+        flight = flow.handled.get(step.index)
+        since = ""
+        if flight is not None:
+            since = "  (sent at the start)" if flight.sent == START else f"  (sent {flight.sent})"
+        style = "bad" if marked or sign == "X" else ""
+        label = "" if step.label == step.kind else self._theme.clean(step.label)
+        return self._theme.line(
+            Span(f"{'>' if marked else ' '}{step.index:>{NUMBER_COLUMNS - 1}}  ", style),
+            Span(lanes, style),
+            Span(f"{step.kind:<{KIND_COLUMNS}}  {label}", style),
+            Span(since, "dim"),
+            Span(f"   {remark}" if remark else "", style),
+        )
+
+    def arrow(self, flight: Flight) -> str:
+        """The row of one message that a step sent."""
+        start, end = self._nodes.index(flight.source), self._nodes.index(flight.to)
+        head = {"delivered": ">" if end > start else "<", "dropped": "x"}.get(flight.fate, "?")
+        if start == end:
+            drawn = {start: "^" if flight.fate == "delivered" else head}
+            inside = range(0)
+        else:
+            drawn = {start: "o", end: head}
+            inside = range(min(start, end), max(start, end))
+        lanes = ""
+        for at in range(len(self._nodes)):
+            mark = drawn.get(at, "-" if at in inside else ".")
+            lanes += pad(mark, self._columns).replace(" ", "-" if at in inside else " ")
+        fate = flight.fate if flight.step is None else f"{flight.fate} {flight.step}"
+        text = f"  {self._theme.clean(flight.message)} -> {self._theme.clean(flight.to)}"
+        room = self._theme.width - NUMBER_COLUMNS - 2 - len(lanes) - len(fate) - 4
+        return self._theme.line(
+            Span(" " * (NUMBER_COLUMNS + 2) + lanes, "dim"),
+            Span(self._theme.fit(text, max(room, 12))),
+            Span(f"  [{fate}]", "dim" if flight.fate == "delivered" else "warn"),
+        )
+
+    def below(self, step: TraceStep) -> Iterator[str]:
+        """What a step logged, recorded and raised."""
+        indent = " " * (NUMBER_COLUMNS + 2 + self._columns * len(self._nodes) + 2)
+        for text in (*step.records, *step.logs):
+            yield self._theme.line(Span(f"{indent}{self._theme.clean(text)}", "dim"))
+        if step.failure is not None:
+            yield self._theme.line(Span(f"{indent}! {self._theme.clean(step.failure)}", "bad"))
+
+    def fold(self, steps: int, where: str) -> str:
+        """The row that stands for steps left out."""
+        count = f"{steps:,} step{'' if steps == 1 else 's'} {where}"
+        lead = " " * (NUMBER_COLUMNS - 1) + self._theme.symbol("ellipsis")
+        return self._theme.line(Span(f"{lead}  {count}", "dim"))
+
+    def _cell(self, mark: str) -> str:
+        return pad(mark, self._columns)

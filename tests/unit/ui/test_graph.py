@@ -1,0 +1,77 @@
+"""The event graph: who does what when, which message goes where, and what becomes of it."""
+
+from presage.trace.trace import Sent, Trace, TraceStep
+from presage.ui.graph import render
+from presage.ui.theme import Theme
+
+STEPS = (
+    TraceStep(
+        index=1, node="n0", kind="timer", label="tick", detail="tick()", fingerprint=1,
+        sends=(Sent("n0", "n2", "Ping()"), Sent("n0", "n1", "Ping()"), Sent("n0", "n0", "Me()")),
+    ),
+    TraceStep(
+        index=2, node="n2", kind="deliver", label="Ping n0 -> n2", source="n0", detail="Ping()",
+        sends=(Sent("n2", "n0", "Pong()"),), logs=("hello",), fingerprint=2,
+    ),
+    TraceStep(index=3, node="n1", kind="crash", label="crash", fingerprint=3),
+    TraceStep(
+        index=4, node="n0", kind="drop", label="Pong n2 -> n0", source="n2", detail="Pong()",
+        fingerprint=4,
+    ),
+    TraceStep(
+        index=5, node="n0", kind="deliver", label="Me n0 -> n0", source="n0", detail="Me()",
+        failure="ValueError: no", fingerprint=5,
+    ),
+)  # fmt: skip
+
+
+def trace(**more):
+    facts = {"prop": "alive", "kind": "liveness", "message": "why", "step": 5, "critical": 3} | more
+    return Trace(target=None, system="s", nodes=("n0", "n1", "n2"), initial=0, steps=STEPS, **facts)
+
+
+def test_lanes_arrows_losses_and_failures():
+    assert render(trace(), Theme(width=70)).splitlines() == [
+        "alive never holds again after step 3",
+        "",
+        "  step  n0  n1  n2",
+        "     1  *   .   .   timer      tick",
+        "        o------->     Ping() -> n2  [delivered 2]",
+        "        o---?   .     Ping() -> n1  [under way]",
+        "        ^   .   .     Me() -> n0  [delivered 5]",
+        "     2  .   .   *   deliver    Ping n0 -> n2  (sent 1)",
+        "        x-------o     Pong() -> n0  [dropped 4]",
+        "                      hello",
+        ">    3  .   X   .   crash         critical transition",
+        "     4  *   .   .   drop       Pong n2 -> n0  (sent 2)",
+        "     5  X   .   .   deliver    Me n0 -> n0  (sent 1)",
+        "                      ! ValueError: no",
+    ]
+
+
+def test_a_part_says_what_is_left_out():
+    lines = render(trace(), Theme(width=70), first=2, last=3).splitlines()
+    assert lines[3].split() == ["\u2026", "1", "step", "before"]
+    assert lines[-1].split() == ["\u2026", "2", "steps", "after"]
+    assert not any("tick" in line for line in lines)
+
+
+def test_a_live_trace_says_so_and_nothing_is_longer_than_the_line():
+    text = render(trace(kind="live", message="holds again", critical=None), Theme(width=40))
+    assert text.startswith("alive: holds again")
+    assert max(map(len, text.splitlines())) <= 40
+
+
+def test_hostile_text_stays_text():
+    bad = TraceStep(index=1, node="n\x1b[31m", kind="timer", label="a\nb", fingerprint=1)
+    drawn = Trace(
+        target=None,
+        system="s",
+        prop="p",
+        kind="safety",
+        message="",
+        step=1,
+        initial=0,
+        steps=(bad,),
+    )
+    assert "\x1b[31m" not in render(drawn, Theme(width=70))
