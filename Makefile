@@ -16,7 +16,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all lint bench clean
+.PHONY: help setup build demo test test-all lint bench catalogue figures clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,12 @@ lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 
 bench: $(CORE) $(PEER) ## measure presage against Stateright, side by side
 	$(BIN)/python benchmarks/bench.py $(BENCH)
+
+catalogue: $(CORE) ## hunt for every bug of the shipped systems, and write the table in the docs
+	$(BIN)/python benchmarks/catalogue.py $(CATALOGUE)
+
+figures: ## draw the plots of the docs from what `make catalogue` measured
+	$(BIN)/python benchmarks/figures.py
 
 clean: ## remove everything that was made
 	rm -rf .venv rust/target benchmarks/stateright/target $(CORE) .presage

@@ -149,7 +149,9 @@ class Suspect:
         self, steps: int
     ) -> tuple[tuple[list[int], int], list[tuple[str, int, tuple[Any, ...], list[int], int]]]:
         """Its beginning, and its first `steps` events."""
-    def locate(self, walks: int, region: int, samples: int) -> dict[str, Any]:
+    def locate(
+        self, walks: int, region: int, samples: int, seconds: float | None
+    ) -> dict[str, Any]:
         """Its critical transition: `walks` walks from each place, `region` states searched."""
 
 class Graph:

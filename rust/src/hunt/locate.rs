@@ -6,15 +6,18 @@
 
 use pyo3::prelude::*;
 
-use super::Hunt;
 use super::journey::Journey;
 use super::region::{Region, survey};
 use super::suspect::Suspicion;
 use super::vigil::Vigil;
 use super::walk::{End, Walker};
+use super::{Hunt, patient};
 use crate::search::Happened;
 use crate::search::dice::Dice;
 use crate::search::worker::Worker;
+
+/// So many walks that recovered tell how long it takes.
+const RECOVERED_ENOUGH: u64 = 20;
 
 /// How hard to look.
 #[derive(Clone, Copy)]
@@ -55,6 +58,8 @@ pub struct Locator<'a, 'w> {
     path: Vec<(Vec<u32>, u64)>,
     /// Walks have missed a way out: do not believe them alone any more.
     thorough: bool,
+    /// How many walks recovered, and after how many steps at the latest.
+    recovered: (u64, usize),
     /// The best execution that recovered.
     alternate: Option<(usize, Vec<Happened>)>,
 }
@@ -87,6 +92,7 @@ impl<'a, 'w> Locator<'a, 'w> {
             effort,
             path,
             thorough: false,
+            recovered: (0, 0),
             alternate: None,
         })
     }
@@ -94,9 +100,10 @@ impl<'a, 'w> Locator<'a, 'w> {
     /// Find the critical transition. `at_rest`: nothing likely is left to happen at the end.
     pub fn locate(mut self, at_rest: bool) -> PyResult<Located> {
         let end = self.path.len() - 1;
+        let begun = self.share(0)?; // how long walks take that recover
         let mut low = match self.last_held()? {
             Some(place) => place,
-            None if self.recovers(0)? => 0,
+            None if begun.1 > 0 => 0,
             None => return self.never_recovers(),
         };
         // Beyond half of a walk from the end, the suspect itself had too little time to recover.
@@ -168,6 +175,23 @@ impl<'a, 'w> Locator<'a, 'w> {
         }
     }
 
+    /// How long a walk may be: what is enough by all that was seen, if enough was.
+    fn length(&self) -> usize {
+        match self.recovered.0 < RECOVERED_ENOUGH {
+            true => self.suspicion.length,
+            false => patient(self.recovered.1, self.suspicion.length),
+        }
+    }
+
+    /// How many of the walks from a place recover.
+    fn share(&mut self, place: usize) -> PyResult<(usize, u64, u64)> {
+        let mut recovered = 0;
+        for number in 0..self.effort.walks {
+            recovered += u64::from(self.walk(place, number)?);
+        }
+        Ok((place, recovered, self.effort.walks))
+    }
+
     /// Whether any of the walks from a place recovers.
     fn recovers(&mut self, place: usize) -> PyResult<bool> {
         for number in 0..self.effort.walks {
@@ -189,7 +213,7 @@ impl<'a, 'w> Locator<'a, 'w> {
         };
         let mut dice = Dice::new(self.worker.search.limits.seed ^ place as u64, number);
         let mut vigil = Vigil::begin(self.worker, &journey, &[self.suspicion.property])?;
-        let watched = (&mut vigil, self.suspicion.length);
+        let watched = (&mut vigil, self.length());
         let worker = &mut *self.worker;
         let end = self
             .walker
@@ -197,6 +221,7 @@ impl<'a, 'w> Locator<'a, 'w> {
         if end != End::Live {
             return Ok(false);
         }
+        self.recovered = (self.recovered.0 + 1, self.recovered.1.max(journey.len()));
         let better = |known: &(usize, Vec<Happened>)| place > known.0;
         if self.alternate.as_ref().is_none_or(better) {
             let events = [&self.suspicion.events[..place], &journey.events].concat();
@@ -221,16 +246,13 @@ impl<'a, 'w> Locator<'a, 'w> {
     ) -> PyResult<Located> {
         let mut shares = Vec::new();
         for place in places(live, self.effort.samples) {
-            let mut recovered = 0;
-            for number in 0..self.effort.walks {
-                recovered += u64::from(self.walk(place, number)?);
-            }
-            shares.push((place, recovered, self.effort.walks));
+            shares.push(self.share(place)?);
         }
         if let Some(critical) = critical {
             shares.push((critical, 0, self.effort.walks));
             shares.dedup_by_key(|share| share.0);
         }
+        let length = self.length();
         Ok(Located {
             critical,
             states,
@@ -238,7 +260,7 @@ impl<'a, 'w> Locator<'a, 'w> {
             tried,
             alternate: self.alternate.map(|(_, events)| events),
             shares,
-            length: self.suspicion.length,
+            length,
         })
     }
 }

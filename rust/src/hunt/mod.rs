@@ -39,7 +39,7 @@ use walk::{End, Walker};
 /// How many lengths of walks that came right are kept, to be drawn as a curve.
 const LENGTHS_MAX: usize = 100_000;
 /// A walk need not be longer than so many times the longest that came right, once enough did.
-const PATIENCE: usize = 20;
+const PATIENCE: usize = 10;
 const LENGTH_MIN: usize = 1_000;
 const ENOUGH: u64 = 100;
 
@@ -89,6 +89,11 @@ pub struct Ends {
     /// How long walks were that came right, and the longest of them.
     pub lengths: Mutex<Vec<u32>>,
     pub longest: AtomicUsize,
+}
+
+/// How long a walk may be if one as long as this came right.
+fn patient(longest: usize, most: usize) -> usize {
+    (longest * PATIENCE).max(LENGTH_MIN).min(most)
 }
 
 pub struct Hunt {
@@ -179,11 +184,10 @@ impl Hunt {
     /// How long a walk may be: long enough by all that was seen, if enough was.
     pub fn length(&self) -> usize {
         let most = self.settings.walk_length;
-        if self.ends.live.load(Relaxed) < ENOUGH {
-            return most;
+        match self.ends.live.load(Relaxed) < ENOUGH {
+            true => most,
+            false => patient(self.ends.longest.load(Relaxed), most),
         }
-        let longest = self.ends.longest.load(Relaxed);
-        (longest * PATIENCE).max(LENGTH_MIN).min(most)
     }
 
     /// The number of the next execution; `None` where there were enough.

@@ -59,20 +59,21 @@ impl Suspect {
         self.named(py, self.suspicion.events[..most].to_vec())
     }
 
-    /// Find its critical transition.
+    /// Find its critical transition. Where time runs out, it is not known.
     fn locate<'py>(
         &self,
         py: Python<'py>,
         walks: u64,
         region: usize,
         samples: usize,
+        seconds: Option<f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let effort = Effort {
             walks,
             region,
             samples,
         };
-        let search = self.search();
+        let search = self.search(seconds);
         let made: Mutex<Option<Located>> = Mutex::new(None);
         let suspicion = &self.suspicion;
         let took = search.supervise(py, None, |_| {
@@ -85,7 +86,9 @@ impl Suspect {
             .into_inner()
             .ok_or_else(|| PyRuntimeError::new_err("nothing was located"))?;
         let told = PyDict::new(py);
-        told.set_item("critical", located.critical)?;
+        let in_time = search.stopped_by.lock().is_none();
+        told.set_item("in_time", in_time)?;
+        told.set_item("critical", located.critical.filter(|_| in_time))?;
         told.set_item("states", located.states)?;
         told.set_item("live", located.live)?;
         told.set_item("tried", located.tried)?;
@@ -110,11 +113,11 @@ impl Suspect {
     }
 
     /// A search for questions about this execution only: nothing that it meets ends it.
-    fn search(&self) -> Search {
+    fn search(&self, seconds: Option<f64>) -> Search {
         let limits = Limits {
             depth: u32::MAX,
             states: usize::MAX,
-            seconds: f64::INFINITY,
+            seconds: seconds.unwrap_or(f64::INFINITY),
             memory_mib: u64::MAX,
             threads: 1,
             keep_going: true,
@@ -134,7 +137,7 @@ impl Suspect {
     }
 
     fn named<'py>(&self, py: Python<'py>, events: Vec<Happened>) -> PyResult<Events<'py>> {
-        let search = self.search();
+        let search = self.search(None);
         let route = Route::Walked(self.suspicion.start, events);
         path::events(py, &search, (self.suspicion.property, &route))
     }

@@ -144,7 +144,7 @@ def _conclude(
         add(system, watch, report, finding, shrinks=report.search != "bfs")
     for found in examine(bridge, kernel, watch, report, limits):
         report.violations.append(violation_of(system, report, found, found.prop))
-    suspected(system, watch, report, raw, settings)
+    suspected(system, watch, report, raw, settings, limits.seconds)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     missed(system, report)
 

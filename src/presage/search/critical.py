@@ -29,12 +29,15 @@ class Located:
     states: int | None  # that can follow the critical step, if all were searched
     recovery: tuple[tuple[int, int, int], ...]  # (steps, walks that recovered, walks)
     evidence: str
+    seconds: float  # that it took
     alternate: Confirmed | None  # the nearest execution that recovers
 
 
-def locate(system: System, watch: Watch, suspect: Suspect, settings: Hunt) -> Located:
+def locate(
+    system: System, watch: Watch, suspect: Suspect, settings: Hunt, seconds: float | None
+) -> Located:
     """Find the critical transition of `suspect`, and confirm it on live code."""
-    found = suspect.locate(settings.recovery_walks, settings.region, settings.samples)
+    found = suspect.locate(settings.recovery_walks, settings.region, settings.samples, seconds)
     critical: int | None = found["critical"]
     turn = found["tried"] if critical is None else critical
     kept = len(suspect) if suspect.at_rest else min(len(suspect), turn + settings.tail)
@@ -52,6 +55,7 @@ def locate(system: System, watch: Watch, suspect: Suspect, settings: Hunt) -> Lo
         found["states"],
         tuple(found["shares"]),
         evidence(found, settings),
+        found["seconds"],
         alternate,
     )
 
@@ -68,6 +72,11 @@ def _alternate(
 def evidence(found: dict[str, Any], settings: Hunt) -> str:
     """On what the claim rests, in one sentence."""
     walks, length = settings.recovery_walks, found["length"]
+    if not found["in_time"]:
+        return (
+            f"time ran out; walks still recovered after step {found['live']:,}: allow more"
+            " `--seconds`, or fewer walks from each place, to find the critical transition"
+        )
     if found["critical"] is None and found["tried"] == 0:
         return (
             f"not even walks from the start recovered ({walks} of {length:,} steps): either it"

@@ -7,6 +7,7 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,14 @@ def suspected(
     report: Report,
     raw: dict[str, Any],
     settings: Hunt,
+    seconds: float | None,
 ) -> None:
     """Find the critical transition of each suspect of a hunt."""
     for suspect in raw.get("suspects", ()):
-        located = locate(system, watch, suspect, settings)
+        located = locate(system, watch, suspect, settings, seconds)
+        if report.hunted is not None:
+            spent = report.hunted.locating + located.seconds
+            report.hunted = replace(report.hunted, locating=spent)
         report.violations.append(_suspect(system, report, located))
         report.properties[report.violations[-1].prop] = "violated"
 

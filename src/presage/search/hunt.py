@@ -39,7 +39,7 @@ class Hunt:
     storm: int = 256  # steps with faults, at most, between two calm walks
     prefixes: int = 2  # live executions to collect, from whose ends to start as well
     recovery_walks: int = 60  # walks from each place where recovery is tried
-    region: int = 100_000  # states searched to make sure that nothing recovers
+    region: int = 20_000  # states searched to make sure that nothing recovers
     samples: int = 20  # places where the share of walks that recover is measured
     tail: int = 200  # steps of the trace kept after the critical transition
     prefix: Trace | None = None  # an execution to go on from, instead of an initial state

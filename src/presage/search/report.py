@@ -158,6 +158,7 @@ class Hunted:
     choices: int  # how many the tree is deep
     complete: bool  # the tree met all there is
     lengths: tuple[int, ...] = ()  # of walks that came right, ascending
+    locating: float = 0.0  # seconds spent on critical transitions
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -167,6 +168,7 @@ class Hunted:
             "duplicate": self.duplicate,
             "choices": self.choices,
             "complete": self.complete,
+            "locating_seconds": self.locating,
             "steps_to_live": {str(share): self.within(share / 100) for share in (50, 90, 99, 100)},
         }
 

@@ -202,7 +202,15 @@ def test_faults_happen_in_the_storm_and_not_in_the_calm():
 
 
 def test_the_evidence_says_which_of_maces_conditions_it_is():
-    found = {"critical": None, "tried": 0, "live": 0, "states": None, "length": 400}
+    found = {
+        "critical": None,
+        "tried": 0,
+        "live": 0,
+        "states": None,
+        "length": 400,
+        "in_time": True,
+    }
     assert "not even walks from the start" in evidence(found, SMALL)
     found |= {"tried": 300, "live": 150}
     assert "walks still recovered after step 150" in evidence(found, SMALL)
+    assert "time ran out" in evidence(found | {"in_time": False}, SMALL)
