@@ -143,7 +143,10 @@ def test_a_goal_that_is_never_reached_is_a_violation_without_a_trace() -> None:
         "fairness": None,
         "dead": None,
         "evidence": "exact",
+        "walked": None,
+        "recovery": [],
         "trace": None,
+        "live": None,
     }
 
 

@@ -121,7 +121,7 @@ def test_disks_and_slow_nodes_are_owed_their_turn_in_those_systems():
         system = featured_system(seed)
         sized = check(system, states=STATES_MAX + 1, keep_going=True, liveness="rest", traces=None)
         if sized.unique <= STATES_MAX:
-            edges, _ = endless.graph(system, STATES_MAX)
+            edges, *_ = endless.graph(system, STATES_MAX)
             units |= {unit[0] for here in edges for _, unit, _ in here if unit is not None}
         if {"write", "wake", "timer"} <= units:
             return
