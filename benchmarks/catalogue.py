@@ -2,8 +2,8 @@
 
 Each bug is hunted with every seed, in its own configuration, looking at the property it breaks; no
 seed is chosen. Then each correct version is hunted in the same configurations: nothing may be
-reported. Run by `make catalogue`; `make catalogue CATALOGUE="--seeds 2 --systems randtree"` is a
-smaller one. `make figures` draws how long walks take to come right from the same data.
+reported. Run by `make catalogue`; `make catalogue CATALOGUE="--systems randtree"` measures one
+system anew and keeps what is known of the others. `make figures` draws from the same data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import platform
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,7 +28,8 @@ PAGE = ROOT / "docs" / "reference" / "catalogue.md"
 DATA = ROOT / "benchmarks" / "catalogue.json"
 SYSTEMS = ("mace_transport", "randtree", "chord", "pastry")
 SECONDS = 20.0  # for one hunt
-CORRECT_SECONDS = 5.0
+CORRECT_EXECUTIONS = 500  # per seed and configuration
+LENGTHS = 400  # of walks that are kept of each system, for the figure
 
 
 @dataclass
@@ -44,6 +45,19 @@ class Row:
     found: list[float] = field(default_factory=list)  # seconds to the violation
     located: list[float] = field(default_factory=list)  # seconds to its critical transition
     critical: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Correct:
+    """What hunts gave in one configuration of a correct version."""
+
+    system: str
+    parameters: dict[str, Any]
+    seeds: int
+    reports: int = 0
+    executions: int = 0
+    walks: int = 0  # that came right
+    lengths: list[int] = field(default_factory=list)  # of some of them, ascending
 
 
 def catalogue(system: str) -> Any:
@@ -84,18 +98,22 @@ def step_name(violation: Any) -> str:
     return str(step.label).split(" ")[0].split("(")[0] if step.label != step.kind else step.kind
 
 
-def walk_correct(system: str, parameters: tuple[tuple[str, Any], ...], seeds: int) -> Any:
-    """How many reports the correct version gives, how many executions, and how long walks took."""
-    reports, executions, lengths = 0, 0, []
+def walk_correct(system: str, parameters: tuple[tuple[str, Any], ...], seeds: int) -> Correct:
+    """Hunt in the correct version, with every seed."""
+    told = Correct(system, dict(parameters), seeds)
+    lengths: list[int] = []
     for seed in range(seeds):
         target = build(system, dict(parameters))
-        how: dict[str, Any] = {"search": "hunt", "walks": 2**32 - 1, "traces": None}
-        report = check(target, seed=seed, seconds=CORRECT_SECONDS, **how)
-        reports += len(report.violations)
-        executions += report.executions
+        how: dict[str, Any] = {"search": "hunt", "walks": CORRECT_EXECUTIONS, "traces": None}
+        report = check(target, seed=seed, **how)
+        told.reports += len(report.violations)
+        told.executions += report.executions
         if report.hunted is not None:
-            lengths += report.hunted.lengths[:: max(1, len(report.hunted.lengths) // 200)]
-    return system, dict(parameters), seeds, reports, executions, sorted(lengths)
+            told.walks += report.hunted.live
+            lengths += report.hunted.lengths
+    lengths.sort()
+    told.lengths = lengths[:: max(1, len(lengths) // LENGTHS)] + lengths[-1:]
+    return told
 
 
 def configurations(system: str) -> list[tuple[tuple[str, Any], ...]]:
@@ -113,7 +131,7 @@ def told(times: Iterable[float]) -> str:
     return f"{median(times):.2f} s" if times else "–"
 
 
-def page(rows: list[Row], correct: list[Any]) -> Iterator[str]:
+def page(rows: list[Row], correct: list[Correct]) -> Iterator[str]:
     """The lines of the page."""
     yield "# The bugs of the shipped systems, hunted"
     yield ""
@@ -150,10 +168,24 @@ def page(rows: list[Row], correct: list[Any]) -> Iterator[str]:
     yield ""
     yield "| system | configuration | executions | reports | steps to live: half, 99 %, most |"
     yield "|---|---|---|---|---|"
-    for system, parameters, _, reports, executions, lengths in correct:
-        given = ", ".join(f"{name}={value}" for name, value in parameters.items()) or "default"
-        at = [lengths[min(int(s * len(lengths)), len(lengths) - 1)] for s in (0.5, 0.99, 1)]
-        yield f"| `{system}` | {given} | {executions:,} | {reports} | {', '.join(map(str, at))} |"
+    for each in correct:
+        given = ", ".join(f"{name}={value}" for name, value in each.parameters.items())
+        last = len(each.lengths) - 1
+        at = [f"{each.lengths[min(int(s * last), last)]:,}" for s in (0.5, 0.99, 1)]
+        yield (
+            f"| `{each.system}` | {given or 'default'} | {each.executions:,} | {each.reports}"
+            f" | {', '.join(at)} |"
+        )
+    yield ""
+    yield "![Share of calm walks that came right within so many steps](../images/steps-to-live.svg)"
+
+
+def remembered() -> tuple[list[Row], list[Correct]]:
+    """What was measured before."""
+    if not DATA.exists():
+        return [], []
+    data = json.loads(DATA.read_text(encoding="utf-8"))
+    return [Row(**row) for row in data["bugs"]], [Correct(**each) for each in data["correct"]]
 
 
 def main() -> int:
@@ -176,12 +208,16 @@ def main() -> int:
         ]
         rows = [future.result() for future in progress(hunts, "bugs")]
         correct = [future.result() for future in progress(walks, "correct versions")]
+    old_rows, old_correct = remembered()
+    rows += [row for row in old_rows if row.system not in args.systems]
+    correct += [each for each in old_correct if each.system not in args.systems]
+    order = {system: at for at, system in enumerate(SYSTEMS)}
+    rows.sort(key=lambda row: order[row.system])
+    correct.sort(key=lambda each: order[each.system])
     args.page.write_text("\n".join(page(rows, correct)) + "\n", encoding="utf-8")
-    lengths: dict[str, list[int]] = {}
-    for system, *_, own in correct:
-        lengths[system] = sorted(lengths.get(system, []) + own)
-    DATA.write_text(json.dumps(lengths), encoding="utf-8")
-    return int(any(reports for *_, reports, _, _ in correct))
+    data = {"bugs": [asdict(row) for row in rows], "correct": [asdict(each) for each in correct]}
+    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return int(any(each.reports for each in correct))
 
 
 def progress(futures: list[Any], what: str) -> Iterator[Any]:

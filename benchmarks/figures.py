@@ -82,7 +82,10 @@ def main() -> int:
     if not DATA.exists():
         print("figures: there is no data yet; run `make catalogue` first", file=sys.stderr)
         return 1
-    FIGURE.write_text(figure(json.loads(DATA.read_text(encoding="utf-8"))), encoding="utf-8")
+    lengths: dict[str, list[int]] = {}
+    for each in json.loads(DATA.read_text(encoding="utf-8"))["correct"]:
+        lengths.setdefault(each["system"], []).extend(each["lengths"])
+    FIGURE.write_text(figure(lengths), encoding="utf-8")
     return 0
 
 
