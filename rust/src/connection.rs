@@ -86,6 +86,17 @@ impl Link {
         sum.fold(0, |sum, &bit| sum << 1 | u64::from(bit))
     }
 
+    /// The connection with these ends, queues and flags.
+    pub fn of(ends: [u32; 2], queues: [Arc<[u32]>; 2], flags: u64) -> Self {
+        let bit = |at: u64| flags >> at & 1 == 1;
+        Link {
+            ends,
+            queues,
+            open: [bit(0), bit(1)],
+            error: [bit(2), bit(3)],
+        }
+    }
+
     /// The connection after `op`; `source` is the sender of what is pushed.
     pub fn after(&self, op: Op, source: u32) -> Link {
         let mut link = self.clone();

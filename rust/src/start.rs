@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::connection::Op;
-use crate::fingerprint::{BUDGET, OBSERVER, mix};
+use crate::fingerprint::{BUDGET, OBSERVER, SPLIT, mix};
 use crate::layout::{Budget, Layout, Network};
 use crate::search::Initial;
 use crate::shared::Shared;
@@ -147,6 +147,9 @@ pub fn sum(shared: &Shared, words: &[u32]) -> u64 {
         if let Budget::Word(word) = *budget {
             sum = sum.wrapping_add(mix(BUDGET, fault as u64, u64::from(words[word])));
         }
+    }
+    if layout.split(words) != 0 {
+        sum = sum.wrapping_add(mix(SPLIT, 0, u64::from(layout.split(words))));
     }
     for &word in layout.links(words) {
         sum = sum.wrapping_add(tables.links[word as usize].mix);

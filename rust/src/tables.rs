@@ -258,7 +258,8 @@ impl Tables {
         self.link(after)
     }
 
-    fn link(&mut self, link: Link) -> u32 {
+    /// The id of a connection.
+    pub fn link(&mut self, link: Link) -> u32 {
         if link.is_blank() {
             return 0;
         }

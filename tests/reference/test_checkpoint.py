@@ -34,9 +34,6 @@ def large_enough(first, make=random_system, systems=SYSTEMS):
     """Seeds of systems that have something to interrupt, with their plain reports."""
     found = 0
     for seed in count(first):
-        system = make(seed)
-        if system.streams is not None or system.faults.partitions:
-            continue  # a checkpoint of such a system is refused
         plain = searched(seed, make, keep_going=True, states=STATES_MAX)
         if plain.stopped_by is None and plain.depth >= 4:
             yield seed, plain
@@ -101,6 +98,23 @@ def test_a_search_in_files_counts_what_one_in_memory_counts(tmp_path):
         if spilled.stopped_by is None:  # short ones end before anyone looks at the memory
             assert told(spilled) == told(plain), seed
     assert list((tmp_path / "spill").iterdir()) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_connections_and_partitions_survive_a_stop(tmp_path, threads):
+    def make(seed):
+        return random_system(seed, wired=True)
+
+    streams = partitions = 0
+    for seed, plain in large_enough(820_000 + 10_000 * threads, make):
+        options = {"keep_going": True, "checkpoint": tmp_path / str(seed), "threads": threads}
+        searched(seed, make, states=plain.unique // 3 + 1, **options)
+        searched(seed, make, depth=plain.depth - 1, resume=True, **options)
+        last = searched(seed, make, resume=True, **options)
+        assert told(last) == told(plain), seed
+        streams += make(seed).streams is not None
+        partitions += last.faults.get("partition", 0) > 0
+    assert streams > SYSTEMS // 3 and partitions
 
 
 @pytest.mark.parametrize("clock", [None, Timed(drift=1)], ids=["untimed", "timed"])

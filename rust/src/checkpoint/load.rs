@@ -10,8 +10,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::Earlier;
+use super::save::{EVENTS, Status};
 use super::wire::{In, damaged};
-use super::{Earlier, save::Status};
+use crate::connection::Link;
 use crate::expand::What;
 use crate::fingerprint::nonzero;
 use crate::layout::{FAULTS, Network};
@@ -29,6 +31,7 @@ struct Translation {
     messages: Vec<u32>,
     locals: Vec<u32>,
     queues: Vec<u32>,
+    links: Vec<u32>,
 }
 
 fn other_system(what: &str) -> io::Error {
@@ -145,13 +148,9 @@ fn finding(file: &mut In, property: usize, initial: usize) -> io::Result<Found> 
 
 fn happened(file: &mut In) -> io::Result<Happened> {
     Ok(Happened {
-        what: match file.byte()? {
-            0 => What::Internal,
-            1 => What::Deliver,
-            2 => What::Drop,
-            3 => What::Duplicate,
-            _ => return Err(damaged("a finding has an unknown event")),
-        },
+        what: *EVENTS
+            .get(file.byte()? as usize)
+            .ok_or_else(|| damaged("a finding has an unknown event"))?,
         node: file.word()?,
         origin: file.word()?,
         branch: file.word()?,
@@ -160,12 +159,12 @@ fn happened(file: &mut In) -> io::Result<Happened> {
 
 fn translate_found(mut found: Found, ids: &Translation) -> io::Result<Found> {
     if let Route::Seen(_, Some(event)) = &mut found.route {
-        let of = match event.what {
-            What::Internal => &ids.stimuli,
-            What::Deliver | What::Drop | What::Duplicate => &ids.messages,
-            _ => return Err(damaged("a finding has an event that no checkpoint keeps")),
+        event.origin = match event.what {
+            What::Internal => new_id(&ids.stimuli, event.origin)?,
+            // A node, or the number of a partition, is the same in every process.
+            What::Cut | What::Idle | What::Split | What::Heal => event.origin,
+            _ => new_id(&ids.messages, event.origin)?,
         };
-        event.origin = new_id(of, event.origin)?;
     }
     Ok(found)
 }
@@ -208,6 +207,17 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
     for _ in 0..file.count()? {
         let envelopes = translate(&ids.messages, file.words()?)?;
         ids.queues.push(tables.queue(&envelopes));
+    }
+    ids.links.push(0);
+    for _ in 0..file.count()? {
+        let ends = file.words()?;
+        let ends = <[u32; 2]>::try_from(ends).map_err(|_| damaged("a connection has no ends"))?;
+        let queues = [
+            translate(&ids.messages, file.words()?)?.into(),
+            translate(&ids.messages, file.words()?)?.into(),
+        ];
+        let link = Link::of(ends, queues, u64::from(file.byte()?));
+        ids.links.push(tables.link(link));
     }
     for _ in 0..file.count()? {
         let nodes = file.words()?;
@@ -293,11 +303,15 @@ fn translate(words: &mut [u32], search: &Search, ids: &Translation) -> io::Resul
         Network::Unordered | Network::Duplicating => &ids.messages,
         Network::Ordered => &ids.queues,
     };
+    let links = layout.streams;
     for (position, word) in words.iter_mut().enumerate() {
         *word = match position {
             _ if position < layout.nodes => new_id(&ids.locals, *word)?,
             _ if position < observed => new_id(&ids.values, *word)?,
-            _ if position < layout.fixed => *word, // a budget: a plain number
+            _ if links.is_some_and(|first| position >= first) && position < layout.fixed => {
+                new_id(&ids.links, *word)?
+            }
+            _ if position < layout.fixed => *word, // a budget or a partition: a plain number
             _ => new_id(network, *word)?,
         };
     }

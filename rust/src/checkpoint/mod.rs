@@ -32,7 +32,7 @@ use save::Status;
 use wire::{In, Out};
 
 const MAGIC: &[u8] = b"presage-checkpoint\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Threads wait for checkpoints at most one part in so many of their time.
 const SHARE: u32 = 20;
 

@@ -16,6 +16,22 @@ use crate::search::level::Level;
 use crate::search::{Found, Happened, Route, Search};
 use crate::shared::{PropertyState, Shared};
 
+/// Kinds of events, by the number they have in a file.
+pub const EVENTS: [What; 12] = [
+    What::Internal,
+    What::Deliver,
+    What::Drop,
+    What::Duplicate,
+    What::Receive,
+    What::Broken,
+    What::Refused,
+    What::KeepAlive,
+    What::Cut,
+    What::Idle,
+    What::Split,
+    What::Heal,
+];
+
 /// What became of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
@@ -107,13 +123,8 @@ fn finding(out: &mut Out, found: &Found) -> io::Result<()> {
 }
 
 fn happened(out: &mut Out, event: &Happened) -> io::Result<()> {
-    out.byte(match event.what {
-        What::Internal => 0,
-        What::Deliver => 1,
-        What::Drop => 2,
-        What::Duplicate => 3,
-        other => return Err(io::Error::other(format!("{other:?} cannot be kept"))),
-    })?;
+    let kind = EVENTS.iter().position(|&what| what == event.what);
+    out.byte(kind.expect("every kind of event is listed") as u8)?;
     out.word(event.node)?;
     out.word(event.origin)?;
     out.word(event.branch)
@@ -135,6 +146,13 @@ fn tables(out: &mut Out, shared: &Shared) -> io::Result<()> {
     out.count(tables.queues.len() - 1)?;
     for queue in &tables.queues[1..] {
         out.words(&queue.envelopes)?;
+    }
+    out.count(tables.links.len() - 1)?;
+    for info in &tables.links[1..] {
+        out.words(&info.link.ends)?;
+        out.words(&info.link.queues[0])?;
+        out.words(&info.link.queues[1])?;
+        out.byte(info.link.flags() as u8)?;
     }
     out.count(tables.records.len() - 1)?;
     for sequence in &tables.records[1..] {

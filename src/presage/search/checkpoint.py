@@ -228,19 +228,6 @@ def _check_options(search: str, memory_mib: int | None, keeping: Keeping) -> Non
     raise BadSystem(explain(fact, cause, remedy))
 
 
-def _check_system(system: System, keeping: Keeping) -> None:
-    if keeping.get("checkpoint") is None:
-        return
-    if system.streams is not None or system.faults.partitions:
-        raise BadSystem(
-            explain(
-                "a checkpoint cannot keep connections or partitions yet",
-                "a system with streams or partitions, which live in the network's state",
-                "leave out `--checkpoint`; `--spill` works for every system",
-            )
-        )
-
-
 def prepare(
     system: System,
     search: str,
@@ -252,7 +239,6 @@ def prepare(
 ) -> dict[str, Any]:
     """What the kernel needs to keep its progress, and to go on in files."""
     _check_options(search, memory_mib, keeping)
-    _check_system(system, keeping)
     checkpoint, spill = keeping.get("checkpoint"), keeping.get("spill")
     given: dict[str, Any] = {}
     if checkpoint is not None:

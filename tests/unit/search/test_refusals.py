@@ -2,8 +2,8 @@
 
 import pytest
 
-from presage import Faults, Partition, Service, System, Timed, check, eventually, on
-from presage.errors import BadSystem, NotSymmetric
+from presage import Service, System, Timed, check, eventually, on
+from presage.errors import NotSymmetric
 
 
 class Node(Service):
@@ -25,17 +25,6 @@ def always_again(world) -> bool:
 
 def two(**settings) -> System:
     return System({"a": Node(), "b": Node()}, properties=[always_again], **settings)
-
-
-def test_a_checkpoint_of_streams_or_partitions_is_refused(tmp_path) -> None:
-    split = Partition({"left": ["a"], "right": ["b"]})
-    for settings in (
-        {"streams": True},
-        {"faults": Faults(partition=1, heal=1, partitions=[split])},
-    ):
-        with pytest.raises(BadSystem, match="a checkpoint cannot keep connections or partitions"):
-            check(two(**settings), traces=None, checkpoint=tmp_path / "kept")
-    assert check(two(), traces=None, checkpoint=tmp_path / "kept").exhausted
 
 
 def test_symmetry_of_a_timed_system_is_refused() -> None:
