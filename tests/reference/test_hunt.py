@@ -5,9 +5,10 @@ from itertools import count
 import pytest
 from reference import endless
 from reference.plain import TooLarge
+from reference.random_features import featured_system
 from reference.random_systems import random_system
 
-from presage import Hunt, check, eventually
+from presage import Hunt, Timed, check, eventually
 
 STATES_MAX = 150
 SYSTEMS_PER_TEST = 60  # 240 in all
@@ -17,7 +18,10 @@ SETTINGS = Hunt(walk_length=2_000, recovery_walks=20, region=10_000, samples=4, 
 
 def prepared(seed):
     """A random system whose only claim is one `eventually`."""
-    system = random_system(seed, wired=seed % 2 == 0)
+    if seed % 5 == 0:
+        system = featured_system(seed, clock=Timed(drift=1) if seed % 3 == 0 else None)
+    else:
+        system = random_system(seed, wired=seed % 2 == 0)
     predicate = next(prop for prop in system.properties if prop.kind == "eventually").predicate
     claims = (predicate, lambda world: not predicate(world), lambda world: False)
     system.properties = (eventually(claims[seed % 7 % 3], name="claim"),)
