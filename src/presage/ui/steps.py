@@ -43,30 +43,36 @@ class Table:
             self.theme.fit(self.theme.clean(step.node), self.node_columns), self.node_columns
         )
         style = "bad" if marked else ""
+        notes = [Span(_choices(step), "dim"), Span(f"   {remark}" if remark else "", style)]
+        taken = sum(cells(note.text) for note in notes)
+        event = self.event(step, taken)
         spans = [
             Span(">" if marked else " ", style),
             Span(f"{step.index:>{NUMBER_COLUMNS}}  ", style),
             Span(node + "  ", "node"),
             Span(f"{step.kind:<{KIND_COLUMNS}}  ", style),
-            Span(self.event(step), style),
-            Span(_choices(step), "dim"),
+            Span(event, style),
         ]
-        if remark:
-            spans.append(Span(f"   {remark}", style))
-        return self.theme.line(*spans)
+        if not event:
+            notes = [Span(note.text.removeprefix("   "), note.style) for note in notes]
+        return self.theme.line(*spans, *notes)
 
-    def event(self, step: TraceStep) -> str:
-        """The event in a few words; a message with its content, as far as that fits."""
+    def event(self, step: TraceStep, taken: int = 0) -> str:
+        """The event in a few words; a message with its content, as far as that fits.
+
+        `taken` columns are left free behind it: a remark says more than the rest of a message.
+        """
         label = self.theme.clean(step.label)
         if step.label == step.kind:  # a crash is a crash
             return ""
         if step.source is None or step.detail.endswith("()"):
             return label
         ends = self.theme.clean(f" {step.source} -> {step.node}")
-        room = self.theme.width - self.indent - cells(ends)
-        if room < DETAIL_COLUMNS_MIN:
+        room = self.theme.width - self.indent - cells(ends) - taken
+        detail = self.theme.clean(step.detail)
+        if room < min(DETAIL_COLUMNS_MIN, cells(detail)):
             return label
-        return self.theme.fit(self.theme.clean(step.detail), room) + ends
+        return self.theme.fit(detail, room) + ends
 
     def fold(self, text: str) -> str:
         """The row that stands for rows left out; `text` says how many."""

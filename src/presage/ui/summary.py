@@ -40,14 +40,15 @@ def _headline(report: Report, theme: Theme) -> str:
         text = _plural(len(report.errors), "property") + " could not be judged"
         spans.append(Span(f"{', ' if spans else ''}{text}", "bad"))
     good = sum(status in ("held", "reached") for status in report.properties.values())
-    extent = "exhaustively" if report.exhausted else f"to depth {report.depth:,}"
-    held = f"{_plural(good, 'property')} held, {extent}"
+    held = f"{_plural(good, 'property')} held{_extent(report)}"
     if good or not spans:
         spans.append(Span(f"{', ' if spans else ''}{held if good else 'nothing held'}", "strong"))
     numbers = [_plural(report.unique, "state"), _plural(report.generated, "transition")]
+    if report.hunted is not None:  # it remembers some of the states it meets
+        del numbers[0]
     if report.exhausted:
         numbers.append(f"depth {report.depth:,}")
-    if report.executions:
+    if report.executions and (report.hunted is None or report.violations or not good):
         numbers.insert(0, _plural(report.executions, "execution"))
     numbers += [_seconds(report), f"seed {report.seed}"]
     head = "".join(span.text for span in spans)
@@ -56,6 +57,17 @@ def _headline(report: Report, theme: Theme) -> str:
     if len(head) + 2 + len(joined) <= theme.width:
         return f"{painted}  {joined}"
     return "\n".join([painted, *theme.wrap("  ", joined)])
+
+
+def _extent(report: Report) -> str:
+    """How far what held was looked at; how long a walk was says nothing of that."""
+    if report.exhausted:
+        return ", exhaustively"
+    if report.hunted is not None and report.violations:
+        return " so far"
+    if report.hunted is not None:
+        return f" in {_plural(report.executions, 'execution')}"
+    return f", to depth {report.depth:,}"
 
 
 def _properties(report: Report, theme: Theme) -> list[str]:
@@ -105,6 +117,8 @@ def _warnings(report: Report) -> list[str]:
 
 def _not_covered(report: Report) -> list[str]:
     if report.stopped_by is None:
+        if report.hunted is not None and not report.exhausted:
+            return ["other executions: a hunt proves nothing; `--search bfs` does, where it ends"]
         return [] if report.exhausted else ["whatever the search did not come across"]
     text = STOPPED.get(report.stopped_by, f"the rest; the search ended by {report.stopped_by}")
     return [

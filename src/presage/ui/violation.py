@@ -55,10 +55,14 @@ def reason(violation: Violation, theme: Theme) -> list[str]:
     if violation.loop is not None:
         told = f"repeats from step {violation.loop}, fairness assumed: {violation.fairness}"
         lines += theme.wrap("   = loop: ", told, lines_max=2)
-    if violation.outlook:
-        lines += theme.wrap("   = ", violation.outlook, lines_max=2)
-    if violation.evidence not in ("", "exact"):
-        lines += theme.wrap("   = evidence: ", violation.evidence, lines_max=3)
+    if violation.dead and violation.evidence and not violation.evidence.startswith("exact"):
+        # Walks are all that is known: nothing stronger is said of it.
+        lines += theme.wrap("   = dead end: ", violation.evidence, lines_max=3)
+    else:
+        if violation.outlook:
+            lines += theme.wrap("   = ", violation.outlook, lines_max=2)
+        if violation.evidence not in ("", "exact"):
+            lines += theme.wrap("   = evidence: ", violation.evidence, lines_max=3)
     if violation.live is not None:
         lines += theme.wrap("   = nearest live path: ", parting(violation), lines_max=2)
     return lines
@@ -76,8 +80,18 @@ def parting(violation: Violation) -> str:
     recovered = f"recovers at step {len(live):,}"
     if common == len(live):
         return recovered
-    other = live[common]
-    return f"at step {other.index} {other.kind} {other.label} at {other.node}, {recovered}"
+    alike = common < len(steps) and steps[common].label == live[common].label
+    return f"step {live[common].index} is {_named(live[common], alike)} instead; {recovered}"
+
+
+def _named(step: TraceStep, in_full: bool) -> str:
+    """A step in a few words; a message with its content if its name alone could be another's."""
+    if step.source is None:
+        label = "" if step.label == step.kind else f" {step.label}"
+        return f"{step.kind}{label} at {step.node}"
+    if not in_full or not step.detail:
+        return f"{step.kind} {step.label}"
+    return f"{step.kind} {step.detail} {step.source} -> {step.node}"
 
 
 def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> list[str]:
@@ -118,12 +132,12 @@ def remark(violation: Violation, step: TraceStep) -> str:
 def _changed(violation: Violation, theme: Theme) -> list[str]:
     """The state diff of the bad step; a step that changed nothing is often the bug itself."""
     trace = violation.trace
-    told = violation.critical if violation.walked is not None else violation.step
-    if not trace or not 1 <= (told or 0) <= len(trace.steps) or violation.kind == "deadlock":
+    told = marked_step(violation) or 0  # none, if no step of a loop is the bad one
+    if violation.critical == 0 or (violation.walked is not None and violation.critical is None):
+        told = 0  # no step is to blame
+    if not trace or not 1 <= told <= len(trace.steps) or violation.kind == "deadlock":
         return []
-    step = trace.steps[(told or 0) - 1]
-    if violation.loop is not None:  # no step of a loop is the bad one
-        return []
+    step = trace.steps[told - 1]
     if step.failure is not None:  # a failed node keeps its fields; `why` says what was raised
         return []
     lead = "   = changed: "

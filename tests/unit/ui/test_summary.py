@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from unit.ui.samples import violation
 
-from presage.search.report import Report
+from presage.search.report import Hunted, Report
 from presage.trace.trace import Trace
 from presage.ui.summary import render
 from presage.ui.theme import Theme
@@ -49,6 +49,27 @@ def test_a_kept_search_tells_where_it_went_on_from(report: Report) -> None:
     text = render(told, Theme(width=120))
     assert "note: resumed from a checkpoint of 5,000 states, 2 checkpoints written" in text
     assert "checkpoint" not in render(report, Theme(width=120))
+
+
+HUNTED = Hunted(live=2_000, rest=0, long=0, duplicate=3, choices=5, complete=False)
+
+
+def test_a_hunt_says_in_how_many_executions_it_saw_nothing(report: Report) -> None:
+    told = replace(report, search="hunt", executions=1_000, exhausted=False, hunted=HUNTED)
+    first, *rest = render(told, Theme(width=120)).splitlines()
+    assert first == "3 properties held in 1,000 executions  32,971 transitions, 0.21 s, seed 0"
+    assert "not covered: other executions: a hunt proves nothing" in "\n".join(rest)
+
+
+@pytest.mark.parametrize(("executions", "done"), [(0, ""), (7, "7 executions, ")])
+def test_a_hunt_that_found_something_claims_nothing_of_the_rest(
+    report: Report, short_trace: Trace, executions: int, done: str
+) -> None:
+    facts = {"search": "hunt", "exhausted": False, "stopped_by": "violation", "hunted": HUNTED}
+    told = replace(report, executions=executions, violations=[violation(short_trace)], **facts)
+    [first, *_] = render(told, Theme(width=120)).splitlines()
+    held = "1 violation, 3 properties held so far"
+    assert first == f"{held}  {done}32,971 transitions, 0.21 s, seed 0"
 
 
 def test_walks_count_executions(report: Report) -> None:

@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from unit.ui.samples import join, step, trace, violation
 
 from presage.search.report import Violation
-from presage.trace.trace import Trace
+from presage.trace.trace import Trace, TraceStep
 from presage.ui.theme import Theme, cells
-from presage.ui.violation import LINES_MAX, render
+from presage.ui.violation import LINES_MAX, parting, render
 
 Compare = Callable[[str, str], None]
 
@@ -49,10 +51,52 @@ def test_a_liveness_violation_shows_the_critical_transition_and_what_follows(
     long_trace: Trace, snapshot: Compare
 ) -> None:
     evidence = "200 walks of 20,000 steps, 0 recover"
-    found = violation(
-        long_trace, kind="liveness", critical=100, evidence=evidence, message="n2 stays joining"
-    )
-    snapshot("liveness-80", render(found, Theme(width=80)))
+    facts = {"kind": "liveness", "critical": 100, "evidence": evidence, "dead": True}
+    shares = ((98, 200, 200), (99, 150, 200), (100, 0, 200))
+    found = violation(long_trace, message="n2 stays joining", recovery=shares, **facts)
+    text = render(found, Theme(width=80))
+    assert "no continuation recovers" not in text  # which walks cannot know
+    snapshot("liveness-80", text)
+
+
+def test_a_remark_is_never_cut_for_the_content_of_a_message() -> None:
+    wide = join(1, "n0", "n1", detail=f"Join(path={'n0 ' * 40})", choices=((0, 2),))
+    dead = {"kind": "liveness", "critical": 1, "evidence": "few walks", "dead": True}
+    found = violation(trace([wide]), recovery=((1, 0, 60),), **dead)
+    for width, event in (
+        (120, "Join(path=n0 n0 n0 n0 n0 n0 n0 n0 n0 … n0 -> n1"),
+        (100, "Join n0 -> n1"),
+    ):
+        lines = render(found, Theme(width=width)).splitlines()
+        [row] = [line for line in lines if line.startswith(">")]
+        assert row.endswith(f"  {event}   choice 1 of 2   0% recover, critical transition")
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (step(2, "n1", "timer", "retry"), "step 2 is timer retry at n1 instead; "),
+        (step(2, "n1", "reset", "reset"), "step 2 is reset at n1 instead; "),
+        (join(2, "n1", "n2"), "step 2 is deliver Join n1 -> n2 instead; "),
+        (
+            join(2, "n0", "n1", detail="Join(ttl=4)"),
+            "step 2 is deliver Join(ttl=4) n0 -> n1 instead; ",
+        ),
+    ],
+)
+def test_the_nearest_live_path_says_what_it_does_instead(other: TraceStep, told: str) -> None:
+    start = join(1, "n0", "n1")
+    live = trace([start, msgspec.structs.replace(other, fingerprint=9)], kind="live")
+    found = violation(trace([start, join(2, "n0", "n1")]), live=live)
+    assert parting(found) == f"{told}recovers at step 2"
+    assert parting(replace(found, live=trace([start], kind="live"))) == "recovers at step 1"
+
+
+def test_the_changes_are_those_of_the_critical_transition() -> None:
+    left = {"n1": {"parent": ("'n0'", "None")}}
+    steps = [join(1, "n0", "n1"), join(2, "n0", "n1", changes=left), join(3, "n0", "n2")]
+    found = violation(trace(steps), kind="liveness", critical=2, dead=True)
+    assert "= changed: n1.parent  'n0' -> None" in render(found, Theme(width=80))
 
 
 def test_a_loop_shows_where_it_begins_and_what_was_assumed(snapshot: Compare) -> None:
