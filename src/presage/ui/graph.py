@@ -18,17 +18,24 @@ from presage.ui.violation import remark
 NUMBER_COLUMNS = 6
 LANE_COLUMNS_MAX = 8
 KIND_COLUMNS = 9
+STEPS_AFTER = 10  # drawn behind a critical transition, unless more is asked for
 FAILURES = frozenset({"crash", "reset", "silent"})
 
 
 def render(trace: Trace, theme: Theme, *, first: int = 1, last: int | None = None) -> str:
-    """The graph of the steps `first` to `last` of `trace`."""
+    """The graph of the steps `first` to `last` of `trace`.
+
+    Unless told, it ends a few steps after the critical transition: nothing comes right there.
+    """
     lanes = Lanes(trace, theme)
     flow = Flow(trace)
     violation = violation_of(trace)
     told = f"{trace.prop}: {trace.message}" if trace.kind == "live" else violation.fact
     lines = [*theme.wrap("", told), "", lanes.head()]
-    shown = [s for s in trace.steps if first <= s.index <= (last or len(trace.steps))]
+    end = last or len(trace.steps)
+    if last is None and violation.critical is not None and violation.loop is None:
+        end = max(violation.critical, first) + STEPS_AFTER
+    shown = [step for step in trace.steps if first <= step.index <= end]
     if shown and shown[0].index > 1:
         lines.append(lanes.fold(shown[0].index - 1, "before"))
     for step in shown:
@@ -37,7 +44,8 @@ def render(trace: Trace, theme: Theme, *, first: int = 1, last: int | None = Non
         lines += [lanes.arrow(flight) for flight in flow.sent[step.index]]
         lines += lanes.below(step)
     if shown and shown[-1].index < len(trace.steps):
-        lines.append(lanes.fold(len(trace.steps) - shown[-1].index, "after"))
+        more = "" if last else f"; --last {len(trace.steps)} draws them"
+        lines.append(lanes.fold(len(trace.steps) - shown[-1].index, f"after{more}"))
     return "\n".join(lines)
 
 
@@ -74,7 +82,7 @@ class Lanes:
             Span(lanes, style),
             Span(f"{step.kind:<{KIND_COLUMNS}}  {label}", style),
             Span(since, "dim"),
-            Span(f"   {remark}" if remark else "", style),
+            Span(f"{'   ' if label else ''}{remark}" if remark else "", style),
         )
 
     def arrow(self, flight: Flight) -> str:

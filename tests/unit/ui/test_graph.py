@@ -27,7 +27,8 @@ STEPS = (
 
 def trace(**more):
     facts = {"prop": "alive", "kind": "liveness", "message": "why", "step": 5, "critical": 3} | more
-    return Trace(target=None, system="s", nodes=("n0", "n1", "n2"), initial=0, steps=STEPS, **facts)
+    facts = {"steps": STEPS} | facts
+    return Trace(target=None, system="s", nodes=("n0", "n1", "n2"), initial=0, **facts)
 
 
 def test_lanes_arrows_losses_and_failures():
@@ -42,7 +43,7 @@ def test_lanes_arrows_losses_and_failures():
         "     2  .   .   *   deliver    Ping n0 -> n2  (sent 1)",
         "        x-------o     Pong() -> n0  [dropped 4]",
         "                      hello",
-        ">    3  .   X   .   crash         critical transition",
+        ">    3  .   X   .   crash      critical transition",
         "     4  *   .   .   drop       Pong n2 -> n0  (sent 2)",
         "     5  X   .   .   deliver    Me n0 -> n0  (sent 1)",
         "                      ! ValueError: no",
@@ -54,6 +55,18 @@ def test_a_part_says_what_is_left_out():
     assert lines[3].split() == ["\u2026", "1", "step", "before"]
     assert lines[-1].split() == ["\u2026", "2", "steps", "after"]
     assert not any("tick" in line for line in lines)
+
+
+def test_long_after_a_critical_transition_nothing_is_drawn_unless_asked_for():
+    tick = {"node": "n0", "kind": "timer", "label": "tick"}
+    ticks = [TraceStep(index=index, fingerprint=index, **tick) for index in range(1, 31)]
+    dead = trace(steps=tuple(ticks))
+    lines = render(dead, Theme(width=70)).splitlines()
+    assert lines[-2].startswith("    13  *")
+    assert lines[-1].endswith("17 steps after; --last 30 draws them")
+    assert render(dead, Theme(width=70), first=20).splitlines()[-1].startswith("    30  *")
+    assert len(render(dead, Theme(width=70), last=30).splitlines()) == 3 + 30
+    assert len(render(trace(steps=tuple(ticks), loop=20), Theme(width=70)).splitlines()) == 3 + 30
 
 
 def test_a_live_trace_says_so_and_nothing_is_longer_than_the_line():
