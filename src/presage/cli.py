@@ -214,7 +214,8 @@ def _parser() -> Parser:
     graph = _add(commands, "graph", run_graph, "draw a saved trace: nodes, steps, messages")
     graph.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
-    graph.add_argument("--last", metavar="N", type=positive, help="default: the last step")
+    last = "default: the last step, but of a dead end the tenth after its critical transition"
+    graph.add_argument("--last", metavar="N", type=positive, help=last)
     _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)
@@ -266,15 +267,23 @@ def _theme(args: argparse.Namespace, stream: TextIO) -> Theme:
 
 
 def _progress(args: argparse.Namespace, loaded: Loaded) -> Progress:
+    from presage.search.check import WALKS
     from presage.ui.progress import Limits, Progress
 
     nodes = len(loaded.system.nodes)
+    walked = args.search in WALKS
     return Progress(
         stream=sys.stderr,
         theme=_theme(args, sys.stderr),
         title=loaded.system.name,
         subtitle=f"{nodes} node{'' if nodes == 1 else 's'}, {args.search}",
-        limits=Limits(depth=args.depth, states=args.states, seconds=args.seconds),
+        limits=Limits(
+            depth=None if walked else args.depth,
+            states=args.states,
+            seconds=args.seconds,
+            walks=args.walks or WALKS.get(args.search),
+        ),
+        walked=walked,
         live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
     )
 

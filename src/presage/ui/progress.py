@@ -34,6 +34,8 @@ class Snapshot(Protocol):
     @property
     def frontier(self) -> int: ...
     @property
+    def walks(self) -> int: ...
+    @property
     def handler_runs(self) -> int: ...
     @property
     def properties(self) -> Mapping[str, str]: ...
@@ -50,6 +52,7 @@ class Limits:
     depth: int | None = None
     states: int | None = None
     seconds: float | None = None
+    walks: int | None = None
 
     def share(self, snapshot: Snapshot) -> float | None:
         """How much of the budget is used, by the limit that is nearest; None without a limit."""
@@ -59,6 +62,7 @@ class Limits:
                 (snapshot.depth, self.depth),
                 (snapshot.unique, self.states),
                 (snapshot.seconds, self.seconds),
+                (snapshot.walks, self.walks),
             )
             if limit
         ]
@@ -75,6 +79,7 @@ class Progress:
     subtitle: str  # its nodes, and the search
     limits: Limits = Limits()
     live: bool = False  # redraw in place; otherwise plain lines
+    walked: bool = False  # execution by execution: neither depth nor states say how far it is
     _shown: float = field(default=0.0, init=False)  # seconds of the last snapshot shown
     _display: Any = field(default=None, init=False)  # rich's Live, once something was drawn
 
@@ -99,12 +104,8 @@ class Progress:
 
     def line(self, snapshot: Snapshot) -> str:
         """One plain line, for logs."""
-        return (
-            f"checking {self.theme.clean(self.title)}: depth {snapshot.depth:,},"
-            f" {snapshot.unique:,} states, {rate(snapshot):,.0f}/s, {seen(snapshot):.0%} seen"
-            f" before, {snapshot.frontier:,} waiting, {snapshot.seconds:.0f} s"
-            f"{self._saved(snapshot, ', ')}"
-        )
+        facts = [*self._facts(snapshot), f"{snapshot.seconds:.0f} s", *self._saved(snapshot)]
+        return f"checking {self.theme.clean(self.title)}: {', '.join(facts)}"
 
     def lines(self, snapshot: Snapshot) -> list[str]:
         """Three lines: what is checked, how far it is, what the properties say so far."""
@@ -114,30 +115,42 @@ class Progress:
             Span(theme.clean(self.title), "strong"),
             Span(f"  {self.subtitle}", "dim"),
         )
-        depth = f"/{self.limits.depth:,}" if self.limits.depth else ""
         minutes, seconds = divmod(int(snapshot.seconds), 60)
-        numbers = (
-            f"{snapshot.unique:,} states  {rate(snapshot):,.0f}/s  ({seen(snapshot):.0%} seen"
-            f" before)  {snapshot.frontier:,} waiting"
-            f"  {minutes // 60}:{minutes % 60:02}:{seconds:02}{self._saved(snapshot, '  ')}"
-        )
-        middle = theme.line(
-            Span(f"  depth {snapshot.depth:,}{depth}  {self._bar(snapshot)}{numbers}")
-        )
+        clock = f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+        first, *rest = self._facts(snapshot)
+        facts = "  ".join([*rest, clock, *self._saved(snapshot)])
+        middle = theme.line(Span(f"  {first}  {self._bar(snapshot)}{facts}"))
         marks = [mark(name, status, theme) for name, status in snapshot.properties.items()]
         lines = [head, middle]
         if marks:
             lines.append(theme.line(*(Span(f"  {m.text}", m.style) for m in marks)))
         return lines
 
+    def _facts(self, snapshot: Snapshot) -> list[str]:
+        """How far it is and how fast, the most important first."""
+        if self.walked:
+            done = _of(snapshot.walks, self.limits.walks)
+            return [
+                f"{done} execution{'' if snapshot.walks == 1 else 's'}",
+                f"{snapshot.generated:,} transitions",
+                f"{rate(snapshot):,.0f}/s",
+            ]
+        return [
+            f"depth {_of(snapshot.depth, self.limits.depth)}",
+            f"{snapshot.unique:,} states",
+            f"{rate(snapshot):,.0f}/s",
+            f"{seen(snapshot):.0%} seen before",
+            f"{snapshot.frontier:,} waiting",
+        ]
+
     @staticmethod
-    def _saved(snapshot: Snapshot, between: str) -> str:
-        told = ""
+    def _saved(snapshot: Snapshot) -> list[str]:
+        told = []
         if snapshot.resumed_from:
-            told += f"{between}resumed from {snapshot.resumed_from:,}"
+            told.append(f"resumed from {snapshot.resumed_from:,}")
         if snapshot.checkpoints:
             plural = "" if snapshot.checkpoints == 1 else "s"
-            told += f"{between}{snapshot.checkpoints:,} checkpoint{plural}"
+            told.append(f"{snapshot.checkpoints:,} checkpoint{plural}")
         return told
 
     def _bar(self, snapshot: Snapshot) -> str:
@@ -159,6 +172,10 @@ class Progress:
             self._display = Live(console=console, auto_refresh=False, transient=True)
             self._display.start()
         self._display.update(Text.from_ansi(text, no_wrap=True), refresh=True)
+
+
+def _of(count: int, limit: int | None) -> str:
+    return f"{count:,}/{limit:,}" if limit else f"{count:,}"
 
 
 def rate(snapshot: Snapshot) -> float:

@@ -22,6 +22,7 @@ class Snapshot:
     depth: int = 9
     seconds: float = 8.4
     frontier: int = 311
+    walks: int = 0
     handler_runs: int = 512
     properties: dict[str, str] = field(
         default_factory=lambda: {"one_root": "open", "seen": "reached", "loops": "violated"}
@@ -46,6 +47,19 @@ def test_three_lines_tell_whether_waiting_pays(snapshot: Compare, width: int, as
     lines = shown.lines(Snapshot())
     assert len(lines) == 3
     snapshot(f"progress-{'ascii-' * ascii}{width}", "\n".join(lines))
+
+
+def test_walks_tell_how_many_executions_are_done() -> None:
+    shown = progress(io.StringIO(), limits=Limits(walks=10_000), walked=True)
+    hunting = Snapshot(walks=2_500, frontier=0)
+    told = "checking RandTree: 2,500/10,000 executions, 41,208 transitions, 4,906/s, 8 s"
+    assert shown.line(hunting) == told
+    assert shown.lines(hunting)[1] == (
+        "  2,500/10,000 executions  "
+        + "━" * 5
+        + "─" * 15
+        + "  41,208 transitions  4,906/s  0:00:08"
+    )
 
 
 def test_without_a_terminal_a_line_is_written_every_ten_seconds() -> None:
