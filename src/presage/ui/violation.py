@@ -98,8 +98,10 @@ def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> l
     steps = trace.steps
     focus = violation.critical or violation.step
     last = min(len(steps), focus + ROWS_AFTER if violation.critical else max(focus, 1))
-    if violation.loop is not None and len(steps) <= rows_max:
-        last = len(steps)
+    if violation.loop is not None:
+        told = len(steps) + 1 - min(violation.critical or violation.loop, violation.loop)
+        if told < rows_max or len(steps) <= rows_max:  # with a row for those before
+            last = len(steps)
     behind = len(steps) - last
     room = rows_max - (1 if behind else 0)
     first = 1 if last <= room else last - (room - 1) + 1

@@ -115,6 +115,16 @@ def test_a_loop_behind_a_dead_end_shows_the_critical_transition_too(snapshot: Co
     snapshot("dead-80", render(found, Theme(width=80)))
 
 
+def test_all_of_a_loop_is_shown_where_it_fits_with_its_critical_transition() -> None:
+    steps = [join(index, "n0", "n1") for index in range(1, 31)]
+    facts = {"kind": "liveness", "fairness": "weak", "dead": True}
+    for critical, loop, shown in ((25, 28, 30), (2, 28, 4), (None, 28, 30)):
+        found = violation(trace(steps), critical=critical, loop=loop, **facts)
+        rows = [line for line in render(found, Theme(width=80)).splitlines() if " Join(" in line]
+        assert rows[-1].split()[0] == str(shown)
+        assert len(render(found, Theme(width=80)).splitlines()) <= LINES_MAX
+
+
 def test_a_violation_at_rest_names_the_step_that_led_there(snapshot: Compare) -> None:
     found = violation(trace([join(1, "n0", "n1")]), kind="liveness", message="n1 waits for ever")
     snapshot("rest-80", render(found, Theme(width=80)))
