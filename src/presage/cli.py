@@ -146,7 +146,8 @@ def run_replay(args: argparse.Namespace) -> int:
         told = trace.with_steps(replayed.steps)
         theme, rounds = _theme(args, sys.stdout), replayed.rounds
         _print(story.render(told, theme, message=replayed.message, rounds=rounds))
-    return EXIT_HELD if replayed.message is None else EXIT_VIOLATION
+    held = (replayed.message is None) != (trace.kind == "live")  # that one is to come right
+    return EXIT_HELD if held else EXIT_VIOLATION
 
 
 def run_graph(args: argparse.Namespace) -> int:

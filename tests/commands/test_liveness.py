@@ -64,3 +64,34 @@ def test_a_fairness_that_does_not_exist_is_refused() -> None:
     write(LIGHT)
     refused(run("check", "bad.py:system", "--set", "fairness=fair"), 2, "names no fairness")
     assert not Path(".presage").exists()
+
+
+DOOR = """
+    class Door(Service):
+        open: bool = False
+        locked: bool = False
+
+        @action(when=lambda self: not self.locked)
+        def push(self) -> None:
+            self.open = not self.open
+
+        @action(when=lambda self: not self.open and not self.locked)
+        def lock(self) -> None:
+            self.locked = True
+
+    opens = eventually(lambda world: world["door"].open, name="opens")
+    system = System(nodes={"door": Door()}, properties=[opens])
+"""
+
+
+def test_what_a_hunt_saves_is_replayed_the_dead_end_and_the_live_path() -> None:
+    write(DOOR)
+    report = told(run("check", "bad.py", "--search", "hunt", "--json"), 1)
+    [found] = report["violations"]
+    dead = run("replay", found["trace"])
+    assert (dead.returncode, "never holds again after step" in dead.stdout) == (1, True)
+    live = run("replay", found["live"])
+    assert live.returncode == 0 and "violation" not in live.stdout
+    assert live.stdout.startswith("replay of a trace in which opens holds again after")
+    for trace in (found["trace"], found["live"]):
+        assert run("graph", trace).returncode == 0

@@ -20,23 +20,27 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
     `rounds` is how often its loop was gone round after the first time.
     """
     violation = violation_of(trace)
-    if message is None:
+    live = trace.kind == "live"
+    if live:
+        lines = theme.wrap("", f"replay of a trace in which {trace.prop} {trace.message}")
+    elif message is None:
         lines = theme.wrap("", f"replay of a trace in which {violation.fact}")
     else:
         lines = headline(violation, theme)
     lines.append("")
     table = Table.of(trace.steps, theme)
     for step in trace.steps:
-        marked = message is not None and step.index == marked_step(violation)
+        marked = message is not None and not live and step.index == marked_step(violation)
         lines.append(table.row(step, marked=marked, remark=remark(violation, step)))
         lines += _effects(step, table)
     if trace.steps:
         lines.append("")
     count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
     if message is None:
-        lines += theme.wrap("not reproduced: ", f"{trace.prop} is not violated by the same {count}")
+        now = "does not hold after" if live else "is not violated by"
+        lines += theme.wrap("not reproduced: ", f"{trace.prop} {now} the same {count}")
     else:
-        violation.message = message
+        violation.message = "" if live else message
         lines += reason(violation, theme)
         again = f", the loop {rounds} more time{'' if rounds == 1 else 's'}" if rounds else ""
         lines.append(f"reproduced: {count}{again}, every state the same")

@@ -36,6 +36,22 @@ def test_a_loop_is_told_with_how_often_it_was_gone_round() -> None:
     assert text.endswith("reproduced: 3 steps, the loop 1 more time, every state the same")
 
 
+@pytest.mark.parametrize(
+    ("message", "last"),
+    [
+        ("holds again after 3 steps", "reproduced: 3 steps, every state the same"),
+        (None, "not reproduced: one_root does not hold after the same 3 steps"),
+    ],
+)
+def test_a_live_path_is_no_violation(message: str | None, last: str) -> None:
+    steps = [join(index, "n0", "n1") for index in range(1, 4)]
+    story = trace(steps, kind="live", message="holds again after 3 steps")
+    lines = render(story, Theme(), message=message).splitlines()
+    assert lines[0] == "replay of a trace in which one_root holds again after 3 steps"
+    assert not any(line.startswith(">") or "why" in line for line in lines)
+    assert lines[-1] == last
+
+
 def test_nothing_is_folded(long_trace: Trace) -> None:
     text = render(long_trace, Theme(), message="why")
     assert all(f"{index:>5}  n" in text for index in range(1, 201))
