@@ -18,6 +18,7 @@ from presage.ui.violation import remark
 NUMBER_COLUMNS = 6
 LANE_COLUMNS_MAX = 8
 KIND_COLUMNS = 9
+MESSAGE_COLUMNS_MIN = 8
 STEPS_AFTER = 10  # drawn behind a critical transition, unless more is asked for
 FAILURES = frozenset({"crash", "reset", "silent"})
 
@@ -100,11 +101,11 @@ class Lanes:
             mark = drawn.get(at, "-" if at in inside else ".")
             lanes += pad(mark, self._columns).replace(" ", "-" if at in inside else " ")
         fate = flight.fate if flight.step is None else f"{flight.fate} {flight.step}"
-        text = f"  {self._theme.clean(flight.message)} -> {self._theme.clean(flight.to)}"
-        room = self._theme.width - NUMBER_COLUMNS - 2 - len(lanes) - len(fate) - 4
+        message, to = self._theme.clean(flight.message), f" -> {self._theme.clean(flight.to)}"
+        room = self._theme.width - NUMBER_COLUMNS - 2 - len(lanes) - len(fate) - 6 - cells(to)
         return self._theme.line(
             Span(" " * (NUMBER_COLUMNS + 2) + lanes, "dim"),
-            Span(self._theme.fit(text, max(room, 12))),
+            Span(f"  {self._theme.fit(message, max(room, MESSAGE_COLUMNS_MIN))}{to}"),
             Span(f"  [{fate}]", "dim" if flight.fate == "delivered" else "warn"),
         )
 

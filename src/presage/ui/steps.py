@@ -17,6 +17,7 @@ NUMBER_COLUMNS = 5
 KIND_COLUMNS = 9  # "duplicate" is the longest
 NODE_COLUMNS_MAX = 16
 DETAIL_COLUMNS_MIN = 20  # less of a message than this says less than its name
+LABEL_COLUMNS_MIN = 12  # and less of a name than this says nothing
 CONTEXT = 8  # characters kept of what two long values have in common
 
 
@@ -62,13 +63,14 @@ class Table:
 
         `taken` columns are left free behind it: a remark says more than the rest of a message.
         """
-        label = self.theme.clean(step.label)
+        room = self.theme.width - self.indent - taken
+        label = self.theme.fit(self.theme.clean(step.label), max(room, LABEL_COLUMNS_MIN))
         if step.label == step.kind:  # a crash is a crash
             return ""
         if step.source is None or step.detail.endswith("()"):
             return label
         ends = self.theme.clean(f" {step.source} -> {step.node}")
-        room = self.theme.width - self.indent - cells(ends) - taken
+        room -= cells(ends)
         detail = self.theme.clean(step.detail)
         if room < min(DETAIL_COLUMNS_MIN, cells(detail)):
             return label

@@ -12,7 +12,7 @@ import shlex
 from presage.search.report import Violation
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import Table, changes
-from presage.ui.theme import Span, Theme
+from presage.ui.theme import Span, Theme, cells
 
 LINES_MAX = 24
 WHY_LINES_MAX = 4
@@ -39,11 +39,11 @@ def headline(violation: Violation, theme: Theme) -> list[str]:
     head = f"violation[{violation.kind}]"
     lines = [theme.line(Span(head, "bad"), Span(f" {theme.clean(violation.fact)}", "strong"))]
     if violation.source:
-        signature = f"   {violation.signature}" if violation.signature else ""
+        signature = f"   {theme.clean(violation.signature)}" if violation.signature else ""
         place = f" {theme.clean(violation.source)}"
-        lines.append(
-            theme.line(Span("  -->", "dim"), Span(place), Span(theme.clean(signature), "dim"))
-        )
+        if cells("  -->" + place + signature) > theme.width:  # the place finds it
+            signature = ""
+        lines.append(theme.line(Span("  -->", "dim"), Span(place), Span(signature, "dim")))
     return lines
 
 
@@ -158,7 +158,7 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
     lines.append((f"           presage graph {path}", "      who sent what to whom"))
     if violation.live_path is not None:
         path = shlex.quote(violation.live_path)
-        lines.append((f"           presage graph {path}", "      the nearest live path"))
+        lines.append((f"   = live: presage graph {path}", "      the nearest live path"))
     # A command is never cut: it is there to be copied.
     return [
         command + (remark if len(command + remark) <= theme.width else "")

@@ -75,6 +75,13 @@ def test_a_live_trace_says_so_and_nothing_is_longer_than_the_line():
     assert max(map(len, text.splitlines())) <= 40
 
 
+def test_a_long_message_keeps_to_whom_it_goes():
+    send = Sent("n0", "n2", f"Ping({'x' * 90})")
+    step = TraceStep(index=1, node="n0", kind="timer", label="tick", fingerprint=1, sends=(send,))
+    drawn = render(trace(steps=(step,), critical=None), Theme(width=70)).splitlines()
+    assert drawn[-1].endswith("x… -> n2  [under way]") and len(drawn[-1]) == 70
+
+
 def test_hostile_text_stays_text():
     bad = TraceStep(index=1, node="n\x1b[31m", kind="timer", label="a\nb", fingerprint=1)
     drawn = Trace(

@@ -63,13 +63,28 @@ def test_a_remark_is_never_cut_for_the_content_of_a_message() -> None:
     wide = join(1, "n0", "n1", detail=f"Join(path={'n0 ' * 40})", choices=((0, 2),))
     dead = {"kind": "liveness", "critical": 1, "evidence": "few walks", "dead": True}
     found = violation(trace([wide]), recovery=((1, 0, 60),), **dead)
-    for width, event in (
-        (120, "Join(path=n0 n0 n0 n0 n0 n0 n0 n0 n0 … n0 -> n1"),
-        (100, "Join n0 -> n1"),
-    ):
+    events = {
+        120: "Join(path=n0 n0 n0 n0 n0 n0 n0 n0 n0 … n0 -> n1",
+        100: "Join n0 -> n1",
+        85: "Join n0 -> …",
+    }
+    for width, event in events.items():
         lines = render(found, Theme(width=width)).splitlines()
         [row] = [line for line in lines if line.startswith(">")]
         assert row.endswith(f"  {event}   choice 1 of 2   0% recover, critical transition")
+
+
+def test_where_the_property_is_written_is_not_cut_for_its_signature() -> None:
+    found = violation(trace([join(1, "n0", "n1")]))
+    assert render(found, Theme(width=80)).splitlines()[1].endswith("88   def one_root(world)")
+    found = replace(found, source=f"{'long/' * 10}randtree.py:88")
+    assert render(found, Theme(width=80)).splitlines()[1].endswith("/randtree.py:88")
+
+
+def test_the_command_that_draws_the_live_path_is_told_apart_on_any_width() -> None:
+    live = trace([join(1, "n0", "n1")], kind="live")
+    found = violation(trace([join(1, "n0", "n1")]), live=live, live_path="a.trace")
+    assert "\n   = live: presage graph a.trace" in render(found, Theme(width=60))
 
 
 @pytest.mark.parametrize(
