@@ -116,8 +116,11 @@ def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> l
 
 
 def marked_step(violation: Violation) -> int | None:
-    """The step that the violation is about; no step of a loop is more to blame than the others."""
-    return violation.critical or (violation.step if violation.loop is None else None)
+    """The step that the violation is about; None if no step is more to blame than the others."""
+    if violation.critical is not None:
+        return violation.critical or None  # 0: it was dead from the start
+    endless = violation.loop is not None or violation.walked is not None
+    return None if endless else violation.step
 
 
 def remark(violation: Violation, step: TraceStep) -> str:
@@ -134,9 +137,7 @@ def remark(violation: Violation, step: TraceStep) -> str:
 def _changed(violation: Violation, theme: Theme) -> list[str]:
     """The state diff of the bad step; a step that changed nothing is often the bug itself."""
     trace = violation.trace
-    told = marked_step(violation) or 0  # none, if no step of a loop is the bad one
-    if violation.critical == 0 or (violation.walked is not None and violation.critical is None):
-        told = 0  # no step is to blame
+    told = marked_step(violation) or 0
     if not trace or not 1 <= told <= len(trace.steps) or violation.kind == "deadlock":
         return []
     step = trace.steps[told - 1]

@@ -107,6 +107,16 @@ def test_the_nearest_live_path_says_what_it_does_instead(other: TraceStep, told:
     assert parting(replace(found, live=trace([start], kind="live"))) == "recovers at step 1"
 
 
+@pytest.mark.parametrize(
+    "facts", [{"walked": 20}, {"critical": 0}, {"loop": 1, "fairness": "weak"}]
+)
+def test_no_step_is_marked_where_none_is_to_blame(facts: dict[str, object]) -> None:
+    changes = {"n1": {"parent": ("'n0'", "None")}}
+    steps = [join(index, "n0", "n1", changes=changes) for index in range(1, 4)]
+    text = render(violation(trace(steps), kind="liveness", **facts), Theme(width=80))
+    assert "\n>" not in text and "changed" not in text
+
+
 def test_the_changes_are_those_of_the_critical_transition() -> None:
     left = {"n1": {"parent": ("'n0'", "None")}}
     steps = [join(1, "n0", "n1"), join(2, "n0", "n1", changes=left), join(3, "n0", "n2")]
