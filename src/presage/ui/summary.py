@@ -11,6 +11,8 @@ from presage.ui.theme import Span, Theme, cells
 
 COLLISION_TOLD = 1e-9  # below this probability, missed states are not worth a word
 
+LOCATING_TOLD = 1.0  # seconds
+
 STOPPED = {
     "depth": "whatever lies beyond depth {depth}",
     "states": "whatever lies beyond the first {unique} states",
@@ -50,7 +52,7 @@ def _headline(report: Report, theme: Theme) -> str:
         numbers.append(f"depth {report.depth:,}")
     if report.executions and (report.hunted is None or report.violations or not good):
         numbers.insert(0, _plural(report.executions, "execution"))
-    numbers += [_seconds(report), f"seed {report.seed}"]
+    numbers += [_seconds(report), *_locating(report), f"seed {report.seed}"]
     head = "".join(span.text for span in spans)
     joined = ", ".join(numbers)
     painted = "".join(theme.paint(span.text, span.style) for span in spans)
@@ -158,6 +160,13 @@ def _wrapped(lead: str, texts: list[str], style: str, theme: Theme) -> list[str]
 
 def _seconds(report: Report) -> str:
     return f"{report.seconds:.{2 if report.seconds < 1 else 1}f} s"
+
+
+def _locating(report: Report) -> list[str]:
+    """What a hunt did after its search, where that took a while."""
+    if report.hunted is None or report.hunted.locating < LOCATING_TOLD:
+        return []
+    return [f"{report.hunted.locating:.1f} s more to find the critical transition"]
 
 
 def _plural(count: int, noun: str) -> str:

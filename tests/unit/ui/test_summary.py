@@ -72,6 +72,14 @@ def test_a_hunt_that_found_something_claims_nothing_of_the_rest(
     assert first == f"{held}  {done}32,971 transitions, 0.21 s, seed 0"
 
 
+def test_a_hunt_says_how_long_it_looked_for_the_critical_transition(report: Report) -> None:
+    hunt = {"search": "hunt", "executions": 1_000, "exhausted": False}
+    told = replace(report, hunted=replace(HUNTED, locating=12.34), **hunt)
+    text = render(told, Theme(width=120))
+    assert ", 0.21 s, 12.3 s more to find the critical transition, seed 0" in text
+    assert "critical" not in render(replace(told, hunted=HUNTED), Theme(width=120))
+
+
 def test_walks_count_executions(report: Report) -> None:
     told = replace(report, search="walk", executions=1_000, exhausted=False)
     text = render(told, Theme(width=120))
