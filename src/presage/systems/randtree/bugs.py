@@ -1,8 +1,14 @@
 """The bugs of RandTree: which fixes are missing, and where each shows.
 
 RT-* are MaceMC's and those that comments in Mace's source number; CB-RT* are CrystalBall's; RT-m*
-are mutations, most of them mendings that look right. A parent that notices a child which does not
-behave as one (`strange_child`) came with our streams, and masks bugs that leave such children.
+are mutations, most of them mendings that look right. Three mendings are ours, and missing where
+they mask a bug: a parent notices a child which does not behave as one (`strange_child`), parents
+and children compare their views from time to time (`compare`), and a child that is forgotten
+because of its farewell is told (`farewell`).
+
+The hunt may see another property first: a node that is wrongly taken for a child is never accepted
+(`all_joined`, RT-init), one that was forgotten never hears of a new root (`root_match`, RT-m1 and
+RT-m2).
 """
 
 from __future__ import annotations
@@ -10,9 +16,9 @@ from __future__ import annotations
 from presage.systems.catalogue import Bug
 
 PROFILES: dict[str, frozenset[str]] = {
-    "RT-init": frozenset({"reply_in_init", "strange_child"}),
+    "RT-init": frozenset({"reply_in_init", "strange_child", "compare"}),
     "RT-timer": frozenset({"arm_early"}),
-    "RT-10": frozenset({"remove_always", "strange_child"}),
+    "RT-10": frozenset({"remove_always", "strange_child", "compare"}),
     "RT-15": frozenset({"root_is_me"}),
     "CB-RT1": frozenset({"siblings_drop"}),
     "CB-RT2": frozenset({"reply_drop"}),
@@ -20,8 +26,8 @@ PROFILES: dict[str, frozenset[str]] = {
     "CB-RT5": frozenset({"arm_alone"}),
     "CB-RT6": frozenset({"root_drop"}),
     "CB-RT7": frozenset({"clear_siblings"}),
-    "RT-m1": frozenset({"ignore_child", "strange_child"}),
-    "RT-m2": frozenset({"drop_rejoins", "strange_child"}),
+    "RT-m1": frozenset({"ignore_child", "strange_child", "compare", "farewell"}),
+    "RT-m2": frozenset({"drop_rejoins", "strange_child", "compare"}),
     "RT-m3": frozenset({"full"}),
 }
 

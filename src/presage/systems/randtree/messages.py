@@ -26,6 +26,10 @@ class Remove(Struct, frozen=True):
     """I am not your child."""
 
 
+class Present(Struct, frozen=True):
+    """I am your child, am I not? Not in Mace."""
+
+
 class Rejoin(Struct, frozen=True):
     """You are not my child any more: join again."""
 

@@ -20,6 +20,7 @@ from presage.systems.randtree.messages import (
     Join,
     JoinReply,
     NewRoot,
+    Present,
     Probe,
     ProbeJoin,
     Rejoin,
@@ -187,7 +188,10 @@ class RandTree(Service):
 
     def _tell_children(self) -> None:
         for child in sorted(self.children):
-            self.stream.send(child, UpdateSiblings(self.root, frozenset(self.children - {child})))
+            self.stream.send(child, self._news(child))
+
+    def _news(self, child: str) -> UpdateSiblings:
+        return UpdateSiblings(self.root, frozenset(self.children - {child}))
 
     def _tell_root(self) -> None:
         for child in sorted(self.children):
@@ -197,6 +201,10 @@ class RandTree(Service):
     def left(self, remove: Remove, source: str) -> None:
         if "remove_always" in self.missing and self.phase != "joined":
             return
+        if source in self.children and "farewell" not in self.missing:
+            # Not in Mace. The farewell may mean an earlier acceptance than the one under way, which
+            # the child then believes in: whoever is forgotten is told, behind that acceptance.
+            self.stream.send(source, Rejoin())
         self._forget_child(source)
 
     def _forget_child(self, child: str) -> None:
@@ -218,13 +226,13 @@ class RandTree(Service):
 
     @on(UpdateSiblings)
     def updated(self, update: UpdateSiblings, source: str) -> None:
-        if self.phase == "joined" and source == self.parent:
+        if not self._stray(source) and self.phase == "joined":
             drops = "siblings_drop" not in self.missing
             self._install(update.root, update.siblings, drops=drops)
 
     @on(NewRoot)
     def moved(self, new: NewRoot, source: str) -> None:
-        if source == self.parent:
+        if not self._stray(source):
             self.root = new.root
             if "root_drop" not in self.missing:
                 self._drop({new.root})
@@ -249,11 +257,43 @@ class RandTree(Service):
 
     @timer(periodic=True)
     def recovery(self) -> None:
-        """Compare roots with the next node that is not of the family."""
-        strangers = self.peers - self.children - {self.parent, self.root, self.name}
-        if self.phase == "joined" and strangers:
-            self.probed = self._after(self.probed or "", strangers)
+        """Compare views with the next node: of the root, or with the family, of who belongs to it.
+
+        Mace asks strangers only. Then a node that was reset, and talked to its family before they
+        heard of the reset, remains their parent or child for ever, without knowing it.
+        """
+        known = self.peers - self.children - {self.parent, self.root, self.name}
+        if "compare" not in self.missing:
+            known |= self.children | ({self.parent} if self.parent else set())
+        if self.phase != "joined" or not known:
+            return
+        self.probed = self._after(self.probed or "", known)
+        if self.probed == self.parent:
+            self.stream.send(self.probed, Present())
+        elif self.probed in self.children:
+            self._tell_child(self.probed)
+        else:
             self.stream.send(self.probed, Probe(self.root))
+
+    def _tell_child(self, child: str) -> None:
+        """What it knows, if it is one; who is not says so."""
+        if self.root == self.name:
+            self.stream.send(child, self._news(child))
+        else:
+            self.stream.send(child, NewRoot(self.root))
+
+    @on(Present)
+    def counted(self, present: Present, source: str) -> None:
+        if source not in self.children:
+            self.stream.send(source, Rejoin())
+
+    def _stray(self, source: str) -> bool:
+        """Whether what a parent tells comes from somebody else, who then hears of it."""
+        if source == self.parent:
+            return False
+        if "compare" not in self.missing:
+            self.stream.send(source, Remove())
+        return True
 
     @on(Probe)
     def asked_for_root(self, probe: Probe, source: str) -> None:
