@@ -262,10 +262,11 @@ class RandTree(Service):
         Mace asks strangers only. Then a node that was reset, and talked to its family before they
         heard of the reset, remains their parent or child for ever, without knowing it.
         """
-        known = self.peers - self.children - {self.parent, self.root, self.name}
+        family = self.children | ({self.parent} if self.parent else set())
+        known = self.peers - family - {self.root, self.name} if self.phase == "joined" else set()
         if "compare" not in self.missing:
-            known |= self.children | ({self.parent} if self.parent else set())
-        if self.phase != "joined" or not known:
+            known |= family  # also while it joins: what it takes for a child may be above it by now
+        if not known:
             return
         self.probed = self._after(self.probed or "", known)
         if self.probed == self.parent:
