@@ -54,6 +54,7 @@ class ProbeJoin(Struct, frozen=True):
 
 
 class NewRoot(Struct, frozen=True):
-    """The root is another now."""
+    """The root is another now. `path`, not in Mace, is by whom this came down the tree."""
 
     root: str
+    path: tuple[str, ...] = ()

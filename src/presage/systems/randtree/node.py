@@ -193,9 +193,12 @@ class RandTree(Service):
     def _news(self, child: str) -> UpdateSiblings:
         return UpdateSiblings(self.root, frozenset(self.children - {child}))
 
-    def _tell_root(self) -> None:
+    def _tell_root(self, path: tuple[str, ...] = ()) -> None:
         for child in sorted(self.children):
-            self.stream.send(child, NewRoot(self.root))
+            self.stream.send(child, self._new_root(path))
+
+    def _new_root(self, path: tuple[str, ...] = ()) -> NewRoot:
+        return NewRoot(self.root, (*path, self.name) if "compare" not in self.missing else ())
 
     @on(Remove)
     def left(self, remove: Remove, source: str) -> None:
@@ -232,12 +235,17 @@ class RandTree(Service):
 
     @on(NewRoot)
     def moved(self, new: NewRoot, source: str) -> None:
-        if not self._stray(source):
-            self.root = new.root
-            if "root_drop" not in self.missing:
-                self._drop({new.root})
-            self._normalise(reached=True)
-            self._tell_root()
+        if self._stray(source):
+            return
+        if self.name in new.path:  # three or more in a circle, all of one mind: nobody else sees it
+            self.stream.send(source, Remove())
+            self._orphaned()
+            return
+        self.root = new.root
+        if "root_drop" not in self.missing:
+            self._drop({new.root})
+        self._normalise(reached=True)
+        self._tell_root(new.path)
 
     @on(Rejoin)
     def expelled(self, rejoin: Rejoin, source: str) -> None:
@@ -281,7 +289,7 @@ class RandTree(Service):
         if self.root == self.name:
             self.stream.send(child, self._news(child))
         else:
-            self.stream.send(child, NewRoot(self.root))
+            self.stream.send(child, self._new_root())
 
     @on(Present)
     def counted(self, present: Present, source: str) -> None:
