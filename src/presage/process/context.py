@@ -1,0 +1,188 @@
+"""What a process sees of the world: its own name, slots, clock, chance, and the way to ask.
+
+A library for processes is written once, as generators that yield operations and are sent the
+responses. A plain function runs such a generator with `blocking`, a coroutine with `awaiting`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Generator
+from random import Random
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from presage.errors import BadCall, PresageError, explain
+from presage.process.ops import (
+    NONE,
+    Cancel,
+    Key,
+    Op,
+    Recv,
+    Response,
+    Send,
+    Sleep,
+    TestAny,
+    WaitAny,
+)
+
+T = TypeVar("T")
+Asking: TypeAlias = Generator[Op, Response, T]
+
+
+class Context:
+    """One process, as the libraries it calls see it."""
+
+    def __init__(self, name: str, seed: str, ask: Callable[[Op], Response] | None) -> None:
+        self.name = name
+        self.random = Random(seed)  # seeded by a string: the same in every interpreter
+        self.clock = 0.0  # how long it has slept; a simulation sets it
+        self.clock_read = False
+        self.mark: bytes | None = None  # what its future depends on, if it said so
+        self.children = 0
+        self.notes: dict[str, Any] = {}  # what a library keeps for this process
+        self.log: list[str] = []  # lines said since the last operation
+        self.at_end: list[Callable[[], None]] = []  # called when the body has returned
+        self.error: PresageError | None = None  # kept, because an `except` of the body may eat it
+        self._ask = ask
+        self._free: list[int] = []
+        self._slots = 0
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it runs as a plain function; a coroutine has to await."""
+        return self._ask is not None
+
+    def ask(self, op: Op) -> Response:
+        """Put an operation to the world and wait for its response."""
+        assert self._ask is not None, "checked by `blocking`"
+        return self._ask(op)
+
+    def take(self) -> int:
+        """The slot that the next post takes."""
+        if self._free:
+            return heapq.heappop(self._free)
+        self._slots += 1
+        return self._slots - 1
+
+    def give_back(self, slot: int) -> None:
+        heapq.heappush(self._free, slot)
+
+    @property
+    def open_slots(self) -> tuple[int, ...]:
+        """Those that a post has taken and nothing has returned."""
+        free = set(self._free)
+        return tuple(slot for slot in range(self._slots) if slot not in free)
+
+
+_current: list[Context | None] = [None]
+
+
+def current() -> Context:
+    """The process that is running."""
+    context = _current[-1]
+    if context is None:
+        raise BadCall(
+            explain(
+                "no process is running here",
+                "a mailbox, MPI or socket function was called outside of a process",
+                "call it from the body of a process: `Program({'name': Process(body)})`",
+            )
+        )
+    return context
+
+
+def is_running() -> bool:
+    """Whether a process is running."""
+    return _current[-1] is not None
+
+
+def enter(context: Context | None) -> None:
+    """From now on, until `leave`, `context` is the running process; None: nobody is."""
+    _current.append(context)
+
+
+def leave() -> None:
+    _current.pop()
+
+
+def blocking(asking: Asking[T]) -> T:
+    """Run a library's generator to its end, from a plain function."""
+    context = current()
+    if not context.blocks:
+        asking.close()
+        raise BadCall(
+            explain(
+                f"process `{context.name}` is a coroutine and called a function that blocks",
+                "`presage.mailbox` used in an `async def` process",
+                "use `presage.mailbox.aio` there, and `await` what it gives",
+            )
+        )
+    try:
+        op = next(asking)
+        while True:
+            op = asking.send(context.ask(op))
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+class awaiting(Generic[T]):
+    """Run a library's generator to its end, from a coroutine: `await awaiting(...)`."""
+
+    def __init__(self, asking: Asking[T]) -> None:
+        self._asking = asking
+
+    def __await__(self) -> Asking[T]:
+        return (yield from self._asking)
+
+
+def post(op: Send | Recv) -> Asking[int]:
+    """Post an offer or a request; gives its slot."""
+    slot = current().take()
+    yield op
+    return slot
+
+
+def wait_any(slots: tuple[int, ...], timeout: float | None = None) -> Asking[Response]:
+    """Wait for one of `slots`; its index is the response's choice, NONE after a timeout."""
+    context = current()
+    response = yield WaitAny(slots, timeout)
+    if response.choice == NONE:
+        context.clock += timeout or 0.0
+    else:
+        context.give_back(slots[response.choice])
+    return response
+
+
+def test_any(slots: tuple[int, ...]) -> Asking[Response]:
+    """Which of `slots` is complete; the response's choice is its index or NONE."""
+    context = current()
+    response = yield TestAny(slots)
+    if response.choice != NONE:
+        context.give_back(slots[response.choice])
+    return response
+
+
+test_any.__test__ = False  # type: ignore[attr-defined]
+
+
+def cancel(slot: int) -> Asking[bool]:
+    """Withdraw a post; False if it was matched before."""
+    context = current()
+    response = yield Cancel(slot)
+    if response.choice:
+        context.give_back(slot)
+    return bool(response.choice)
+
+
+def sleep(seconds: float = 0.0, flops: float = 0.0) -> Asking[None]:
+    """Let time pass."""
+    context = current()
+    yield Sleep(seconds, flops)
+    context.clock += seconds
+
+
+def exchange(op: Send | Recv) -> Asking[tuple[Any, Key]]:
+    """Post and wait until it is complete: what a blocking send or receive is."""
+    slot = yield from post(op)
+    response = yield from wait_any((slot,))
+    return response.payload, response.key

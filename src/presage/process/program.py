@@ -1,0 +1,101 @@
+"""A program: the processes that run together, and what is claimed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from presage._core import Codec
+from presage.errors import BadSystem, explain
+from presage.model.source import place_of
+from presage.process.live import Live
+from presage.props.property import Property
+
+KINDS = ("always",)
+
+
+class Process:
+    """One process: a function, plain or `async def`, and its arguments.
+
+    A program has not come to a deadlock if only `daemon` processes still wait.
+    """
+
+    def __init__(
+        self,
+        body: Callable[..., Any],
+        *args: Any,
+        daemon: bool = False,
+        host: str | None = None,
+    ) -> None:
+        if not callable(body):
+            raise BadSystem(
+                explain(
+                    f"a process needs a function, and was given a `{type(body).__name__}`",
+                    "the function was called where it should be named: `Process(body())`",
+                    "give the function, then its arguments: `Process(body, 1, 2)`",
+                )
+            )
+        self.body = body
+        self.args = args
+        self.daemon = daemon
+        self.host = host  # where it runs in a simulation
+
+
+class Program:
+    """Processes by name, and the properties of what they publish.
+
+    `leftovers`: that an offer is never received, or a request never met, is a violation.
+    """
+
+    def __init__(
+        self,
+        processes: Mapping[str, Process | Callable[..., Any]],
+        *,
+        name: str | None = None,
+        properties: Iterable[Property] = (),
+        seed: int = 0,
+        leftovers: bool = False,
+    ) -> None:
+        self.processes = {
+            process: given if isinstance(given, Process) else Process(given)
+            for process, given in processes.items()
+        }
+        self.properties = tuple(properties)
+        self.seed = seed
+        self.leftovers = leftovers
+        self.codec = Codec()
+        if not self.processes:
+            raise BadSystem(
+                explain(
+                    "the program has no processes",
+                    "an empty mapping",
+                    "name at least one: `Program({'main': Process(body)})`",
+                )
+            )
+        first = next(iter(self.processes.values())).body
+        self.name = name or getattr(first, "__module__", "program")
+        for prop in self.properties:
+            _check_property(prop)
+
+    def begin(self, name: str, process: Process | None = None) -> Live:
+        """A fresh run of a process, at its first operation."""
+        process = process or self.processes[name]
+        return Live(name, process.body, process.args, f"{self.seed}/{name}")
+
+
+def _check_property(prop: object) -> None:
+    if not isinstance(prop, Property) or prop.kind not in KINDS:
+        told = f"`{prop.name}` is `{prop.kind}`" if isinstance(prop, Property) else f"{prop!r}"
+        raise BadSystem(
+            explain(
+                f"{told}, which is no property of a program",
+                "a property of another kind, or a predicate that is not decorated",
+                "decorate a predicate over what processes publish with `@always`; assert in"
+                " processes what one of them can see alone",
+            )
+        )
+
+
+def body_place(process: Process) -> str:
+    """Where a process is written."""
+    return place_of(process.body)
