@@ -1,8 +1,9 @@
-"""From a target on the command line to a `System`.
+"""From a target on the command line to a `System` or a `Program`.
 
 A target is a shipped system's name, `package.module:name` or `path/to/file.py:name`; the name is
-that of a `System` or of a function that returns one, and may be left out where a file has only
-one. Whatever is wrong with the user's code on the way becomes a `BadTarget` with its place.
+that of a system, or of a function that returns one, and may be left out where a file has only
+one. Where nothing else is said, a program is a system too. Whatever is wrong with the user's code
+on the way becomes a `BadTarget` with its place.
 
 A file is imported under a name made from its stem alone, so that its classes have the same
 identity in `check` and in a later `replay`, from whatever folder.
@@ -19,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 from presage.errors import BadTarget, PresageError, explain
 from presage.model.service import Service
@@ -32,7 +33,10 @@ from presage.parameters import (
     takes_any,
     write,
 )
+from presage.process.program import Program
 from presage.systems import SHIPPED
+
+Checkable: TypeAlias = System | Program
 
 OURS = str(Path(__file__).parent)
 FORMS = "a target is a shipped name, `package.module:name` or `path/to/file.py:name`"
@@ -43,7 +47,7 @@ LISTING = "`presage systems` lists the shipped ones"
 class Loaded:
     """A system, and what was said to get it: enough to get it again."""
 
-    system: System
+    system: Checkable
     target: str
     parameters: dict[str, Any] = field(default_factory=dict)  # as given, read to their types
 
@@ -61,13 +65,13 @@ def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
     """Resolve `target` and build its system with `settings`, given as text or as plain values."""
     thing = find(target)
     settings = settings or {}
-    if isinstance(thing, System):
+    if isinstance(thing, Checkable):
         if settings:
             raise BadTarget(
                 explain(
                     f"`{target}` takes no parameters, so `{next(iter(settings))}` cannot be set",
-                    "it is a `System`, not a function",
-                    "make it a function with keyword parameters that returns a `System`",
+                    f"it is a `{type(thing).__name__}`, not a function",
+                    "make it a function with keyword parameters that returns one",
                 )
             )
         return Loaded(thing, target)
@@ -75,7 +79,7 @@ def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
     return Loaded(_build(target, thing, values), target, values)
 
 
-def find(target: str) -> System | Callable[..., Any]:
+def find(target: str) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
     if target in SHIPPED:
         return _checked(target, "system", importlib.import_module(SHIPPED[target]).system)
@@ -178,7 +182,7 @@ def _broken_import(target: str, error: BaseException) -> BaseException:
     )
 
 
-def _pick(target: str, module: ModuleType, name: str) -> System | Callable[..., Any]:
+def _pick(target: str, module: ModuleType, name: str) -> Checkable | Callable[..., Any]:
     if not name:
         name = _only_name(target, module)
     thing: Any = module
@@ -191,7 +195,7 @@ def _pick(target: str, module: ModuleType, name: str) -> System | Callable[..., 
                 explain(
                     f"`{target}`: there is no `{name}`{did_you_mean(name, candidates or names)}",
                     f"a misspelt name; {known}",
-                    "name a `System`, or a function that returns one",
+                    "name a `System`, a `Program`, or a function that returns one",
                 )
             )
         thing = getattr(thing, part)
@@ -207,7 +211,8 @@ def _only_name(target: str, module: ModuleType) -> str:
         raise BadTarget(
             explain(
                 f"`{path}` has no system",
-                "it makes no `System`, or its factory is not annotated `-> System`",
+                "it makes no `System` or `Program`, or the function that does is not annotated"
+                " `-> System` or `-> Program`",
                 f"name it: `{path}:name`",
             )
         )
@@ -226,7 +231,7 @@ def _candidates(module: ModuleType) -> list[str]:
         name
         for name, value in vars(module).items()
         if not name.startswith("_")
-        if isinstance(value, System)
+        if isinstance(value, Checkable)
         or inspect.isfunction(value)
         and value.__module__ == module.__name__
         and _returns_system(value)
@@ -235,21 +240,22 @@ def _candidates(module: ModuleType) -> list[str]:
 
 def _returns_system(function: Callable[..., Any]) -> bool:
     returned = function.__annotations__.get("return")
-    return returned is System or returned in ("System", "presage.System")
+    names = ("System", "presage.System", "Program", "presage.Program")
+    return returned in (System, Program) or returned in names
 
 
-def _checked(target: str, name: str, thing: Any) -> System | Callable[..., Any]:
+def _checked(target: str, name: str, thing: Any) -> Checkable | Callable[..., Any]:
     """`thing`, if it can be a system or make one."""
-    if isinstance(thing, System):
+    if isinstance(thing, Checkable):
         return thing
     if isinstance(thing, type) and issubclass(thing, Service) or isinstance(thing, Service):
         fact, cause = "is a service, not a system", "the class was named instead of the system"
     elif not callable(thing):
-        fact = f"is a `{type(thing).__name__}`, not a `System`"
+        fact = f"is a `{type(thing).__name__}`, not a `System` or `Program`"
         cause = "another name was meant"
     else:
         return thing  # type: ignore[no-any-return]
-    remedy = "name a `System(nodes={...})`, or a function that returns one"
+    remedy = "name a `System(nodes={...})`, a `Program({...})`, or a function that returns one"
     raise BadTarget(explain(f"`{name}` of `{target}` {fact}", cause, remedy))
 
 
@@ -292,7 +298,7 @@ def _unknown_parameter(target: str, name: str, known: Mapping[str, Parameter]) -
     )
 
 
-def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> System:
+def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> Checkable:
     given = ", ".join(f"{name}={write(value)}" for name, value in values.items())
     try:
         system = factory(**values)
@@ -306,15 +312,15 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
                 "give other parameters, or correct that line",
             )
         ) from error
-    if isinstance(system, System):
+    if isinstance(system, Checkable):
         return system
     if inspect.iscoroutine(system):
         system.close()  # never awaited, on purpose: without this Python warns about it later
     raise BadTarget(
         explain(
-            f"`{target}` returned a `{type(system).__name__}`, not a `System`",
+            f"`{target}` returned a `{type(system).__name__}`, not a `System` or `Program`",
             "a missing `return`, or another function was meant",
-            "return a `System(nodes={...})`",
+            "return a `System(nodes={...})` or a `Program({...})`",
         )
     )
 

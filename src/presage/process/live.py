@@ -2,13 +2,13 @@
 
 A coroutine is driven by `send`; a plain function runs on a greenlet, which lets it block anywhere
 below its body. Neither can be copied, so a process is recreated by running it again, alone, on the
-responses it got: `replay`.
+responses it got.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
@@ -131,26 +131,7 @@ class Live:
         return self._hub.switch(op)  # type: ignore[no-any-return]
 
 
-def replay(live: Live, told: Iterable[tuple[Answer, Response]]) -> Live:
-    """Bring a fresh process to where it was; every operation has to be the one it was."""
-    for expected, response in told:
-        if not same(live.at, expected):
-            raise another(live.name, expected, live.at)
-        live.resume(response)
-    return live
-
-
-def same(one: Answer, other: Answer) -> bool:
-    """Whether two answers ask for the same; payloads are compared by whoever keeps them."""
-    return type(one) is type(other) and _shape(one) == _shape(other)
-
-
-def _shape(answer: Answer) -> Any:
-    skipped = ("payload", "value", "args", "text", "body")
-    return [getattr(answer, field) for field in answer.__struct_fields__ if field not in skipped]
-
-
-def another(name: str, before: Answer, now: Answer) -> Nondeterminism:
+def another(name: str, before: object, now: object) -> Nondeterminism:
     """With the same responses, a process asked for something else."""
     return Nondeterminism(
         f"process `{name}`: with the same responses it once did `{before}`, then `{now}`"

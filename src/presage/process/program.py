@@ -73,9 +73,14 @@ class Program:
                 )
             )
         first = next(iter(self.processes.values())).body
-        self.name = name or getattr(first, "__module__", "program")
+        self.name: str = name or getattr(first, "__module__", "program")
         for prop in self.properties:
             _check_property(prop)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the processes that it begins with."""
+        return tuple(self.processes)
 
     def begin(self, name: str, process: Process | None = None) -> Live:
         """A fresh run of a process, at its first operation."""
