@@ -6,6 +6,7 @@ Layout, from the bottom up; each layer imports only what stands above it in this
     _core       Rust: canonical values, fingerprints, the kernel and its searches
     model       what a user writes (Service, System) and what a state is (World)
     props       claims about worlds, and histories of operations
+    process     sequential code that blocks (Program, Process), and the operations it asks for
     trace       what happened, as plain data and as a file
     search      check, replay, doctor
     ui          terminal texts
@@ -44,6 +45,8 @@ from presage.model.view import NodeView as NodeView
 from presage.model.view import WorldView as WorldView
 from presage.model.weights import Weights as Weights
 from presage.model.world import World as World
+from presage.process.program import Process as Process
+from presage.process.program import Program as Program
 from presage.props.history import Invoke as Invoke
 from presage.props.history import Linearizable as Linearizable
 from presage.props.history import Read as Read
@@ -93,6 +96,8 @@ __all__ = [
     "Observer",
     "Partition",
     "PresageError",
+    "Process",
+    "Program",
     "Property",
     "Read",
     "Register",

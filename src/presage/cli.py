@@ -37,7 +37,7 @@ TRACEBACK = "PRESAGE_TRACEBACK"
 # Options that `check` has defaults for, called the same there.
 LIMITS = (
     *("depth", "states", "seconds", "walks", "handler_seconds"),
-    *("checkpoint", "checkpoint_seconds", "spill"),
+    *("checkpoint", "checkpoint_seconds", "spill", "search", "reduction", "spins"),
 )
 
 
@@ -81,13 +81,11 @@ def run_check(args: argparse.Namespace) -> int:
         try:
             report = check(
                 loaded.system,
-                search=args.search,
                 threads=args.threads,
                 seed=args.seed,
                 keep_going=args.keep_going,
                 liveness=args.liveness,
                 resume=args.resume,
-                reduction=args.reduction,
                 symmetry=args.symmetry == "on",
                 hunt=hunt_of(args),
                 calm=args.calm,
@@ -195,9 +193,19 @@ def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
     """The doctor's work in one of its processes."""
     from presage import hashseeds
     from presage.load import load
+    from presage.model.system import System
     from presage.search.doctor import transcribe
 
-    hashseeds.write(transcribe(load(target, settings).system, give_up=_give_up), path)
+    system = load(target, settings).system
+    if not isinstance(system, System):
+        raise BadTarget(
+            explain(
+                f"`{target}` is a program",
+                "the doctor examines the handlers of services",
+                "`presage check` runs processes again and again, and reports what differs",
+            )
+        )
+    hashseeds.write(transcribe(system, give_up=_give_up), path)
     return EXIT_HELD
 
 
@@ -268,25 +276,33 @@ def _theme(args: argparse.Namespace, stream: TextIO) -> Theme:
 
 
 def _progress(args: argparse.Namespace, loaded: Loaded) -> Progress:
+    from presage.process.program import Program
     from presage.search.check import WALKS
     from presage.ui.progress import Limits, Progress
 
     nodes = len(loaded.system.nodes)
-    walked = args.search in WALKS
+    is_program = isinstance(loaded.system, Program)
+    search = args.search or ("tree" if is_program else "bfs")
+    walked = search in WALKS or search == "tree"
+    what = "process" if is_program else "node"
     return Progress(
         stream=sys.stderr,
         theme=_theme(args, sys.stderr),
         title=loaded.system.name,
-        subtitle=f"{nodes} node{'' if nodes == 1 else 's'}, {args.search}",
+        subtitle=f"{nodes} {what}{_plural(what, nodes)}, {search}",
         limits=Limits(
             depth=None if walked else args.depth,
             states=args.states,
             seconds=args.seconds,
-            walks=args.walks or WALKS.get(args.search),
+            walks=args.walks or WALKS.get(search),
         ),
         walked=walked,
         live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
     )
+
+
+def _plural(noun: str, count: int) -> str:
+    return "" if count == 1 else "es" if noun.endswith("s") else "s"
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -23,15 +23,20 @@ def add_check(parser: Parser) -> None:
     """The options of `presage check`."""
     from presage.search.check import SEARCHES
     from presage.search.liveness import LIVENESS
+    from presage.search.programs import REDUCTIONS as REDUCED
     from presage.search.reductions import REDUCTIONS
 
     add_target(parser)
     how = parser.add_argument_group("search")
-    how.add_argument("--search", choices=SEARCHES, default="bfs", help="default: %(default)s")
+    default = "default: bfs; of programs: tree"
+    how.add_argument("--search", choices=(*SEARCHES, "tree"), help=default)
     how.add_argument("--threads", metavar="N", type=positive, default=1, help="default: 1")
     how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
     how.add_argument("--walks", metavar="N", type=positive, help="how many random walks")
-    how.add_argument("--reduction", choices=REDUCTIONS, default="none", help="default: none")
+    default = "default: none; of programs: odpor"
+    how.add_argument("--reduction", choices=(*REDUCTIONS, *REDUCED[1:]), help=default)
+    spins = "tests in a row that may fail before the next waits; 0: no end; default: 2"
+    how.add_argument("--spins", metavar="N", type=at_least(0), help=spins)
     how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
     how.add_argument("--calm", action="store_true", help="walks without faults, by weights")
     how.add_argument("--keep-going", action="store_true", help="look on after a violation")

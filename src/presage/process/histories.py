@@ -252,8 +252,8 @@ class Histories:
             case Publish():
                 return PUBLISH, (self.fields.of(at.field), self.payloads.number(at.value))
 
-    def _created(self, process: int, op: Create, children: frozenset[str]) -> tuple[int, int]:
-        """The number of the child, and of its first local state."""
+    def _created(self, process: int, op: Create, children: frozenset[str]) -> tuple[int, int, int]:
+        """The number of the child, of its first local state, and whether it is a daemon."""
         creator = self._creators.setdefault(op.name, process)
         if creator != process or op.name in children or op.name in self.program.processes:
             raise BadCall(
@@ -266,11 +266,11 @@ class Histories:
         child = self.names.of(op.name)
         how = Process(op.body, *op.args, daemon=op.daemon, host=op.host)
         if getattr(op.body, "__closure__", None) or not hasattr(op.body, "__code__"):
-            return child, self._first(child, how)[0]  # what it holds cannot be compared
+            return child, self._first(child, how)[0], int(op.daemon)  # what it holds is not known
         key = (child, op.body.__code__, self.payloads.number(op.args), op.daemon)
         if key not in self._begun:
             self._begun[key] = self._first(child, how)
-        return child, self._begun[key][0]
+        return child, self._begun[key][0], int(op.daemon)
 
     def _known(self, name: str) -> int:
         if name not in self.program.processes and name not in self._creators:

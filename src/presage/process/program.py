@@ -73,7 +73,7 @@ class Program:
                 )
             )
         first = next(iter(self.processes.values())).body
-        self.name: str = name or getattr(first, "__module__", "program")
+        self.name = name or str(getattr(first, "__module__", "program"))
         for prop in self.properties:
             _check_property(prop)
 

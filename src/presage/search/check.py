@@ -16,12 +16,14 @@ from presage._core import Kernel
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
+from presage.process.program import Program
 from presage.search import checkpoint as disk
 from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
 from presage.search.findings import add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact
+from presage.search.programs import Exploring, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
 from presage.search.walks import tell_calm, walking
@@ -63,9 +65,9 @@ class ProgressLine(Protocol):
 
 
 def check(
-    system: System,
+    system: System | Program,
     *,
-    search: str = "bfs",
+    search: str | None = None,
     depth: int | None = None,
     states: int | None = None,
     seconds: float | None = None,
@@ -77,8 +79,9 @@ def check(
     calm: bool = False,
     hunt: Hunt | None = None,
     liveness: str = "exact",
-    reduction: str = "none",
+    reduction: str | None = None,
     symmetry: bool = False,
+    spins: int | None = None,
     handler_seconds: float = SECONDS_DEFAULT,
     progress: ProgressLine | None = None,
     traces: str | Path | None = ".presage/traces",
@@ -91,7 +94,24 @@ def check(
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
+    Left out, `search` is `bfs` for a system and `tree` for a program, and `reduction` is `none`
+    for a system and the strongest, `odpor`, for a program.
     """
+    if isinstance(system, Program):
+        refuse_options(
+            memory_mib=memory_mib, walks=walks, calm=calm, hunt=hunt, symmetry=symmetry, **keeping
+        )
+        return check_program(
+            system,
+            Exploring(search, reduction, depth, states, seconds, keep_going, spins),
+            handler_seconds=handler_seconds,
+            traces=traces,
+            target=target,
+            parameters=parameters,
+            tell=_program_teller(progress),
+            give_up=give_up,
+        )
+    search, reduction = search or "bfs", reduction or "none"
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
     limits = _limits(search, seed, counts | {"walks": walks})
     settings = hunting.checked(search, hunt, calm=calm)
@@ -224,6 +244,16 @@ def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None
         properties = {prop.name: end if sure else "open" for prop, end, sure in known}
         numbers = (unique, generated, depth, frontier, walks, handler_runs)
         progress.update(Progress(*numbers, properties, seconds, *saved))
+
+    return tell
+
+
+def _program_teller(progress: ProgressLine | None) -> Callable[..., None] | None:
+    if progress is None:
+        return None
+
+    def tell(nodes: int, transitions: int, depth: int, traces: int, runs: int, s: float) -> None:
+        progress.update(Progress(nodes, transitions, depth, 0, traces, runs, {}, s))
 
     return tell
 

@@ -48,9 +48,14 @@ def _headline(report: Report, theme: Theme) -> str:
     numbers = [_plural(report.unique, "state"), _plural(report.generated, "transition")]
     if report.hunted is not None:  # it remembers some of the states it meets
         del numbers[0]
+    if report.search == "tree":
+        numbers[0] = _plural(report.traces, "trace")
     if report.exhausted:
         numbers.append(f"depth {report.depth:,}")
-    if report.executions and (report.hunted is None or report.violations or not good):
+    if report.search == "tree":
+        blocked = report.executions - report.traces
+        numbers += [f"{_plural(blocked, 'run')} cut short"] if blocked else []
+    elif report.executions and (report.hunted is None or report.violations or not good):
         numbers.insert(0, _plural(report.executions, "execution"))
     numbers += [_seconds(report), *_locating(report), f"seed {report.seed}"]
     head = "".join(span.text for span in spans)
