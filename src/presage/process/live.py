@@ -18,7 +18,7 @@ from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
 from presage.model.source import place_of
 from presage.process.context import Context, enter, leave
-from presage.process.ops import Done, End, Failed, Op, Response
+from presage.process.ops import Done, End, Exit, Failed, Op, Response
 
 Answer = Op | End
 
@@ -83,6 +83,9 @@ class Live:
         except StopIteration as stop:
             self._ended()
             return Done(stop.value)
+        except Exit:
+            self._ended()
+            return Done()
         if not isinstance(op, Op):
             raise BadSystem(
                 explain(
@@ -116,6 +119,9 @@ class Live:
                 raise _forgotten(self.name, self._body)
             self._ended()
             return value, None
+        except Exit:
+            self._ended()
+            return None, None
         except GreenletExit:
             raise
         except BaseException as error:

@@ -148,6 +148,10 @@ class Response(msgspec.Struct, frozen=True):
     key: Key = (0, 0)  # of that offer
 
 
+class Exit(BaseException):
+    """Raised in a process, it ends it in good order, from wherever it is."""
+
+
 class Misuse(Exception):
     """Raised by the libraries above when a process uses them wrongly; `kind` names the violation.
 

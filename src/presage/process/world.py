@@ -218,6 +218,16 @@ class ProcessWorld:
             )
         return member
 
+    def _check_new(self, name: str) -> None:
+        if name in self.members:
+            raise BadCall(
+                explain(
+                    f"a process `{name}` is created, and there is one of that name",
+                    "a process created in a loop, always by the same name",
+                    "give each its own name: `f'worker {number}'`",
+                )
+            )
+
     def take(self, step: Choice) -> Taken:
         """Answer one operation, and run its process to the next."""
         member = self.members[step.process]
@@ -300,6 +310,7 @@ class ProcessWorld:
             case Cancel():
                 return Response(int(self._withdraw(member, op.slot))), ()
             case Create():
+                self._check_new(op.name)
                 self._begin(op.name, Process(op.body, *op.args, daemon=op.daemon, host=op.host))
             case Kill():
                 self._kill(self._member(op.name))
