@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Generator
 from random import Random
+from threading import local
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from presage.errors import BadCall, PresageError, explain
@@ -74,13 +75,19 @@ class Context:
         return tuple(slot for slot in range(self._slots) if slot not in free)
 
 
-_current: list[Context | None] = [None]
+class _Running(local):
+    """The processes that run on a thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Context] = []
+
+
+_running = _Running()
 
 
 def current() -> Context:
     """The process that is running."""
-    context = _current[-1]
-    if context is None:
+    if not _running.stack:
         raise BadCall(
             explain(
                 "no process is running here",
@@ -88,21 +95,21 @@ def current() -> Context:
                 "call it from the body of a process: `Program({'name': Process(body)})`",
             )
         )
-    return context
+    return _running.stack[-1]
 
 
 def is_running() -> bool:
-    """Whether a process is running."""
-    return _current[-1] is not None
+    """Whether a process is running on this thread."""
+    return bool(_running.stack)
 
 
-def enter(context: Context | None) -> None:
-    """From now on, until `leave`, `context` is the running process; None: nobody is."""
-    _current.append(context)
+def enter(context: Context) -> None:
+    """From now on, until `leave`, `context` is the running process."""
+    _running.stack.append(context)
 
 
 def leave() -> None:
-    _current.pop()
+    _running.stack.pop()
 
 
 def blocking(asking: Asking[T]) -> T:

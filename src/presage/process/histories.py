@@ -105,16 +105,19 @@ class Histories:
             for name, process in self.program.processes.items()
         ]
 
+    def op(self, local: int) -> Asked:
+        """Called by the kernel: what a local state asks, in numbers."""
+        return self._locals[local].asked
+
     def describe(self, local: int) -> Next:
-        """What a local state asks, in numbers."""
         return (local, *self._locals[local].asked)
 
     def advance(self, local: int, choice: int, payload: int, a: int, b: int) -> Next:
         """Called by the kernel: the local state that follows `local` on a response."""
         told = (choice, payload, a, b)
         live = self._lives.pop(local, None)
-        is_kept = live is not None
-        if live is None:
+        is_kept = live is not None and live.is_ours
+        if live is None or not is_kept:
             live = self._recreate(local)
         at = self._resume(live, told)
         return self._arrived(live, at, local, told, is_kept)
@@ -156,7 +159,9 @@ class Histories:
             return
         self._lives[number] = live
         if len(self._lives) > LIVES_MAX:
-            self._lives.popitem(last=False)[1].close()
+            oldest = self._lives.popitem(last=False)[1]
+            if oldest.is_ours:
+                oldest.close()
 
     def _first(self, process: int, how: Process) -> Next:
         live = self._start(process, how)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
@@ -37,7 +38,13 @@ class Live:
         self._coroutine: Any = None
         self._greenlet: Any = None
         self._hub: Any = None  # who resumed the greenlet
+        self._thread = get_ident()
         self.at: Answer = self._within(self._begin_coroutine if is_coroutine else self._begin)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this thread may resume it: a greenlet belongs to the thread that made it."""
+        return self._thread == get_ident()
 
     def resume(self, response: Response) -> Answer:
         """Give the response to the operation it waits at, and run it to the next."""

@@ -98,12 +98,10 @@ def check(
     for a system and the strongest, `odpor`, for a program.
     """
     if isinstance(system, Program):
-        refuse_options(
-            memory_mib=memory_mib, walks=walks, calm=calm, hunt=hunt, symmetry=symmetry, **keeping
-        )
+        refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         return check_program(
             system,
-            Exploring(search, reduction, depth, states, seconds, keep_going, spins),
+            Exploring(search, reduction, depth, states, walks, seconds, keep_going, spins),
             handler_seconds=handler_seconds,
             traces=traces,
             target=target,
@@ -252,8 +250,8 @@ def _program_teller(progress: ProgressLine | None) -> Callable[..., None] | None
     if progress is None:
         return None
 
-    def tell(nodes: int, transitions: int, depth: int, traces: int, runs: int, s: float) -> None:
-        progress.update(Progress(nodes, transitions, depth, 0, traces, runs, {}, s))
+    def tell(nodes: int, runs: int, depth: int, seconds: float) -> None:
+        progress.update(Progress(nodes, nodes, depth, 0, runs, 0, {}, seconds))
 
     return tell
 

@@ -36,18 +36,17 @@ ALWAYS_JUDGED = ("no_exception", "no_deadlock")
 class Judged(Histories):
     """Local states, and properties over what processes publish."""
 
-    def judge(self, published: tuple[tuple[int, int, int], ...]) -> int:
-        """Called by the kernel: the properties broken by published values, as bits."""
+    def judge(self, published: tuple[tuple[int, int, int], ...]) -> int | None:
+        """Called by the kernel: the first property broken by published values, if any."""
         names = [self.names.kept[at] for at in range(len(self.names.kept))]
         values: dict[str, dict[str, Any]] = {name: {} for name in names}
         for process, field, value in published:
             values[names[process]][self.fields.kept[field]] = self.payloads.fresh(value)
         view = ProgramView(values)
-        bits = 0
         for at, prop in enumerate(self.program.properties):
             if not self._run(prop.judge, view):
-                bits |= 1 << at
-        return bits
+                return at
+        return None
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,8 @@ class Exploring:
     search: str | None = None
     reduction: str | None = None
     depth: int | None = None
-    states: int | None = None
+    states: int | None = None  # `bfs` only
+    runs: int | None = None  # `tree` only
     seconds: float | None = None
     keep_going: bool = False
     spins: int | None = None  # tests in a row that may fail before the next one waits
@@ -121,7 +121,7 @@ def check_program(
         report = _report(program, exploring, raw)
         report.target, report.parameters = target, dict(parameters or {})
         report.handler_runs = histories.runs
-        for finding in raw["found"]:
+        for finding in raw["findings"]:
             _add(program, report, histories, finding, watch)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     save(report, traces)
@@ -137,20 +137,19 @@ def _explored(
     kernel = ProcessKernel(
         histories,
         histories.begin(),
-        judged=bool(program.properties),
-        leftovers=program.leftovers,
-        spins=exploring.spins,
+        judge=bool(program.properties),
+        unmatched=program.leftovers,
+        spins=exploring.spins or 0,
     )
-    limits = {
+    limits: dict[str, Any] = {
         "depth": exploring.depth,
-        "states": exploring.states,
         "seconds": exploring.seconds,
         "keep_going": exploring.keep_going,
         "progress": tell,
     }
     if exploring.search == "bfs":
-        return kernel.search(**limits)
-    return kernel.explore(exploring.reduction, **limits)
+        return kernel.search(states=exploring.states, **limits)
+    return kernel.explore(str(exploring.reduction), runs=exploring.runs, **limits)
 
 
 def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Report:
@@ -163,19 +162,19 @@ def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Repo
         reduction=str(exploring.reduction),
         exhausted=stopped_by is None,
         stopped_by=stopped_by,
-        unique=raw["nodes"],
-        generated=raw["transitions"] + 1,
-        depth=raw["depth"],
-        executions=raw["traces"] + raw["blocked"],
-        traces=raw["traces"],
+        depth=raw["depth"] + 1,
         seconds=raw["seconds"],
         properties=dict.fromkeys(names, "held"),
         nodes=len(program.processes),
         system=program.name,
     )
     if exploring.search == "bfs":
+        report.unique, report.generated = raw["unique"], raw["generated"]
         report.collision_probability = report.unique**2 / 2.0**65
-    if raw["spins"]:
+    else:
+        report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
+        report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]
+    if raw.get("spun"):
         report.notes.append(
             f"a process that tested in vain {exploring.spins} times in a row then waited until"
             " something had come; `--spins` lets it test more often, 0 without end"
@@ -199,9 +198,9 @@ def _add(
 
 def _named(program: Program, finding: tuple[Any, ...]) -> str:
     """The property that a finding of the kernel breaks."""
-    kind, number = finding[:2]
+    kind, detail = finding[:2]
     if kind == "property":
-        return str(program.properties[number].name)
+        return str(program.properties[detail[0]].name)
     return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
 
 
