@@ -1,0 +1,118 @@
+//! What a step did, as far as others can tell, and which steps depend on each other.
+//!
+//! The rules, for steps of different processes:
+//!
+//! | | depends on |
+//! |---|---|
+//! | Send | Sends to the mailbox, if some receive or probe there may take either |
+//! | Recv | Recvs at the mailbox whose wants overlap |
+//! | Wait, Test | posts that complete any of their members, the one returned or not |
+//! | Probe | Sends that fit, and Recvs whose wants overlap |
+//! | Cancel | the post that completed its own first; if it was in time, posts it could have met |
+//! | Create, Join | all that the child, or the one waited for, does |
+//! | Publish | Publish: properties see all that is published at once |
+//! | Kill | everything |
+//! | Choose, Sleep, and the last step of the killed | nothing but the above |
+//!
+//! A Send and a Recv are independent: which came first at a mailbox changes neither who meets whom
+//! nor what anybody sees. But their labels do change, as the second to come is the one that knows
+//! its partner: see `stale`.
+
+use super::memo::Memo;
+use super::op::{Key, fits, overlap};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Send,
+    Recv,
+    /// Also tests.
+    Wait,
+    Probe,
+    /// Of a send, or of a receive, in time.
+    CancelSend,
+    CancelRecv,
+    /// Came too late, and changed nothing.
+    CancelLate,
+    Create,
+    Join,
+    Kill,
+    Publish,
+    /// What nobody else notices.
+    Own,
+}
+
+/// A post and the one it met; 0: none.
+pub type Link = (u64, u64);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    pub process: u32,
+    pub kind: Kind,
+    /// Of posts, probes and cancels.
+    pub mailbox: u32,
+    pub key: Key,
+    /// The child of a Create, the one a Join waits for.
+    pub target: u32,
+    pub link: Link,
+    /// Further members of a wait.
+    pub more: Option<Box<[Link]>>,
+}
+
+impl Label {
+    pub fn of(process: u32, kind: Kind) -> Self {
+        Label {
+            process,
+            kind,
+            mailbox: 0,
+            key: [0, 0],
+            target: u32::MAX,
+            link: (0, 0),
+            more: None,
+        }
+    }
+
+    /// Whether a post completed, or completes, one of this step's members.
+    fn met_by(&self, post: &Label) -> bool {
+        let (own, partner) = post.link;
+        let met = |&(member, by): &Link| member != 0 && (member == partner || by == own);
+        let more = || self.more.iter().flatten().any(met);
+        met(&self.link) || more()
+    }
+}
+
+#[inline]
+pub fn dependent(memo: &Memo, one: &Label, other: &Label) -> bool {
+    one.process == other.process || one_way(memo, one, other) || one_way(memo, other, one)
+}
+
+/// The rules of the table, each written once.
+#[inline(always)]
+fn one_way(memo: &Memo, one: &Label, other: &Label) -> bool {
+    let here = one.mailbox == other.mailbox;
+    match (one.kind, other.kind) {
+        (Kind::Kill, _) | (Kind::Publish, Kind::Publish) => true,
+        (Kind::Send, Kind::Send) => here && memo.joins(one.mailbox, one.key, other.key),
+        (Kind::Recv, Kind::Recv) => here && overlap(one.key, other.key),
+        (Kind::Wait | Kind::CancelLate, Kind::Send | Kind::Recv) => one.met_by(other),
+        (Kind::Probe, Kind::Send | Kind::CancelSend) => here && fits(one.key, other.key),
+        (Kind::Probe, Kind::Recv) => here && overlap(one.key, other.key),
+        (Kind::CancelSend, Kind::Recv) => here && fits(other.key, one.key),
+        (Kind::CancelRecv, Kind::Send) => here && fits(one.key, other.key),
+        (Kind::Create, Kind::Join) => one.target == other.target || one.target == other.process,
+        (Kind::Create | Kind::Join, _) => one.target == other.process,
+        _ => false,
+    }
+}
+
+/// Whether `label` is another once `ran`, which is independent, has run: the one that comes second
+/// knows its partner. Where either has met somebody already, the other changes nothing for it.
+#[inline]
+pub fn stale(ran: &Label, label: &Label) -> bool {
+    let apart = ran.link.1 == 0 && label.link.1 == 0 && ran.mailbox == label.mailbox;
+    apart
+        && match (ran.kind, label.kind) {
+            (Kind::Send, Kind::Recv) => fits(label.key, ran.key),
+            (Kind::Recv, Kind::Send) => fits(ran.key, label.key),
+            _ => false,
+        }
+}
