@@ -18,10 +18,11 @@
 //! A pair of keys is judged only once both have been sent; a want that joins no such pair changes
 //! nothing that was judged before.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::op::{ANY, Key, Op, fits};
+use super::op::{ANY, Key, NONE, Op, fits};
 
 /// What an operation is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +31,13 @@ pub struct Response {
     pub payload: i32,
     pub key: Key,
 }
+
+/// What an operation is answered that tells its process nothing.
+pub const SILENT: Response = Response {
+    choice: 0,
+    payload: NONE,
+    key: [0, 0],
+};
 
 /// What has been sent to and asked of one mailbox.
 #[derive(Default)]
@@ -101,17 +109,22 @@ impl Memo {
             key: [first, second],
         } = response;
         self.asked += 1;
-        let told: (u32, u32, Vec<i64>) = Python::attach(|py| {
+        let told: Vec<(u32, u32, Vec<i64>)> = Python::attach(|py| {
             let asked = (local, choice, payload, first, second);
             let told = self.bridge.bind(py).call_method1("advance", asked)?;
             told.extract()
         })?;
-        let (then, code, args) = told;
-        if !matches!(self.ops.get(then as usize), Some(Some(_))) {
-            self.learn(then, Op::read(code, &args)?);
+        let (mut from, mut response, mut reached) = (local, response, None);
+        for (then, code, args) in told {
+            if !matches!(self.ops.get(then as usize), Some(Some(_))) {
+                self.learn(then, Op::read(code, &args)?);
+            }
+            self.next.insert((from, response), then);
+            reached.get_or_insert(then);
+            (from, response) = (then, SILENT);
         }
-        self.next.insert((local, response), then);
-        Ok(then)
+        let nowhere = || PyValueError::new_err("`advance` gave no local state");
+        reached.ok_or_else(nowhere)
     }
 
     fn learn(&mut self, local: u32, op: Op) {

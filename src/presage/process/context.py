@@ -35,7 +35,8 @@ class Context:
 
     def __init__(self, name: str, seed: str, ask: Callable[[Op], Response] | None) -> None:
         self.name = name
-        self.random = Random(seed)  # seeded by a string: the same in every interpreter
+        self._seed = seed
+        self._random: Random | None = None
         self.clock = 0.0  # how long it has slept; a simulation sets it
         self.clock_read = False
         self.mark: bytes | None = None  # what its future depends on, if it said so
@@ -44,19 +45,16 @@ class Context:
         self.log: list[str] = []  # lines said since the last operation
         self.at_end: list[Callable[[], None]] = []  # called when the body has returned
         self.error: PresageError | None = None  # kept, because an `except` of the body may eat it
-        self._ask = ask
+        self.ask = ask  # puts an operation to the world; None in a coroutine, which has to await
         self._free: list[int] = []
         self._slots = 0
 
     @property
-    def blocks(self) -> bool:
-        """Whether it runs as a plain function; a coroutine has to await."""
-        return self._ask is not None
-
-    def ask(self, op: Op) -> Response:
-        """Put an operation to the world and wait for its response."""
-        assert self._ask is not None, "checked by `blocking`"
-        return self._ask(op)
+    def random(self) -> Random:
+        """Its own chance; seeded by a string, so the same in every interpreter."""
+        if self._random is None:  # most processes leave nothing to chance, and seeding takes time
+            self._random = Random(self._seed)
+        return self._random
 
     def take(self) -> int:
         """The slot that the next post takes."""
@@ -115,7 +113,8 @@ def leave() -> None:
 def blocking(asking: Asking[T]) -> T:
     """Run a library's generator to its end, from a plain function."""
     context = current()
-    if not context.blocks:
+    ask = context.ask
+    if ask is None:
         asking.close()
         raise BadCall(
             explain(
@@ -127,7 +126,7 @@ def blocking(asking: Asking[T]) -> T:
     try:
         op = next(asking)
         while True:
-            op = asking.send(context.ask(op))
+            op = asking.send(ask(op))
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
 

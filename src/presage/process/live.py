@@ -25,15 +25,25 @@ Answer = Op | End
 
 
 class Live:
-    """One run of a process. `at` is the operation it waits at, or how it ended."""
+    """One run of a process. `at` is the operation it waits at, or how it ended.
+
+    `pass_by` is told every operation; what it answers is given on the spot, without stopping.
+    """
 
     def __init__(
-        self, name: str, body: Callable[..., Any], args: tuple[Any, ...], seed: str
+        self,
+        name: str,
+        body: Callable[..., Any],
+        args: tuple[Any, ...],
+        seed: str,
+        *,
+        is_coroutine: bool,
+        pass_by: Callable[[Op], Response | None] | None = None,
     ) -> None:
         self.name = name
+        self._pass_by = pass_by
         self._body = body
         self._args = args
-        is_coroutine = inspect.iscoroutinefunction(body)
         self.context = Context(name, seed, None if is_coroutine else self._block)
         self._coroutine: Any = None
         self._greenlet: Any = None
@@ -85,23 +95,30 @@ class Live:
         return self._send(None)
 
     def _send(self, response: Response | None) -> Answer:
-        try:
-            op = self._coroutine.send(response)
-        except StopIteration as stop:
-            self._ended()
-            return Done(stop.value)
-        except Exit:
-            self._ended()
-            return Done()
-        if not isinstance(op, Op):
-            raise BadSystem(
-                explain(
-                    f"{place_of(self._body)}: process `{self.name}` awaits a `{type(op).__name__}`",
-                    "asyncio or another library's awaitable, which presage does not drive",
-                    "await what `presage.mailbox.aio` gives",
-                )
+        while True:
+            try:
+                op = self._coroutine.send(response)
+            except StopIteration as stop:
+                self._ended()
+                return Done(stop.value)
+            except Exit:
+                self._ended()
+                return Done()
+            if not isinstance(op, Op):
+                raise self._foreign(op)
+            response = None if self._pass_by is None else self._pass_by(op)
+            if response is None:
+                return op
+
+    def _foreign(self, awaited: Any) -> BadSystem:
+        kind = type(awaited).__name__
+        return BadSystem(
+            explain(
+                f"{place_of(self._body)}: process `{self.name}` awaits a `{kind}`",
+                "asyncio or another library's awaitable, which presage does not drive",
+                "await what `presage.mailbox.aio` gives",
             )
-        return op
+        )
 
     def _begin(self) -> Answer:
         self._greenlet = greenlet(self._run)
@@ -141,6 +158,10 @@ class Live:
     def _block(self, op: Op) -> Response:
         if self._hub is None:
             raise GreenletExit
+        if self._pass_by is not None:
+            response = self._pass_by(op)
+            if response is not None:
+                return response
         return self._hub.switch(op)  # type: ignore[no-any-return]
 
 

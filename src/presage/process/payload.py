@@ -14,6 +14,7 @@ from presage.errors import BadCall, NotState, explain
 from presage.model.source import caller
 
 NOTHING = -1  # the number of no payload
+MUTABLE = object()
 
 
 class Payloads:
@@ -23,6 +24,7 @@ class Payloads:
         self._codec = codec
         self._numbers: dict[tuple[bool, bytes], int] = {}
         self._kept: list[tuple[bool, bytes]] = []
+        self._shared: list[Any] = []  # the value itself, where sharing it does no harm
 
     def number(self, value: Any) -> int:
         """The number of `value`; equal values have the same."""
@@ -32,8 +34,15 @@ class Payloads:
         """A new object equal to the numbered one."""
         if number == NOTHING:
             return None
+        shared = self._shared[number]
+        if shared is not MUTABLE:
+            return shared
         is_plain, data = self._kept[number]
         return self._codec.decode(data) if is_plain else pickle.loads(data)
+
+    def is_shared(self, number: int) -> bool:
+        """Whether the numbered value is given out as it is, since nobody can change it."""
+        return number == NOTHING or self._shared[number] is not MUTABLE
 
     def digest(self, number: int) -> int:
         """64 bits that tell it from others, the same in every process."""
@@ -44,6 +53,9 @@ class Payloads:
         if number is None:
             number = self._numbers[kept] = len(self._kept)
             self._kept.append(kept)
+            is_plain, data = kept
+            harmless = is_plain and self._codec.immutable(data)
+            self._shared.append(self._codec.decode(data) if harmless else MUTABLE)
         return number
 
     def _encode(self, value: Any) -> tuple[bool, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ class Process:
         self.args = args
         self.daemon = daemon
         self.host = host  # where it runs in a simulation
+        self.is_coroutine = inspect.iscoroutinefunction(body)
 
 
 class Program:
@@ -82,10 +84,17 @@ class Program:
         """The names of the processes that it begins with."""
         return tuple(self.processes)
 
-    def begin(self, name: str, process: Process | None = None) -> Live:
-        """A fresh run of a process, at its first operation."""
+    def begin(self, name: str, process: Process | None = None, **known: Any) -> Live:
+        """A fresh run of a process, at its first operation, or where what is `known` leads."""
         process = process or self.processes[name]
-        return Live(name, process.body, process.args, f"{self.seed}/{name}")
+        return Live(
+            name,
+            process.body,
+            process.args,
+            f"{self.seed}/{name}",
+            is_coroutine=process.is_coroutine,
+            **known,
+        )
 
 
 def _check_property(prop: object) -> None:
