@@ -235,6 +235,12 @@ def _sleep_on(name: str, mutex: str) -> Asking[Activity]:
 
 def notify_one(name: str) -> Asking[bool]:
     """Wake the one that has waited longest; whether there was one."""
+    if not _held():
+        raise misuse(
+            f"notifies the condition `{name}` and holds no mutex",
+            "the mutex was unlocked before, so that others may wait again meanwhile",
+            "notify while holding the mutex that those who wait have locked",
+        )
     call = Activity(Send(f"condition {name}", None))
     yield from comm.start(call)
     if (yield from comm.cancel(call)):
