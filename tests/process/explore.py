@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from presage.process.fence import Fence
 from presage.process.ops import ANY, Cancel, Kill, Probe, Publish, Recv, Send, TestAny, WaitAny
+from presage.process.view import ProgramView
 from presage.process.world import ProcessWorld
 
 NODES_MAX = 50_000
@@ -29,16 +30,6 @@ class Found:
     @property
     def ok(self):
         return not (self.deadlocks or self.failures or self.broken)
-
-
-class View:
-    """What a property sees."""
-
-    def __init__(self, world):
-        self.processes = {name: world.published(name) for name in world.members}
-
-    def __getitem__(self, name):
-        return self.processes[name]
 
 
 def rerun(program, path):
@@ -98,8 +89,9 @@ def judge(found, world, path):
     if not world.enabled() and not world.is_over:
         waiting = (n for n, member in world.members.items() if not member.ended)
         found.deadlocks.add(tuple(waiting))
+    seen = ProgramView({name: world.published(name) for name in world.members})
     for claim in world.program.properties:
-        if not claim(View(world)):
+        if not claim(seen):
             found.broken.add(claim.name)
     if before and not found.ok:
         found.path = list(path)

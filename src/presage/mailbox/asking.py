@@ -15,6 +15,7 @@ from presage.mailbox.comm import misuse, open_slots, reap
 from presage.model.source import caller
 from presage.process import live
 from presage.process.context import Asking, Context, current, sleep
+from presage.process.live import own
 from presage.process.ops import Choose, Create, Join, Kill, Publish
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ def create(
     name: str, host: str | None, body: Callable[..., Any], args: tuple[Any, ...], daemon: bool
 ) -> Asking[None]:
     current().children += 1
-    yield Create(name, body, args, daemon, host)
+    yield Create(name, body, own(args), daemon, host)
 
 
 def join(name: str) -> Asking[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from copy import deepcopy
 from threading import get_ident
 from typing import Any
 
@@ -32,7 +33,7 @@ class Live:
     ) -> None:
         self.name = name
         self._body = body
-        self._args = args
+        self._args = own(args)
         is_coroutine = inspect.iscoroutinefunction(body)
         self.context = Context(name, seed, None if is_coroutine else self._block)
         self._coroutine: Any = None
@@ -159,6 +160,14 @@ def _forgotten(name: str, body: Callable[..., Any]) -> BadSystem:
             "give the `async def` itself, and its arguments: `Process(body, *args)`",
         )
     )
+
+
+def own(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A copy, so that each run begins with the same, whatever the last one made of it."""
+    try:
+        return deepcopy(args)
+    except Exception:  # something that cannot be copied: a module, a lock
+        return args
 
 
 def _quietly(close: Callable[[], Any]) -> None:

@@ -61,7 +61,7 @@ def client(rounds: int, finish: bool, watched: bool) -> None:
 @always
 def one_at_a_time(world: Any) -> bool:
     """At most one client is in the critical section."""
-    return len([p for p in world.processes.values() if p.get("inside")]) <= 1
+    return len([node for node in world.nodes if node.inside]) <= 1
 
 
 def program(
