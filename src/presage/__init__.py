@@ -7,6 +7,8 @@ Layout, from the bottom up; each layer imports only what stands above it in this
     model       what a user writes (Service, System) and what a state is (World)
     props       claims about worlds, and histories of operations
     process     sequential code that blocks (Program, Process), and the operations it asks for
+    mailbox     mailboxes, actors and locks for such code
+    sockets     streams of bytes for such code
     trace       what happened, as plain data and as a file
     search      check, replay, doctor
     ui          terminal texts

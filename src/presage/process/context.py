@@ -35,7 +35,7 @@ class Context:
 
     def __init__(self, name: str, seed: str, ask: Callable[[Op], Response] | None) -> None:
         self.name = name
-        self._seed = seed
+        self._seed: str | bytes = seed
         self._random: Random | None = None
         self.clock = 0.0  # how long it has slept; a simulation sets it
         self.clock_read = False
@@ -55,6 +55,10 @@ class Context:
         if self._random is None:  # most processes leave nothing to chance, and seeding takes time
             self._random = Random(self._seed)
         return self._random
+
+    def reseed(self, seed: str | bytes) -> None:
+        """Begin a new stream of chance."""
+        self._seed, self._random = seed, None
 
     def take(self) -> int:
         """The slot that the next post takes."""

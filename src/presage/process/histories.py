@@ -12,6 +12,7 @@ difference ends the search.
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
@@ -367,7 +368,7 @@ class Histories:
             )
         child = self.names.of(op.name)
         how = Process(op.body, *op.args, daemon=op.daemon, host=op.host)
-        if getattr(op.body, "__closure__", None) or not hasattr(op.body, "__code__"):
+        if not (_is_told_by_its_code(op.body) and self.payloads.can_number(op.args)):
             return child, self._first(child, how), int(op.daemon)  # what it holds is not known
         key = (child, op.body.__code__, self.payloads.number(op.args), op.daemon)
         if key not in self._begun:
@@ -384,3 +385,10 @@ class Histories:
                 )
             )
         return self.names.of(name)
+
+
+def _is_told_by_its_code(body: Callable[..., Any]) -> bool:
+    """Whether a function is nothing but its code: it holds no variables, defaults or object."""
+    if not inspect.isfunction(body):
+        return False
+    return not (body.__closure__ or body.__defaults__ or body.__kwdefaults__)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from threading import get_ident
-from typing import Any
+from threading import get_ident, local
+from typing import Any, NamedTuple
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
@@ -22,6 +22,30 @@ from presage.process.context import Context, enter, leave
 from presage.process.ops import Done, End, Exit, Failed, Op, Response
 
 Answer = Op | End
+
+
+class _Ended(NamedTuple):
+    """How the body of a process ended, told by its greenlet."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+class _Idle(local):
+    """The greenlets of a thread that have nothing to do: making one takes longer than a run."""
+
+    def __init__(self) -> None:
+        self.greenlets: list[greenlet] = []
+
+
+_idle = _Idle()
+
+
+def _work(run: Callable[[], _Ended]) -> None:
+    """Run one process after another; the hub is whoever resumed this greenlet last."""
+    while True:
+        ended = run()
+        run = getcurrent().parent.switch(ended)  # type: ignore[union-attr]
 
 
 class Live:
@@ -68,7 +92,7 @@ class Live:
         """Let go of it; what its `finally` clauses ask of the world is not heard."""
         if self._coroutine is not None:
             _quietly(self._coroutine.close)
-        elif self._greenlet is not None and not self._greenlet.dead:
+        elif self._greenlet is not None:
             self._hub = None
             _quietly(self._greenlet.throw)
 
@@ -121,35 +145,37 @@ class Live:
         )
 
     def _begin(self) -> Answer:
-        self._greenlet = greenlet(self._run)
-        return self._switch()
+        idle = _idle.greenlets
+        self._greenlet = idle.pop() if idle else greenlet(_work)
+        return self._switch(self._run)
 
     def _switch(self, *given: Any) -> Answer:
         self._hub = getcurrent()
         self._greenlet.parent = self._hub
         answer = self._greenlet.switch(*given)
-        if self._greenlet.dead:
-            value, error = answer
-            if error is not None:
-                raise error
-            return Done(value)
-        return answer  # type: ignore[no-any-return]
+        if type(answer) is not _Ended:
+            return answer  # type: ignore[no-any-return]
+        _idle.greenlets.append(self._greenlet)
+        self._greenlet = None
+        if answer.error is not None:
+            raise answer.error
+        return Done(answer.value)
 
-    def _run(self) -> tuple[Any, BaseException | None]:
+    def _run(self) -> _Ended:
         try:
             value = self._body(*self._args)
             if inspect.iscoroutine(value):
                 value.close()
                 raise _forgotten(self.name, self._body)
             self._ended()
-            return value, None
+            return _Ended(value)
         except Exit:
             self._ended()
-            return None, None
+            return _Ended()
         except GreenletExit:
             raise
         except BaseException as error:
-            return None, error
+            return _Ended(error=error)
 
     def _ended(self) -> None:
         for call in self.context.at_end:

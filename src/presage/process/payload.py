@@ -30,6 +30,14 @@ class Payloads:
         """The number of `value`; equal values have the same."""
         return self._intern(self._encode(value))
 
+    def can_number(self, value: Any) -> bool:
+        """Whether `value` can be sent."""
+        try:
+            self.number(value)
+        except BadCall:
+            return False
+        return True
+
     def fresh(self, number: int) -> Any:
         """A new object equal to the numbered one."""
         if number == NOTHING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from presage._core import Codec
@@ -13,6 +14,7 @@ from presage.process.live import Live
 from presage.props.property import Property
 
 KINDS = ("always",)
+PLAIN = frozenset({bool, int, float, str, bytes, type(None)})  # nobody can change these
 
 
 class Process:
@@ -41,6 +43,16 @@ class Process:
         self.daemon = daemon
         self.host = host  # where it runs in a simulation
         self.is_coroutine = inspect.iscoroutinefunction(body)
+        self._is_plain = all(type(arg) in PLAIN for arg in args)
+
+    def own_args(self) -> tuple[Any, ...]:
+        """A copy, so that each run begins with the same, whatever the last one made of it."""
+        if self._is_plain:
+            return self.args
+        try:
+            return deepcopy(self.args)
+        except Exception:  # something that cannot be copied: a module, a lock
+            return self.args
 
 
 class Program:
@@ -90,7 +102,7 @@ class Program:
         return Live(
             name,
             process.body,
-            process.args,
+            process.own_args(),
             f"{self.seed}/{name}",
             is_coroutine=process.is_coroutine,
             **known,

@@ -76,10 +76,10 @@ class Bridge:
                 self.messages.append(str(error))
             return FAIL, (self.messages.index(str(error)),)
 
-    def advance(self, local: int, *answer: int) -> tuple[int, int, tuple[int, ...]]:
+    def advance(self, local: int, *answer: int) -> list[tuple[int, int, tuple[int, ...]]]:
         process, answers = self.rows[local]
         then = self.local(process, (*answers, answer))
-        return then, *self.op(then)
+        return [(then, *self.op(then))]
 
 
 def kernel(
