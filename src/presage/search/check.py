@@ -23,7 +23,7 @@ from presage.search.bridge import Bridge
 from presage.search.findings import add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact
-from presage.search.programs import Exploring, check_program, refuse_options
+from presage.search.programs import Exploring, Telling, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
 from presage.search.walks import tell_calm, walking
@@ -97,38 +97,53 @@ def check(
     Left out, `search` is `bfs` for a system and `tree` for a program, and `reduction` is `none`
     for a system and the strongest, `odpor`, for a program.
     """
+    telling = Telling(handler_seconds, traces, target, dict(parameters or {}), progress, give_up)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
-        return check_program(
-            system,
-            Exploring(search, reduction, depth, states, walks, seconds, keep_going, spins),
-            handler_seconds=handler_seconds,
-            traces=traces,
-            target=target,
-            parameters=parameters,
-            tell=_program_teller(progress),
-            give_up=give_up,
-        )
+        exploring = Exploring(search, reduction, depth, states, walks, seconds, keep_going, spins)
+        return check_program(system, exploring, telling, _program_teller(progress))
     search, reduction = search or "bfs", reduction or "none"
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
     limits = _limits(search, seed, counts | {"walks": walks})
+    limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
     settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
-    with Watch(handler_seconds, give_up) as watch:
+    how = How(search, reduction, symmetry, calm, limits, settings, bounds, keeping)
+    return _check_system(system, how, telling)
+
+
+@dataclass(frozen=True)
+class How:
+    """How a system is searched, all of it settled and found possible."""
+
+    search: str
+    reduction: str
+    symmetry: bool
+    calm: bool
+    limits: dict[str, Any]
+    hunt: Hunt
+    bounds: Limits
+    keeping: disk.Keeping
+
+
+def _check_system(system: System, how: How, telling: Telling) -> Report:
+    search, limits, keeping = how.search, how.limits, how.keeping
+    target, parameters = telling.target, telling.parameters
+    with Watch(telling.handler_seconds, telling.give_up) as watch:
         bridge = Bridge(system, watch, weighs=search in WALKS)
+        memory_mib = limits["memory_mib"]
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
-        kernel = build(system, bridge, symmetry=symmetry)
-        limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
-        limits["progress"] = _teller(system, progress)
-        kept |= {"sleep": reduction == "sleep", **walking(system, search, calm=calm)}
-        raw = _searched(kernel, system, search, limits, kept, settings)
-        report = _report(system, search, seed, raw, target, parameters)
-        tell_calm(report, calm=calm)
-        tell_reduction(report, system, reduction, symmetry=symmetry, sampled=raw["sampled"])
+        kernel = build(system, bridge, symmetry=how.symmetry)
+        limits["progress"] = _teller(system, telling.progress)
+        kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
+        raw = _searched(kernel, system, search, limits, kept, how.hunt)
+        report = _report(system, search, limits["seed"], raw, target, parameters)
+        tell_calm(report, calm=how.calm)
+        tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, bounds, settings)
-    save(report, traces)
+        _conclude(kernel, bridge, watch, report, raw, how.bounds, how.hunt)
+    save(report, telling.traces)
     return report
 
 

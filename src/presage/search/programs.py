@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,8 @@ class Judged(Histories):
         """Called by the kernel: the first property broken by published values, if any."""
         names = [self.names.kept[at] for at in range(len(self.names.kept))]
         values: dict[str, dict[str, Any]] = {name: {} for name in names}
-        for process, field, value in published:
-            values[names[process]][self.fields.kept[field]] = self.payloads.fresh(value)
+        for process, key, value in published:
+            values[names[process]][self.fields.kept[key]] = self.payloads.fresh(value)
         view = ProgramView(values)
         for at, prop in enumerate(self.program.properties):
             if not self._run(prop.judge, view):
@@ -102,29 +102,36 @@ def refuse_options(**given: Any) -> None:
             )
 
 
+@dataclass(frozen=True)
+class Telling:
+    """How long user code may take, and where to tell what came of a search."""
+
+    handler_seconds: float
+    traces: str | Path | None = None
+    target: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    progress: Any = None  # a `ProgressLine`
+    give_up: Callable[[HandlerStuck], None] | None = None
+
+
 def check_program(
     program: Program,
     exploring: Exploring,
-    *,
-    handler_seconds: float,
-    traces: str | Path | None,
-    target: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    telling: Telling,
     tell: Callable[..., None] | None = None,
-    give_up: Callable[[HandlerStuck], None] | None = None,
 ) -> Report:
     """Explore the runs of `program` and report what held and what broke."""
     exploring = exploring.settled()
-    with Watch(handler_seconds, give_up) as watch, Fence():
+    with Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
         histories = Judged(program, watch.run)
         raw = _explored(program, histories, exploring, tell)
         report = _report(program, exploring, raw)
-        report.target, report.parameters = target, dict(parameters or {})
+        report.target, report.parameters = telling.target, telling.parameters
         report.handler_runs = histories.runs
         for finding in raw["findings"]:
             _add(program, report, histories, finding, watch)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
-    save(report, traces)
+    save(report, telling.traces)
     return report
 
 
@@ -154,6 +161,7 @@ def _explored(
 
 def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Report:
     stopped_by = raw["stopped_by"] or ("depth" if raw["truncated"] else None)
+    stopped_by = "violation" if stopped_by == "found" else stopped_by
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
     names += [prop.name for prop in program.properties]
     report = Report(

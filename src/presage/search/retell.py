@@ -211,8 +211,9 @@ def _waited(op: WaitAny | TestAny, taken: Taken) -> tuple[str, str, str, str | N
     if post.got is not None:
         payload, source = show(taken.response.payload), post.got.owner
         return "receive", f"{payload} {source} -> {taken.process}", payload, source
+    assert isinstance(post.op, Send), post
     kind = "wait" if isinstance(op, WaitAny) else "test"
-    return kind, f"{show(post.op.payload)} is with `{post.op.mailbox}`", "", None  # type: ignore[union-attr]
+    return kind, f"{show(post.op.payload)} is with `{post.op.mailbox}`", "", None
 
 
 def _label(op: Op, taken: Taken) -> str:

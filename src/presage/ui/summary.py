@@ -16,6 +16,7 @@ LOCATING_TOLD = 1.0  # seconds
 STOPPED = {
     "depth": "whatever lies beyond depth {depth}",
     "states": "whatever lies beyond the first {unique} states",
+    "runs": "whatever lies beyond the first {executions} runs",
     "seconds": "whatever {seconds} did not reach",
     "memory": "whatever did not fit into memory",
     "interrupt": "whatever was left when it was interrupted",
@@ -130,7 +131,10 @@ def _not_covered(report: Report) -> list[str]:
     text = STOPPED.get(report.stopped_by, f"the rest; the search ended by {report.stopped_by}")
     return [
         text.format(
-            depth=f"{report.depth:,}", unique=f"{report.unique:,}", seconds=_seconds(report)
+            depth=f"{report.depth:,}",
+            unique=f"{report.unique:,}",
+            executions=f"{report.executions:,}",
+            seconds=_seconds(report),
         )
     ]
 
