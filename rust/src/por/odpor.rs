@@ -1,13 +1,14 @@
 //! Optimal dynamic partial-order reduction: one execution of each class, and none begun in vain.
 //!
-//! At the end of an execution every race (i, j) is turned round: what does not happen after i, and
-//! then the process of j, is a sequence that the level of i still owes, unless what sleeps there
-//! covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
+//! At the end of an execution every race (i, j) is turned round: what comes between and does not
+//! happen after i, and then the process of j, is a sequence that the level of i still owes, unless
+//! what sleeps there covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
 //! Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas).
 //!
 //! A race is turned round once, at the end of the first execution that has it. Later executions
 //! with the same beginning would insert the same again: while the level of i explores the same
-//! step, its tree and its sleepers only grow, and what rejects a sequence rejects its longer ones.
+//! step, its tree and its sleepers only grow. This is why the sequence must not hold what comes
+//! after j: that may differ, by a choice for instance, in an execution that is not looked at again.
 //!
 //! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
 
@@ -181,7 +182,7 @@ impl<M: Machine> Explorer<'_, M> {
         for later in self.settled..length {
             for at in 0..self.trace.races(later).len() {
                 let first = self.trace.races(later)[at];
-                self.turn(first, self.trace.steps[later].process)?;
+                self.turn((first, later), self.trace.steps[later].process)?;
             }
         }
         self.settled = length;
@@ -190,18 +191,19 @@ impl<M: Machine> Explorer<'_, M> {
             .waiting(&self.levels[length].state, &mut waiting);
         for (process, label) in waiting {
             for first in self.trace.races_of(self.machine, process, &label) {
-                self.turn(first, process)?;
+                self.turn((first, length), process)?;
             }
         }
         Ok(())
     }
 
-    /// Owe the level of `first` an execution in which `process` gets its turn before it.
-    fn turn(&mut self, first: usize, process: u32) -> Result<(), M::Error> {
+    /// Owe the level of `first` an execution in which `process`, which came at `later`, gets its turn
+    /// before it.
+    fn turn(&mut self, (first, later): (usize, usize), process: u32) -> Result<(), M::Error> {
         let mut sequence = std::mem::take(&mut self.sequence);
         sequence.clear();
         self.stay.clone_from(&self.levels[first].state);
-        for event in first + 1..self.trace.len() {
+        for event in first + 1..later {
             if !self.trace.before(first, event) {
                 let step = self.trace.steps[event];
                 let label = self.machine.run(&mut self.stay, step)?;

@@ -112,7 +112,11 @@ impl Machine for World {
         label::stale(ran, label)
     }
 
-    /// Only a probe can be disabled: somebody else received what it would have seen.
+    /// A probe that waits can be disabled: somebody else receives what it would have seen.
+    fn hindered(&self, label: &Label) -> bool {
+        label.kind == Kind::Probe
+    }
+
     fn waiting(&mut self, state: &State, into: &mut Vec<(u32, Label)>) {
         for (at, member) in state.members.iter().enumerate() {
             if member.status != Status::Running {
