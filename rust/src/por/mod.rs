@@ -61,6 +61,11 @@ pub trait Machine {
         true
     }
 
+    /// Whether `later` was enabled by `first`, for sure: then it cannot come before. Saves looking.
+    fn enables(&self, _first: &Self::Label, _later: &Self::Label) -> bool {
+        false
+    }
+
     /// Whether such a step is not always enabled, and others can disable it again.
     fn hindered(&self, _label: &Self::Label) -> bool {
         false

@@ -84,10 +84,13 @@ impl<M: Machine> Explorer<'_, M> {
                     return Ok(());
                 }
             } else {
-                let Some(ran) = self.trace.pop() else {
+                let Some((step, label)) = self.trace.pop() else {
                     return Ok(());
                 };
-                self.levels[depth - 1].sleep.push(ran);
+                let above = &mut self.levels[depth - 1];
+                if above.tree != NONE {
+                    above.sleep.push((step, label.clone()));
+                }
                 self.settled = self.settled.min(self.trace.len());
             }
         }
@@ -105,6 +108,9 @@ impl<M: Machine> Explorer<'_, M> {
         if !visitor.enter(self.machine, &level.state, path)? {
             return Ok(false);
         }
+        if level.tree != NONE && depth < visitor.depth() {
+            return Ok(true);
+        }
         self.steps.clear();
         self.machine.enabled(&level.state, &mut self.steps)?;
         let awake = |step: &&Step| !level.sleep.iter().any(|(asleep, _)| asleep == *step);
@@ -112,8 +118,6 @@ impl<M: Machine> Explorer<'_, M> {
             End::Over
         } else if depth >= visitor.depth() {
             End::Cut
-        } else if level.tree != NONE {
-            return Ok(true);
         } else if let Some(&step) = self.steps.iter().find(awake) {
             *next = Some(step);
             return Ok(true);
@@ -137,7 +141,7 @@ impl<M: Machine> Explorer<'_, M> {
         for &other in steps.iter().filter(|&&other| other != step) {
             self.walk.clone_from(&self.levels[depth].state);
             let label = self.machine.run(&mut self.walk, other)?;
-            self.owe(depth, vec![(other, label)])?;
+            self.owe(depth, &[(other, label)])?;
         }
         self.steps = steps;
         Ok(())
@@ -216,9 +220,9 @@ impl<M: Machine> Explorer<'_, M> {
         for &step in &steps {
             self.walk.clone_from(&self.stay);
             let label = self.machine.run(&mut self.walk, step)?;
-            let mut owed = sequence.clone();
-            owed.push((step, label));
-            self.owe(first, owed)?;
+            sequence.push((step, label));
+            self.owe(first, &sequence)?;
+            sequence.pop();
         }
         self.steps = steps;
         self.sequence = sequence;
@@ -226,18 +230,18 @@ impl<M: Machine> Explorer<'_, M> {
     }
 
     /// Insert a sequence into the tree of a level, unless something there covers it.
-    fn owe(&mut self, depth: usize, owed: Vec<Labelled<M>>) -> Result<(), M::Error> {
+    fn owe(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
         for at in 0..self.levels[depth].sleep.len() {
             let (asleep, label) = self.levels[depth].sleep[at].clone();
-            let covers = match place_of(&owed, asleep.process) {
-                Some(place) => owed[place].0 == asleep && self.is_initial(&owed, place),
-                None => self.passes(depth, &[], (asleep, label), &owed)?,
+            let covers = match place_of(owed, asleep.process) {
+                Some(place) => owed[place].0 == asleep && self.is_initial(owed, place),
+                None => self.passes(depth, &[], (asleep, label), owed)?,
             };
             if covers {
                 return Ok(());
             }
         }
-        self.insert(depth, owed)
+        self.insert(depth, owed.to_vec())
     }
 
     /// Follow the first branches that begin some execution equivalent to `owed`; where they part,

@@ -89,10 +89,10 @@ impl<M: Machine> Explorer<'_, M> {
                     return Ok(());
                 }
             } else {
-                let Some(ran) = self.trace.pop() else {
+                let Some((step, label)) = self.trace.pop() else {
                     return Ok(());
                 };
-                self.levels[depth - 1].sleep.push(ran);
+                self.levels[depth - 1].sleep.push((step, label.clone()));
                 self.settled = self.settled.min(self.trace.len());
             }
         }

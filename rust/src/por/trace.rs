@@ -91,11 +91,12 @@ impl<L: Clone> Trace<L> {
         self.steps.push(step);
     }
 
-    pub fn pop(&mut self) -> Option<(Step, L)> {
+    /// Take back the last event.
+    pub fn pop(&mut self) -> Option<(Step, &L)> {
         let step = self.steps.pop()?;
         let event = &self.events[self.steps.len()];
         self.own[event.who].pop();
-        Some((step, event.label.clone()))
+        Some((step, &event.label))
     }
 
     /// The races of a step that `process` would take next with this label.
@@ -153,7 +154,8 @@ impl<L: Clone> Trace<L> {
         for at in 0..found {
             let one = races[at];
             let between = |&other: &usize| other != one && self.before(one, other);
-            if !races[..found].iter().any(between) {
+            let enables = machine.enables(&self.events[one].label, label);
+            if !enables && !races[..found].iter().any(between) {
                 races.push(one);
             }
         }
