@@ -11,7 +11,7 @@
 //! - The label of a step is what it was *in the state it ran in*. An explorer never carries one to
 //!   another state unless what ran in between was independent and not `stale` for it.
 //! - Every execution ends, or the visitor cuts it.
-//! - A step that others disable without replacing it is told by `waiting` once it is stuck.
+//! - Steps that others can disable are `hindered`, and told by `waiting` when they are stuck.
 
 pub mod odpor;
 pub mod plain;
@@ -61,8 +61,17 @@ pub trait Machine {
         true
     }
 
-    /// Steps that are not enabled and might have been, had others not run: nobody runs them here,
-    /// so their races would go unseen.
+    /// Whether `later` was enabled by `first`, for sure: then it cannot come before. Saves looking.
+    fn enables(&self, _first: &Self::Label, _later: &Self::Label) -> bool {
+        false
+    }
+
+    /// Whether such a step is not always enabled, and others can disable it again.
+    fn hindered(&self, _label: &Self::Label) -> bool {
+        false
+    }
+
+    /// Hindered steps that are not enabled: nobody runs them, so their races would go unseen.
     fn waiting(&mut self, _state: &Self::State, _into: &mut Vec<(u32, Self::Label)>) {}
 }
 

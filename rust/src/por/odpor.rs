@@ -1,13 +1,14 @@
 //! Optimal dynamic partial-order reduction: one execution of each class, and none begun in vain.
 //!
-//! At the end of an execution every race (i, j) is turned round: what does not happen after i, and
-//! then the process of j, is a sequence that the level of i still owes, unless what sleeps there
-//! covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
+//! At the end of an execution every race (i, j) is turned round: what comes between and does not
+//! happen after i, and then the process of j, is a sequence that the level of i still owes, unless
+//! what sleeps there covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
 //! Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas).
 //!
 //! A race is turned round once, at the end of the first execution that has it. Later executions
 //! with the same beginning would insert the same again: while the level of i explores the same
-//! step, its tree and its sleepers only grow, and what rejects a sequence rejects its longer ones.
+//! step, its tree and its sleepers only grow. This is why the sequence must not hold what comes
+//! after j: that may differ, by a choice for instance, in an execution that is not looked at again.
 //!
 //! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
 
@@ -83,10 +84,13 @@ impl<M: Machine> Explorer<'_, M> {
                     return Ok(());
                 }
             } else {
-                let Some(ran) = self.trace.pop() else {
+                let Some((step, label)) = self.trace.pop() else {
                     return Ok(());
                 };
-                self.levels[depth - 1].sleep.push(ran);
+                let above = &mut self.levels[depth - 1];
+                if above.tree != NONE {
+                    above.sleep.push((step, label.clone()));
+                }
                 self.settled = self.settled.min(self.trace.len());
             }
         }
@@ -104,6 +108,9 @@ impl<M: Machine> Explorer<'_, M> {
         if !visitor.enter(self.machine, &level.state, path)? {
             return Ok(false);
         }
+        if level.tree != NONE && depth < visitor.depth() {
+            return Ok(true);
+        }
         self.steps.clear();
         self.machine.enabled(&level.state, &mut self.steps)?;
         let awake = |step: &&Step| !level.sleep.iter().any(|(asleep, _)| asleep == *step);
@@ -111,8 +118,6 @@ impl<M: Machine> Explorer<'_, M> {
             End::Over
         } else if depth >= visitor.depth() {
             End::Cut
-        } else if level.tree != NONE {
-            return Ok(true);
         } else if let Some(&step) = self.steps.iter().find(awake) {
             *next = Some(step);
             return Ok(true);
@@ -136,7 +141,7 @@ impl<M: Machine> Explorer<'_, M> {
         for &other in steps.iter().filter(|&&other| other != step) {
             self.walk.clone_from(&self.levels[depth].state);
             let label = self.machine.run(&mut self.walk, other)?;
-            self.owe(depth, vec![(other, label)])?;
+            self.owe(depth, &[(other, label)])?;
         }
         self.steps = steps;
         Ok(())
@@ -181,7 +186,7 @@ impl<M: Machine> Explorer<'_, M> {
         for later in self.settled..length {
             for at in 0..self.trace.races(later).len() {
                 let first = self.trace.races(later)[at];
-                self.turn(first, self.trace.steps[later].process)?;
+                self.turn((first, later), self.trace.steps[later].process)?;
             }
         }
         self.settled = length;
@@ -190,18 +195,19 @@ impl<M: Machine> Explorer<'_, M> {
             .waiting(&self.levels[length].state, &mut waiting);
         for (process, label) in waiting {
             for first in self.trace.races_of(self.machine, process, &label) {
-                self.turn(first, process)?;
+                self.turn((first, length), process)?;
             }
         }
         Ok(())
     }
 
-    /// Owe the level of `first` an execution in which `process` gets its turn before it.
-    fn turn(&mut self, first: usize, process: u32) -> Result<(), M::Error> {
+    /// Owe the level of `first` an execution in which `process`, which came at `later`, gets its turn
+    /// before it.
+    fn turn(&mut self, (first, later): (usize, usize), process: u32) -> Result<(), M::Error> {
         let mut sequence = std::mem::take(&mut self.sequence);
         sequence.clear();
         self.stay.clone_from(&self.levels[first].state);
-        for event in first + 1..self.trace.len() {
+        for event in first + 1..later {
             if !self.trace.before(first, event) {
                 let step = self.trace.steps[event];
                 let label = self.machine.run(&mut self.stay, step)?;
@@ -214,9 +220,9 @@ impl<M: Machine> Explorer<'_, M> {
         for &step in &steps {
             self.walk.clone_from(&self.stay);
             let label = self.machine.run(&mut self.walk, step)?;
-            let mut owed = sequence.clone();
-            owed.push((step, label));
-            self.owe(first, owed)?;
+            sequence.push((step, label));
+            self.owe(first, &sequence)?;
+            sequence.pop();
         }
         self.steps = steps;
         self.sequence = sequence;
@@ -224,18 +230,18 @@ impl<M: Machine> Explorer<'_, M> {
     }
 
     /// Insert a sequence into the tree of a level, unless something there covers it.
-    fn owe(&mut self, depth: usize, owed: Vec<Labelled<M>>) -> Result<(), M::Error> {
+    fn owe(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
         for at in 0..self.levels[depth].sleep.len() {
             let (asleep, label) = self.levels[depth].sleep[at].clone();
-            let covers = match place_of(&owed, asleep.process) {
-                Some(place) => owed[place].0 == asleep && self.is_initial(&owed, place),
-                None => self.passes(depth, &[], (asleep, label), &owed)?,
+            let covers = match place_of(owed, asleep.process) {
+                Some(place) => owed[place].0 == asleep && self.is_initial(owed, place),
+                None => self.passes(depth, &[], (asleep, label), owed)?,
             };
             if covers {
                 return Ok(());
             }
         }
-        self.insert(depth, owed)
+        self.insert(depth, owed.to_vec())
     }
 
     /// Follow the first branches that begin some execution equivalent to `owed`; where they part,

@@ -4,6 +4,10 @@
 //! At the end of an execution each race (i, j) adds a process to those tried at the level of i:
 //! `dpor` the process of j where it is enabled there, else one that it waits for, else all; `sdpor`
 //! one that can begin what does not happen after i and then j, unless such a one is there already.
+//!
+//! What sleeps is no good to `dpor`: a set of processes is shown to be persistent by exploring each
+//! of them, and what sleeps is not explored, so its own races would go unseen. `sdpor` may rely on
+//! a sleeper: a sequence that it can begin was covered where it was explored.
 
 use super::trace::Trace;
 use super::{End, Machine, Step, Visitor};
@@ -85,10 +89,10 @@ impl<M: Machine> Explorer<'_, M> {
                     return Ok(());
                 }
             } else {
-                let Some(ran) = self.trace.pop() else {
+                let Some((step, label)) = self.trace.pop() else {
                     return Ok(());
                 };
-                self.levels[depth - 1].sleep.push(ran);
+                self.levels[depth - 1].sleep.push((step, label.clone()));
                 self.settled = self.settled.min(self.trace.len());
             }
         }
@@ -123,20 +127,22 @@ impl<M: Machine> Explorer<'_, M> {
         Ok(more)
     }
 
-    /// See that a process, with all its choices, is tried at a level.
+    /// See that a process, with all its choices, is tried at a level; whether it is.
     fn attempt(&mut self, depth: usize, process: u32) -> Result<bool, M::Error> {
         let level = &mut self.levels[depth];
         if level.tried.contains(&process) {
             return Ok(true);
         }
-        let before = level.todo.len();
+        self.steps.clear();
         self.machine
-            .choices(&level.state, process, &mut level.todo)?;
-        let enabled = level.todo.len() > before;
-        if enabled {
+            .choices(&level.state, process, &mut self.steps)?;
+        let awake = |step: &&Step| !level.sleeps(**step);
+        let awake: Vec<Step> = self.steps.iter().filter(awake).copied().collect();
+        level.todo.extend_from_slice(&awake);
+        if !awake.is_empty() {
             level.tried.push(process);
         }
-        Ok(enabled)
+        Ok(!awake.is_empty())
     }
 
     fn descend(&mut self, step: Step) -> Result<(), M::Error> {
@@ -193,11 +199,13 @@ impl<M: Machine> Explorer<'_, M> {
         let Some(beginners) = self.beginners(first, later, process)? else {
             return Ok(()); // it was enabled by `first`
         };
-        let tried = &self.levels[first].tried;
         match self.sets {
             Sets::Source => {
-                if !beginners.iter().any(|beginner| tried.contains(beginner)) {
-                    self.attempt(first, beginners[0])?;
+                let level = &self.levels[first];
+                let covers =
+                    |&step: &Step| level.tried.contains(&step.process) || level.sleeps(step);
+                if !beginners.iter().any(|&step| covers(&step)) {
+                    self.attempt(first, beginners[0].process)?;
                 }
                 Ok(())
             }
@@ -229,21 +237,21 @@ impl<M: Machine> Explorer<'_, M> {
         Ok(())
     }
 
-    /// The processes that can begin what does not happen after `first` and then `process`; `None`
+    /// The steps that can begin what does not happen after `first` and then `process`; `None`
     /// if that one cannot come before `first` at all.
     fn beginners(
         &mut self,
         first: usize,
         later: usize,
         process: u32,
-    ) -> Result<Option<Vec<u32>>, M::Error> {
-        let mut owed: Vec<(u32, M::Label)> = Vec::new();
+    ) -> Result<Option<Vec<Step>>, M::Error> {
+        let mut owed: Vec<(Step, M::Label)> = Vec::new();
         self.scratch.clone_from(&self.levels[first].state);
         for event in first + 1..later {
             if !self.trace.before(first, event) {
                 let step = self.trace.steps[event];
                 let label = self.machine.run(&mut self.scratch, step)?;
-                owed.push((step.process, label));
+                owed.push((step, label));
             }
         }
         self.steps.clear();
@@ -253,11 +261,13 @@ impl<M: Machine> Explorer<'_, M> {
             return Ok(None);
         };
         let label = self.machine.run(&mut self.scratch, step)?;
-        owed.push((process, label));
+        owed.push((step, label));
         let begins = |&at: &usize| {
             let (who, label) = &owed[at];
             let mut before = owed[..at].iter();
-            before.all(|(other, known)| other != who && !self.machine.dependent(known, label))
+            before.all(|(other, known)| {
+                other.process != who.process && !self.machine.dependent(known, label)
+            })
         };
         let beginners = (0..owed.len()).filter(begins);
         Ok(Some(beginners.map(|at| owed[at].0).collect()))

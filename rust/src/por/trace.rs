@@ -14,7 +14,8 @@ struct Event<L> {
     who: usize,
     place: u32,
     clock: Vec<u32>,
-    /// Events that race with this one: dependent, and nothing is between.
+    /// Events that race with this one: dependent, and nothing is between. Where others can hinder
+    /// this one, all that are dependent: it may have been enabled before any of them, and not since.
     races: Vec<usize>,
 }
 
@@ -90,11 +91,12 @@ impl<L: Clone> Trace<L> {
         self.steps.push(step);
     }
 
-    pub fn pop(&mut self) -> Option<(Step, L)> {
+    /// Take back the last event.
+    pub fn pop(&mut self) -> Option<(Step, &L)> {
         let step = self.steps.pop()?;
         let event = &self.events[self.steps.len()];
         self.own[event.who].pop();
-        Some((step, event.label.clone()))
+        Some((step, &event.label))
     }
 
     /// The races of a step that `process` would take next with this label.
@@ -126,27 +128,34 @@ impl<L: Clone> Trace<L> {
             clock.extend_from_slice(&self.events[last].clock);
         }
         clock.resize(self.own.len().max(who + 1), 0);
-        for (other, own) in self
-            .own
-            .iter()
-            .enumerate()
-            .filter(|&(other, _)| other != who)
-        {
-            let seen = clock[other] as usize;
+        let hindered = machine.hindered(label);
+        for (other, own) in self.own.iter().enumerate() {
+            let unseen = match other == who {
+                true => &[],
+                false => &own[clock[other] as usize..],
+            };
             let dependent = |&&event: &&usize| machine.dependent(&self.events[event].label, label);
-            races.extend(own[seen..].iter().rev().find(dependent));
+            let mut found = unseen.iter().rev().filter(dependent);
+            match hindered {
+                true => races.extend(found),
+                false => races.extend(found.next()),
+            }
         }
         for &event in races.iter() {
             let known = &self.events[event].clock;
             let joined = clock.iter_mut().zip(known);
             joined.for_each(|(mine, &its)| *mine = (*mine).max(its));
         }
+        if hindered {
+            return;
+        }
         // One that comes before another found is ordered by that one: no race.
         let found = races.len();
         for at in 0..found {
             let one = races[at];
             let between = |&other: &usize| other != one && self.before(one, other);
-            if !races[..found].iter().any(between) {
+            let enables = machine.enables(&self.events[one].label, label);
+            if !enables && !races[..found].iter().any(between) {
                 races.push(one);
             }
         }

@@ -125,12 +125,13 @@ pub fn post_it(state: &mut State, mut post: Post) -> Label {
     }
 }
 
-/// Return one complete member, or give up. `none`: whether giving up is possible.
+/// Return one complete member, or give up. `none`: whether giving up is possible; `waits`: whether
+/// it never is.
 pub fn wait(
     state: &mut State,
     step: Step,
     slots: &[u32],
-    none: bool,
+    (none, waits): (bool, bool),
 ) -> PyResult<(Label, Response)> {
     let Step { process, choice } = step;
     let mut label = Label::of(process, Kind::Wait);
@@ -144,6 +145,7 @@ pub fn wait(
     label.link = links.next().unwrap_or((0, 0));
     let more: Vec<Link> = links.collect();
     label.more = (!more.is_empty()).then(|| more.into());
+    label.only = waits && slots.len() == 1;
     if choice == NONE && none {
         return Ok((label, chosen(NONE)));
     }

@@ -56,6 +56,8 @@ pub struct Label {
     pub link: Link,
     /// Further members of a wait.
     pub more: Option<Box<[Link]>>,
+    /// A wait for this member alone.
+    pub only: bool,
 }
 
 impl Label {
@@ -68,6 +70,7 @@ impl Label {
             target: u32::MAX,
             link: (0, 0),
             more: None,
+            only: false,
         }
     }
 
@@ -101,6 +104,16 @@ fn one_way(memo: &Memo, one: &Label, other: &Label) -> bool {
         (Kind::Create, Kind::Join) => one.target == other.target || one.target == other.process,
         (Kind::Create | Kind::Join, _) => one.target == other.process,
         _ => false,
+    }
+}
+
+/// Whether `first`, a race with `later`, is what that one had to wait for.
+#[inline]
+pub fn enables(first: &Label, later: &Label) -> bool {
+    match later.kind {
+        Kind::Wait => later.only && first.kind != Kind::Kill,
+        Kind::Join => first.process == later.target && first.kind != Kind::Kill,
+        _ => first.kind == Kind::Create && first.target == later.process,
     }
 }
 

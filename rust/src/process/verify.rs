@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::label::Label;
-use super::state::State;
+use super::op::overlap;
+use super::state::{Post, State};
 use super::world::World;
 use crate::por::{Machine, Step};
 
@@ -74,22 +75,31 @@ fn compare(world: &mut World, state: &State, one: Step, other: Step) -> PyResult
     Ok(None)
 }
 
-/// Equal, but for the order of sends that nobody can tell apart.
+/// Equal, but for the order of posts that nobody can tell apart.
 fn same(world: &World, one: &State, other: &State) -> bool {
-    let tidy = |state: &State| {
-        let mut state = state.clone();
-        for end in 1..state.posts.len() {
-            for at in (1..=end).rev() {
-                let (before, post) = (state.posts[at - 1], state.posts[at]);
-                let alike = before.mailbox == post.mailbox && before.send && post.send;
-                let free = alike && !world.memo.joins(post.mailbox, before.key, post.key);
-                if !free || before.post < post.post {
-                    break;
-                }
-                state.posts.swap(at - 1, at);
-            }
-        }
-        state.fingerprint()
+    tidy(world, one) == tidy(world, other)
+}
+
+/// The fingerprint with each post as far to the front as those it commutes with and that have
+/// greater names let it: the least of all equivalent orders.
+fn tidy(world: &World, state: &State) -> u64 {
+    let commute = |one: &Post, other: &Post| {
+        let bound = match one.send {
+            true => world.memo.joins(one.mailbox, one.key, other.key),
+            false => overlap(one.key, other.key),
+        };
+        one.mailbox == other.mailbox && one.send == other.send && !bound
     };
-    tidy(one) == tidy(other)
+    let mut posts: Vec<Post> = Vec::new();
+    for post in &state.posts {
+        let free = posts.iter().rev().take_while(|known| commute(known, post));
+        let from = posts.len() - free.count();
+        let greater = posts[from..]
+            .iter()
+            .position(|known| known.post > post.post);
+        posts.insert(greater.map_or(posts.len(), |at| from + at), *post);
+    }
+    let mut state = state.clone();
+    state.posts = posts;
+    state.fingerprint()
 }

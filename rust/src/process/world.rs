@@ -112,7 +112,15 @@ impl Machine for World {
         label::stale(ran, label)
     }
 
-    /// Only a probe can be disabled: somebody else received what it would have seen.
+    fn enables(&self, first: &Label, later: &Label) -> bool {
+        label::enables(first, later)
+    }
+
+    /// A probe that waits can be disabled: somebody else receives what it would have seen.
+    fn hindered(&self, label: &Label) -> bool {
+        label.kind == Kind::Probe
+    }
+
     fn waiting(&mut self, state: &State, into: &mut Vec<(u32, Label)>) {
         for (at, member) in state.members.iter().enumerate() {
             if member.status != Status::Running {
@@ -205,10 +213,10 @@ impl World {
                 };
                 (post_it(state, post), QUIET)
             }
-            Op::Wait { timeout, ref slots } => wait(state, step, slots, timeout)?,
+            Op::Wait { timeout, ref slots } => wait(state, step, slots, (timeout, !timeout))?,
             Op::Test(ref slots) => {
                 let none = !complete(state, process, slots, &mut |_| {})?;
-                wait(state, step, slots, none)?
+                wait(state, step, slots, (none, false))?
             }
             Op::Probe { mailbox, want, .. } => {
                 let seen = first(state, mailbox, true, want).map(|at| state.posts[at]);

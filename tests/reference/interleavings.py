@@ -1,0 +1,127 @@
+"""All interleavings of a program, and which of them differ in more than the order of steps.
+
+Dependence is stated over a whole execution, where it is known who met whom: a wait depends on every
+post that meets one of its members, be it before or after.
+"""
+
+from dataclasses import dataclass, field
+
+from reference.processes import Event, World, fits, key_of, overlap
+from unit.process import scripts as ops
+from unit.process.scripts import Bridge
+
+POSTS = (ops.SEND, ops.RECV)
+WAITS = (ops.WAIT, ops.TEST)
+
+
+@dataclass
+class Explored:
+    """What all executions together show."""
+
+    nodes: int = 0
+    paths: list[tuple] = field(default_factory=list)
+    states: set = field(default_factory=set)
+    wants: set = field(default_factory=set)  # (mailbox, want) of receives and probes
+
+
+def explore(bridge: Bridge, count: int, most: int) -> Explored | None:
+    """Every execution; `None` if there are more than `most` nodes."""
+    found = Explored()
+    todo = [(World(bridge, count), ())]
+    while todo:
+        world, path = todo.pop()
+        found.nodes += 1
+        if found.nodes > most:
+            return None
+        found.states.add(world.key())
+        for process in world.answers:
+            code, args = world.op(process)
+            if code in (ops.RECV, ops.PROBE):
+                mailbox = args[0] if code == ops.RECV else args[1]
+                found.wants.add((mailbox, args[-2:]))
+        steps = list(world.enabled())
+        for step in steps:
+            then = world.copy()
+            then.take(*step)
+            todo.append((then, (*path, step)))
+        if not steps:
+            found.paths.append(path)
+    return found
+
+
+def replay(bridge: Bridge, count: int, path) -> tuple[World, list[Event]]:
+    world = World(bridge, count)
+    return world, [world.take(*step) for step in path]
+
+
+def outcome(world: World):
+    """How an execution ended: who heard what, who is stuck, what is left."""
+    stuck = tuple(sorted(who for who in world.answers if not world.over(who)))
+    failed = tuple(sorted(who for who in world.answers if world.op(who)[0] == ops.FAIL))
+    left = sorted((post, world.ops[post]) for posts in world.boxes.values() for post in posts)
+    heard = tuple(sorted(world.answers.items()))
+    return heard, stuck, failed, tuple(left), tuple(sorted(world.published.items()))
+
+
+def class_of(world: World, events: list[Event], wants: set):
+    """The same for executions that differ only in the order of independent steps."""
+    names, places = [], {}
+    for event in events:
+        place = places[event.process] = places.get(event.process, 0) + 1
+        names.append((event.process, place, event.answer))
+    ordered = [
+        (names[i], names[j])
+        for j in range(len(events))
+        for i in range(j)
+        if dependent(world, events[i], events[j], wants)
+    ]
+    return frozenset(names), frozenset(ordered)
+
+
+def dependent(world: World, one: Event, other: Event, wants: set) -> bool:
+    if one.process == other.process:
+        return True
+    return rules(world, one, other, wants) or rules(world, other, one, wants)
+
+
+def rules(world: World, one: Event, other: Event, wants: set) -> bool:
+    (code, args), (its, theirs) = one.op, other.op
+    if code == ops.KILL or code == its == ops.PUBLISH:
+        return True
+    if code in (ops.CREATE, ops.JOIN):
+        return args[0] == other.process or (its == ops.JOIN and theirs[0] == args[0])
+    if code == its == ops.SEND:
+        keys = [args[2:4], theirs[2:4]]
+        both = [all(fits(want, key) for key in keys) for box, want in wants if box == args[0]]
+        return args[0] == theirs[0] and (keys[0] == keys[1] or any(both))
+    if code == its == ops.RECV:
+        return args[0] == theirs[0] and overlap(args[1:3], theirs[1:3])
+    if code in WAITS and its in POSTS:
+        notice = [post for post in one.posts if not buffered(world, post)]
+        return any(world.met.get(post) == other.posts[0] for post in notice)
+    if code == ops.CANCEL and one.answer[0] == 0 and its in POSTS:
+        return world.met.get(one.posts[0]) == other.posts[0]
+    if code == ops.CANCEL and one.answer[0] == 1:
+        kind, posted = world.ops[one.posts[0]]
+        if its in POSTS and its != kind and theirs[0] == posted[0]:
+            mine, key = key_of(world.ops[one.posts[0]]), key_of(other.op)
+            return fits(key, mine) if kind == ops.SEND else fits(mine, key)
+    if code == ops.PROBE:
+        return probed(world, args[1], args[2:4], other)
+    return False
+
+
+def probed(world: World, mailbox: int, want, other: Event) -> bool:
+    its, theirs = other.op
+    if its == ops.CANCEL and other.answer[0] == 1:
+        kind, posted = world.ops[other.posts[0]]
+        return kind == ops.SEND and posted[0] == mailbox and fits(want, posted[2:4])
+    if its not in POSTS or theirs[0] != mailbox:
+        return False
+    key = key_of(other.op)
+    return fits(want, key) if its == ops.SEND else overlap(want, key)
+
+
+def buffered(world: World, post) -> bool:
+    code, args = world.ops[post]
+    return code == ops.SEND and bool(args[4])
