@@ -138,6 +138,7 @@ class Fence:
                 _replace_conversion(name, least)
             Fence.saved.append((random, "Random", random.Random))
             random.Random = ProcessRandom  # type: ignore[misc]
+            _replace_numpy()
         if self._quiet:
             self._stdout = sys.stdout
             sys.stdout = Output(sys.stdout)
@@ -181,6 +182,27 @@ def _replace_conversion(name: str, least: int) -> None:
 
     Fence.saved.append((time, name, original))
     setattr(time, name, controlled)
+
+
+def _replace_numpy() -> None:
+    """NumPy's global stream of numbers; its generators take their seeds from `os.urandom`."""
+    numpy = sys.modules.get("numpy.random")
+    state_class: Any = getattr(numpy, "RandomState", None)
+    if state_class is None:
+        return
+
+    def draw(name: str) -> Callable[..., Any]:
+        def drawn(*args: Any, **named: Any) -> Any:
+            notes = current().notes
+            if "numpy" not in notes:
+                notes["numpy"] = state_class(current().random.getrandbits(32))
+            return getattr(notes["numpy"], name)(*args, **named)
+
+        return drawn
+
+    for name in dir(numpy):
+        if isinstance(getattr(getattr(numpy, name), "__self__", None), state_class):
+            _replace(numpy, name, draw(name))
 
 
 class Output(io.TextIOBase):
