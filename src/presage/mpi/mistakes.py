@@ -39,6 +39,9 @@ class MPIException(Misuse):
     error_string = property(Get_error_string)
 
 
+MPIException.__name__ = "MPI.Exception"  # as scripts and reports call it
+
+
 def invalid(text: str) -> MPIException:
     """An argument that MPI does not allow."""
     return MPIException("invalid-argument", text)

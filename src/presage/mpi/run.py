@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from presage.mpi.launch import script
 from presage.mpi.module import uninstall
-from presage.mpi.script import script
 from presage.mpi.waiting import who_waits
 from presage.process.context import current, is_running
 from presage.process.fence import Fence

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from presage.process.context import Context
-from presage.process.ops import Failed, Op
-from presage.process.world import ProcessWorld
+from presage.process.ops import Failed, Op, Send
+from presage.process.world import Post, ProcessWorld
 
 
 def describe(op: Op, context: Context) -> str:
@@ -32,3 +34,19 @@ def who_waits(world: ProcessWorld) -> str:
         told += f"; rank {', '.join(map(str, ended))} has ended" if ended else ""
         lines.append(told)
     return "\n".join(lines)
+
+
+def unmatched(posts: Iterable[Post]) -> str:
+    """Messages that nobody received, and receives that got nothing, when all ranks have ended."""
+    return "; ".join(_unmatched(post) for post in posts)
+
+
+def _unmatched(post: Post) -> str:
+    where, _, dest = post.op.mailbox.rpartition("/")
+    if "#" in post.op.mailbox:
+        where = post.op.mailbox.partition("#")[0]
+        return f"{post.owner} made a collective call on {where} that others did not make"
+    if isinstance(post.op, Send):
+        tag = post.op.key[1]
+        return f"{post.owner} sent a message with tag {tag} to rank {dest} of {where}: not received"
+    return f"{post.owner} asked for a message on {where}: none came"

@@ -8,6 +8,7 @@ names the process. What a process prints is kept for its trace.
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import random
@@ -186,10 +187,10 @@ def _replace_conversion(name: str, least: int) -> None:
 
 def _replace_numpy() -> None:
     """NumPy's global stream of numbers; its generators take their seeds from `os.urandom`."""
-    numpy = sys.modules.get("numpy.random")
-    state_class: Any = getattr(numpy, "RandomState", None)
-    if state_class is None:
+    if "numpy" not in sys.modules:
         return
+    numpy: Any = importlib.import_module("numpy.random")  # NumPy itself loads it when it is used
+    state_class: Any = numpy.RandomState
 
     def draw(name: str) -> Callable[..., Any]:
         def drawn(*args: Any, **named: Any) -> Any:
@@ -200,9 +201,12 @@ def _replace_numpy() -> None:
 
         return drawn
 
+    others = {"seed": "seed", "sample": "random_sample", "ranf": "random_sample"}
     for name in dir(numpy):
         if isinstance(getattr(getattr(numpy, name), "__self__", None), state_class):
             _replace(numpy, name, draw(name))
+        elif name in others:
+            _replace(numpy, name, draw(others[name]))
 
 
 class Output(io.TextIOBase):

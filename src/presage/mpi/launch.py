@@ -9,12 +9,13 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from presage.errors import BadTarget, explain
+from presage.model.source import place
 from presage.mpi.finish import finalize
 from presage.mpi.mistakes import MPIException
 from presage.mpi.module import install
@@ -102,8 +103,7 @@ def script(
         )
     file = Path(path)
     made = Script(file, _compiled(file), args)
-    places: dict[tuple[str, int, int], str] = {}
-    body = _body(made, ranks, buffering == "eager", strict, places)
+    body = Body(made, ranks, buffering == "eager", strict)
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
     return Program(processes, name=file.stem, leftovers=strict)
 
@@ -133,13 +133,30 @@ def _compiled(path: Path) -> CodeType:
         ) from error
 
 
-def _body(
-    made: Script, ranks: int, eager: bool, strict: bool, places: dict[tuple[str, int, int], str]
-) -> Callable[[int], None]:
-    def rank(number: int) -> None:
-        main = ModuleType("__main__")
-        begin(number, ranks, eager=eager, strict=strict, main=main, places=places)
-        current().at_end.append(finalize)
-        made.run(main)
+class Body:
+    """What a rank runs. Where reports ask where it is written, it is the script."""
 
-    return rank
+    __name__ = "<script>"
+
+    def __init__(self, made: Script, ranks: int, eager: bool, strict: bool) -> None:
+        self._made = made
+        self._ranks = ranks
+        self._eager = eager
+        self._strict = strict
+        self._places: dict[tuple[str, int, int], str] = {}
+
+    def __repr__(self) -> str:
+        return place(str(self._made.path), 1)
+
+    def __call__(self, number: int) -> None:
+        main = ModuleType("__main__")
+        begin(
+            number,
+            self._ranks,
+            eager=self._eager,
+            strict=self._strict,
+            main=main,
+            places=self._places,
+        )
+        current().at_end.append(finalize)
+        self._made.run(main)
