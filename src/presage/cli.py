@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from presage.errors import BadTarget, BadTrace, PresageError, explain
-from presage.options import Parser, add_check, add_target, hunt_of, positive
+from presage.options import Parser, add_check, add_mpirun, add_target, hunt_of, positive
 from presage.version import VERSION
 
 if TYPE_CHECKING:
@@ -189,6 +189,18 @@ def run_doctor(args: argparse.Namespace) -> int:
     return EXIT_NONDETERMINISM if examined.findings else EXIT_HELD
 
 
+def run_mpirun(args: argparse.Namespace) -> int:
+    """`presage mpirun`: one plain run of an mpi4py script, which prints for itself."""
+    from presage.mpi.run import mpirun
+
+    outcome = mpirun(args.script, args.ranks, args.args, tagged=args.tag_output)
+    sys.stdout.flush()
+    if outcome.is_ok:
+        return EXIT_HELD
+    _complain(f"{outcome.kind}\n{outcome.text}")
+    return EXIT_VIOLATION
+
+
 def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
     """The doctor's work in one of its processes."""
     from presage import hashseeds
@@ -229,6 +241,8 @@ def _parser() -> Parser:
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)
     doctor.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
+    mpirun = _add(commands, "mpirun", run_mpirun, "run an mpi4py script once, without MPI")
+    add_mpirun(mpirun)
     return parser
 
 

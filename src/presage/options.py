@@ -118,6 +118,14 @@ def add_target(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def add_mpirun(parser: Parser) -> None:
+    """The options of `presage mpirun`; what follows the script is the script's."""
+    parser.add_argument("-n", "--np", dest="ranks", metavar="N", type=positive, default=1)
+    parser.add_argument("--tag-output", action="store_true", help="the rank before each line")
+    parser.add_argument("script", metavar="SCRIPT", help="a script that uses mpi4py")
+    parser.add_argument("args", nargs=argparse.REMAINDER, help="of the script")
+
+
 def at_least(least: int) -> Any:
     """The type of a count that is `least` or more."""
 

@@ -8,6 +8,7 @@ names the process. What a process prints is kept for its trace.
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import random
@@ -138,6 +139,7 @@ class Fence:
                 _replace_conversion(name, least)
             Fence.saved.append((random, "Random", random.Random))
             random.Random = ProcessRandom  # type: ignore[misc]
+            _replace_numpy()
         if self._quiet:
             self._stdout = sys.stdout
             sys.stdout = Output(sys.stdout)
@@ -181,6 +183,30 @@ def _replace_conversion(name: str, least: int) -> None:
 
     Fence.saved.append((time, name, original))
     setattr(time, name, controlled)
+
+
+def _replace_numpy() -> None:
+    """NumPy's global stream of numbers; its generators take their seeds from `os.urandom`."""
+    if "numpy" not in sys.modules:
+        return
+    numpy: Any = importlib.import_module("numpy.random")  # NumPy itself loads it when it is used
+    state_class: Any = numpy.RandomState
+
+    def draw(name: str) -> Callable[..., Any]:
+        def drawn(*args: Any, **named: Any) -> Any:
+            notes = current().notes
+            if "numpy" not in notes:
+                notes["numpy"] = state_class(current().random.getrandbits(32))
+            return getattr(notes["numpy"], name)(*args, **named)
+
+        return drawn
+
+    others = {"seed": "seed", "sample": "random_sample", "ranf": "random_sample"}
+    for name in dir(numpy):
+        if isinstance(getattr(getattr(numpy, name), "__self__", None), state_class):
+            _replace(numpy, name, draw(name))
+        elif name in others:
+            _replace(numpy, name, draw(others[name]))
 
 
 class Output(io.TextIOBase):

@@ -1,0 +1,162 @@
+"""An unmodified script as a program: one process for each rank.
+
+The script is compiled once, and run by each rank in a namespace of its own, as `__main__`. Modules
+beside the script are the rank's own, too, so that ranks share nothing; all others are shared.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from presage.errors import BadTarget, explain
+from presage.model.source import place
+from presage.mpi.finish import finalize
+from presage.mpi.mistakes import MPIException
+from presage.mpi.module import install
+from presage.mpi.rank import begin
+from presage.process.context import current
+from presage.process.program import Process, Program
+
+BUFFERINGS = ("zero", "eager")
+
+
+class Script:
+    """A script, ready to be run by ranks."""
+
+    def __init__(self, path: Path, code: CodeType, args: Sequence[str]) -> None:
+        self.path = path
+        self.args = tuple(args)
+        self._code = code
+        self._folder = str(path.parent)
+
+    def run(self, main: ModuleType) -> None:
+        """Run it once, for the rank at hand."""
+        install()
+        sys.argv = [str(self.path), *self.args]
+        if self._folder not in sys.path:
+            sys.path.insert(0, self._folder)
+        imports = _OwnModules(self._folder)
+        main.__dict__.update(__file__=str(self.path), __builtins__=imports.builtins())
+        try:
+            exec(self._code, main.__dict__)
+        except SystemExit as ended:
+            if ended.code not in (None, 0):
+                raise MPIException("abort", f"the script ends with status {ended.code}") from ended
+
+
+class _OwnModules:
+    """Modules that lie beside the script: each rank has its own."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._modules: dict[str, ModuleType] = {}
+
+    def builtins(self) -> dict[str, Any]:
+        return {**vars(builtins), "__import__": self._import}
+
+    def _import(self, name: str, *args: Any, **named: Any) -> Any:
+        sys.modules.update(self._modules)
+        try:
+            return builtins.__import__(name, *args, **named)
+        finally:
+            for module_name, module in list(sys.modules.items()):
+                if self._is_own(module):
+                    self._modules[module_name] = module
+                    del sys.modules[module_name]
+
+    def _is_own(self, module: ModuleType) -> bool:
+        file = getattr(module, "__file__", None)
+        return (
+            isinstance(file, str)
+            and file.startswith(self._folder)
+            and "site-packages" not in file
+            and module.__name__ != "__main__"
+        )
+
+
+def script(
+    path: str | Path,
+    ranks: int,
+    args: Sequence[str] = (),
+    buffering: str = "zero",
+    *,
+    strict: bool = True,
+) -> Program:
+    """The program of `ranks` processes that run the script.
+
+    `buffering`: whether a standard send waits for its receive (`zero`) or never does (`eager`).
+    `strict`: whether requests and handles that are left open at the end are reported.
+    """
+    if ranks < 1 or buffering not in BUFFERINGS:
+        raise BadTarget(
+            explain(
+                f"a script cannot be run by {ranks} ranks with buffering `{buffering}`",
+                "a misspelt word, or a number below 1",
+                "1 rank or more, and `zero` or `eager`; `both` are two programs",
+            )
+        )
+    file = Path(path)
+    made = Script(file, _compiled(file), args)
+    body = Body(made, ranks, buffering == "eager", strict)
+    processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
+    return Program(processes, name=file.stem, leftovers=strict)
+
+
+def _compiled(path: Path) -> CodeType:
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise BadTarget(
+            explain(
+                f"the script `{path}` cannot be read: {error.strerror}",
+                "a misspelt path, or another folder",
+                "give the path of an mpi4py script",
+            )
+        ) from error
+    if b"numpy" in source and importlib.util.find_spec("numpy") is not None:
+        importlib.import_module("numpy")  # before its chance is taken under control
+    try:
+        return compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise BadTarget(
+            explain(
+                f"the script `{path}` is no Python: {error}",
+                "a slip in the script, or a file of another kind",
+                "correct it where the text says",
+            )
+        ) from error
+
+
+class Body:
+    """What a rank runs. Where reports ask where it is written, it is the script."""
+
+    __name__ = "<script>"
+
+    def __init__(self, made: Script, ranks: int, eager: bool, strict: bool) -> None:
+        self._made = made
+        self._ranks = ranks
+        self._eager = eager
+        self._strict = strict
+        self._places: dict[tuple[str, int, int], str] = {}
+
+    def __repr__(self) -> str:
+        return place(str(self._made.path), 1)
+
+    def __call__(self, number: int) -> None:
+        main = ModuleType("__main__")
+        begin(
+            number,
+            self._ranks,
+            eager=self._eager,
+            strict=self._strict,
+            main=main,
+            places=self._places,
+        )
+        current().at_end.append(finalize)
+        self._made.run(main)

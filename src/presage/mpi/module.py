@@ -1,0 +1,157 @@
+"""The module that scripts import as `mpi4py.MPI`, and the package around it.
+
+It is installed when a rank starts: in presage's own interpreter nothing called `mpi4py` is needed,
+and one that is installed is put back by `uninstall`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any, NoReturn
+
+from presage.mpi import cart, comm, group, status
+from presage.mpi.buffers import BOTTOM, IN_PLACE
+from presage.mpi.datatype import TYPES, Datatype
+from presage.mpi.finish import finalize
+from presage.mpi.message import MESSAGE_NULL, Message
+from presage.mpi.mistakes import SUCCESS, MPIException
+from presage.mpi.op import OPS, Op
+from presage.mpi.persistent import Prequest
+from presage.mpi.rank import here
+from presage.mpi.request import REQUEST_NULL, Request
+from presage.process.context import current
+
+VERSION = "4.0.0"  # of mpi4py, whose names these are
+TICK = 1e-6
+
+CLASSES = {
+    "Comm": comm.Comm,
+    "Intracomm": comm.Intracomm,
+    "Cartcomm": cart.Cartcomm,
+    "Group": group.Group,
+    "Status": status.Status,
+    "Request": Request,
+    "Prequest": Prequest,
+    "Message": Message,
+    "Op": Op,
+    "Datatype": Datatype,
+    "Exception": MPIException,
+}
+
+CONSTANTS = {
+    "ANY_SOURCE": status.ANY_SOURCE,
+    "ANY_TAG": status.ANY_TAG,
+    "PROC_NULL": status.PROC_NULL,
+    "ROOT": status.ROOT,
+    "UNDEFINED": status.UNDEFINED,
+    "IDENT": group.IDENT,
+    "CONGRUENT": group.CONGRUENT,
+    "SIMILAR": group.SIMILAR,
+    "UNEQUAL": group.UNEQUAL,
+    "CART": cart.CART,
+    "GRAPH": cart.GRAPH,
+    "DIST_GRAPH": cart.DIST_GRAPH,
+    "TAG_UB": 0,
+    "COMM_TYPE_SHARED": comm.COMM_TYPE_SHARED,
+    "BSEND_OVERHEAD": 64,
+    "MAX_PROCESSOR_NAME": 256,
+    "MAX_ERROR_STRING": 256,
+    "THREAD_SINGLE": 0,
+    "THREAD_FUNNELED": 1,
+    "THREAD_SERIALIZED": 2,
+    "THREAD_MULTIPLE": 3,
+    "SUCCESS": SUCCESS,
+    "ERR_TRUNCATE": 15,
+    "ERR_OTHER": 16,
+    "VERSION": 4,
+    "SUBVERSION": 0,
+    "IN_PLACE": IN_PLACE,
+    "BOTTOM": BOTTOM,
+    "COMM_WORLD": comm.COMM_WORLD,
+    "COMM_SELF": comm.COMM_SELF,
+    "COMM_NULL": comm.COMM_NULL,
+    "GROUP_NULL": group.GROUP_NULL,
+    "GROUP_EMPTY": group.GROUP_EMPTY,
+    "REQUEST_NULL": REQUEST_NULL,
+    "MESSAGE_NULL": MESSAGE_NULL,
+    "INFO_NULL": None,
+    "ERRORS_RETURN": None,
+    "ERRORS_ARE_FATAL": None,
+}
+
+
+def wtime() -> float:
+    """The rank's own clock; every look at it takes a moment, so that no duration is 0."""
+    rank, context = here(), current()
+    context.clock_read = True
+    rank.times_read += 1
+    return context.clock + rank.times_read * TICK
+
+
+def _functions() -> dict[str, Any]:
+    return {
+        "Init": lambda: None,
+        "Init_thread": lambda required=3: required,
+        "Finalize": finalize,
+        "Is_initialized": lambda: True,
+        "Is_finalized": lambda: here().finalized,
+        "Query_thread": lambda: CONSTANTS["THREAD_SINGLE"],
+        "Is_thread_main": lambda: True,
+        "Wtime": wtime,
+        "Wtick": lambda: TICK,
+        "Get_processor_name": lambda: "presage",
+        "Get_version": lambda: (4, 0),
+        "Get_library_version": lambda: "presage",
+        "Get_vendor": lambda: ("presage", (0, 1, 0)),
+        "Attach_buffer": lambda buf: None,
+        "Detach_buffer": lambda: None,
+        "Compute_dims": cart.compute_dims,
+        "Get_error_string": str,
+        "Alloc_mem": lambda size, info=None: memoryview(bytearray(size)),
+        "Free_mem": lambda mem: None,
+        "_typedict": {},
+    }
+
+
+def _missing(name: str) -> NoReturn:
+    raise AttributeError(
+        f"presage's mpi4py.MPI has no `{name}`; what it has is listed in docs/reference/mpi.md"
+    )
+
+
+def _build() -> dict[str, ModuleType]:
+    package, mpi = ModuleType("mpi4py"), ModuleType("mpi4py.MPI")
+    util, pkl5 = ModuleType("mpi4py.util"), ModuleType("mpi4py.util.pkl5")
+    named: dict[str, Any] = {**CLASSES, **CONSTANTS, **TYPES, **OPS, **_functions()}
+    mpi.__dict__.update(named, __getattr__=_missing, __package__="mpi4py")
+    rc = SimpleNamespace(initialize=True, finalize=None, threads=True, thread_level="multiple")
+    package.__dict__.update(
+        MPI=mpi, rc=rc, util=util, __version__=VERSION, __path__=[], get_config=dict
+    )
+    package.__dict__["get_include"] = lambda: ""
+    # Large messages are no different here.
+    pkl5.__dict__.update(Comm=comm.Comm, Intracomm=comm.Intracomm, Request=Request)
+    util.__dict__.update(pkl5=pkl5, __path__=[])
+    return {"mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.util": util, "mpi4py.util.pkl5": pkl5}
+
+
+MODULES = _build()
+_before: dict[str, ModuleType | None] = {}
+
+
+def install() -> None:
+    """From now on, `mpi4py` is presage's."""
+    if sys.modules.get("mpi4py") is not MODULES["mpi4py"]:
+        _before.update({name: sys.modules.get(name) for name in MODULES})
+        sys.modules.update(MODULES)
+
+
+def uninstall() -> None:
+    """`mpi4py` is what it was before."""
+    for name, module in _before.items():
+        if module is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = module
+    _before.clear()
