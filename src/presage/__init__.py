@@ -9,6 +9,7 @@ Layout, from the bottom up; each layer imports only what stands above it in this
     process     sequential code that blocks (Program, Process), and the operations it asks for
     mailbox     mailboxes, actors and locks for such code
     sockets     streams of bytes for such code
+    simulate    one run of processes on a platform, in virtual time
     trace       what happened, as plain data and as a file
     search      check, replay, doctor
     ui          terminal texts
@@ -77,6 +78,9 @@ from presage.search.hunt import Hunt as Hunt
 from presage.search.replay import replay as replay
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
+from presage.simulate.platform import Platform as Platform
+from presage.simulate.result import Simulation as Simulation
+from presage.simulate.run import simulate as simulate
 from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__
 
@@ -97,6 +101,7 @@ __all__ = [
     "NodeView",
     "Observer",
     "Partition",
+    "Platform",
     "PresageError",
     "Process",
     "Program",
@@ -107,6 +112,7 @@ __all__ = [
     "Return",
     "SequentiallyConsistent",
     "Service",
+    "Simulation",
     "Streams",
     "System",
     "Timed",
@@ -138,6 +144,7 @@ __all__ = [
     "reach",
     "replay",
     "sequentially_consistent",
+    "simulate",
     "sometimes",
     "state",
     "step",
