@@ -152,7 +152,7 @@ class Engine(Stage):
     def _bury(self, name: str) -> None:
         """A process was killed: its last step follows at once."""
         victim = self.actors[name]
-        if not victim.member.killed:
+        if not victim.member.killed or victim.member.ended:
             return
         victim.spent(*self.unfinished(victim))
         if victim.work is not None:
