@@ -78,8 +78,6 @@ from presage.search.hunt import Hunt as Hunt
 from presage.search.replay import replay as replay
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
-from presage.simulate.platform import Platform as Platform
-from presage.simulate.result import Simulation as Simulation
 from presage.simulate.run import simulate as simulate
 from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__
@@ -101,7 +99,6 @@ __all__ = [
     "NodeView",
     "Observer",
     "Partition",
-    "Platform",
     "PresageError",
     "Process",
     "Program",
@@ -112,7 +109,6 @@ __all__ = [
     "Return",
     "SequentiallyConsistent",
     "Service",
-    "Simulation",
     "Streams",
     "System",
     "Timed",

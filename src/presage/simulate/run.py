@@ -1,19 +1,23 @@
-"""`presage.simulate`: one run of a program on a platform, in virtual time."""
+"""`presage.simulate`: one run of a program on a platform, in virtual time.
+
+What it needs is imported when it is called: whoever only checks does not pay for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from presage.errors import BadCall, explain
 from presage.process.fence import Fence
 from presage.process.program import Program
-from presage.simulate.engine import Engine
-from presage.simulate.fluid import Meter
-from presage.simulate.platform import Platform
-from presage.simulate.read import build, read
-from presage.simulate.result import FINISHED, Simulation, Usage
+
+if TYPE_CHECKING:
+    from presage.simulate.engine import Engine
+    from presage.simulate.fluid import Meter
+    from presage.simulate.platform import Platform
+    from presage.simulate.result import Simulation, Usage
 
 
 def simulate(
@@ -27,6 +31,10 @@ def simulate(
 
     `seed` is of choices that processes leave open; `until` is a time, in seconds, to stop at.
     """
+    from presage.simulate.engine import Engine
+    from presage.simulate.platform import Platform
+    from presage.simulate.read import build, read
+
     if not isinstance(program, Program):
         raise BadCall(
             explain(
@@ -49,6 +57,8 @@ def simulate(
 
 
 def _result(engine: Engine, program: Program, platform: Platform, seed: int) -> Simulation:
+    from presage.simulate.result import FINISHED, Simulation
+
     links = {name: link.bandwidth for name, link in platform.links.items()}
     hosts = {name: host.speed * host.cores for name, host in platform.hosts.items()}
     return Simulation(
@@ -71,6 +81,8 @@ def _result(engine: Engine, program: Program, platform: Platform, seed: int) -> 
 
 def _usage(meters: dict[str, Meter], most: dict[str, float], seconds: float) -> tuple[Usage, ...]:
     """What was used; a link that gives each flow its whole bandwidth can carry more than 1."""
+    from presage.simulate.result import Usage
+
     return tuple(
         Usage(
             name, meter.amount, meter.busy, meter.amount / (most[name] * seconds) if seconds else 0

@@ -36,7 +36,7 @@ def fair_rates(
             for other in _links_of(flow, routes, own):
                 if other in crossing:
                     left[other] = max(left[other] - rate, 0)
-                    crossing[other].remove(flow)
+                    del crossing[other][flow]
                     if not crossing[other]:
                         del crossing[other]
     return rates
@@ -44,14 +44,14 @@ def fair_rates(
 
 def _claims(
     routes: Sequence[Sequence[str]], capacity: Mapping[str, float], own: Mapping[str, float]
-) -> tuple[dict[tuple[str, int], float], dict[tuple[str, int], list[int]]]:
+) -> tuple[dict[tuple[str, int], float], dict[tuple[str, int], dict[int, None]]]:
     """What each link has, and which flows cross it; a link of `own` is one for each flow."""
     left: dict[tuple[str, int], float] = {}
-    crossing: dict[tuple[str, int], list[int]] = {}
+    crossing: dict[tuple[str, int], dict[int, None]] = {}
     for flow, route in enumerate(routes):
         for link, name in zip(_links_of(flow, routes, own), route, strict=True):
             left[link] = own[name] if name in own else capacity[name]
-            crossing.setdefault(link, []).append(flow)
+            crossing.setdefault(link, {})[flow] = None
     return left, crossing
 
 

@@ -139,7 +139,7 @@ def _used(
     if not used or not makespan:
         return []
     width = max(_widest(_name(usage.name, theme) for usage in used[:ROWS_MAX]), len(kind))
-    head = f"{verb:>14}{'in use':>{SHARE_COLUMNS}}{'of most':>{SHARE_COLUMNS}}"
+    head = f"{verb:>14}{'busy':>{SHARE_COLUMNS}}{'capacity':>{SHARE_COLUMNS}}"
     lines = [theme.line(Span(f"{pad(kind, width)}{head}", "dim"))]
     for usage in used[:ROWS_MAX]:
         figures = f"{amount(usage.amount, unit):>14}{_percent(usage.busy / makespan)}"
