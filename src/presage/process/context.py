@@ -91,7 +91,7 @@ class PacedContext(Context):
         super().__init__(name, seed, ask)
 
     @property
-    def clock(self) -> float:  # type: ignore[override]
+    def clock(self) -> float:
         """The time there."""
         return self._pace()
 
