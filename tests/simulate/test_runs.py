@@ -1,6 +1,7 @@
 """Every simulation is a run that a check covers: its steps, taken on a fresh world, are possible
 there, get the same answers, and end in the same way."""
 
+import importlib
 from collections import Counter
 from random import Random
 
@@ -11,6 +12,7 @@ from presage import simulate
 from presage.process.fence import Fence
 from presage.process.ops import NONE, TestAny
 from presage.process.world import Choice, ProcessWorld
+from presage.systems.simgrid import PROGRAMS as PORTED
 
 PROGRAMS = 400
 
@@ -85,3 +87,15 @@ def check_figures(done):
             least = sum(transfer.size for transfer in crossing if transfer.end is not None)
             assert least / slack <= usage.amount <= most * slack
             assert usage.share <= slack
+
+
+@pytest.mark.parametrize("name", PORTED)
+def test_the_ported_programs_are_simulated_as_they_are_checked(name):
+    module = importlib.import_module(f"presage.systems.simgrid.{name}")
+    prog = module.program()
+    for seed in range(5):
+        done = simulate(prog, platform(Random(seed)), seed=seed, until=50.0)
+        _, world, enabled, early = replay(prog, done)
+        assert early == done.early_tests
+        assert (done.outcome == "finished") == world.is_over or done.outcome == "failed"
+        assert done.outcome != "deadlock" or not enabled
