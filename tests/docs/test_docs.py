@@ -1,9 +1,9 @@
 """The documentation runs: every Python block, every `presage` command, every link.
 
 The blocks of a page share one namespace, in order. A block that begins with a comment naming a
-file, `# lock.py`, is also saved there, so that commands further down the page can use it; so
-is a block of TOML, `# net.toml`. In a `console` block a line `$ presage ...` is run in the page's own
-folder, and must end with status 0, or with N if the line ends in `# exit N`.
+file, `# lock.py`, is also saved there, so that commands further down the page can use it; so is
+a block of TOML, `# net.toml`. In a `console` block a line `$ presage ...` is run in the page's
+own folder, and must end with status 0, or with N if the line ends in `# exit N`.
 """
 
 import re

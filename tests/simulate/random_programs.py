@@ -98,10 +98,10 @@ def program(random: Random) -> Program:
     return Program({name: Process(body, tuple(made)) for name, made in scripts.items()})
 
 
-def platform(random: Random) -> dict[str, Any]:
+def platform(random: Random, hosts_min: int = 1) -> dict[str, Any]:
     hosts = {
         f"h{at}": {"speed": GF * random.choice((1, 2)), "cores": random.choice((1, 2))}
-        for at in range(random.randint(1, 3))
+        for at in range(random.randint(hosts_min, 3))
     }
     for at, host in enumerate(hosts.values()):
         host["uplink"] = f"up{at}"

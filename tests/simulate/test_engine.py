@@ -211,6 +211,15 @@ def test_a_test_fails_until_the_message_is_there_and_polling_ends():
     assert done.early_tests == 4
 
 
+def test_within_a_host_a_message_is_there_at_once():
+    def receiver():
+        rest(1.0)
+        print(test(get_async("box")))
+
+    done = simulate(Program({"s": Process(put, "box"), "r": receiver}), single())
+    assert (said(done), done.early_tests) == (["0"], 0)
+
+
 @pytest.mark.parametrize("between", [lambda: None, lambda: rest(0.0), lambda: ask(Choose(2))])
 def test_polling_without_any_time_between_waits_for_what_happens(between):
     def receiver():

@@ -94,7 +94,7 @@ def test_the_ported_programs_are_simulated_as_they_are_checked(name):
     module = importlib.import_module(f"presage.systems.simgrid.{name}")
     prog = module.program()
     for seed in range(5):
-        done = simulate(prog, platform(Random(seed)), seed=seed, until=50.0)
+        done = simulate(prog, platform(Random(seed), hosts_min=3), seed=seed, until=50.0)
         _, world, enabled, early = replay(prog, done)
         assert early == done.early_tests
         assert (done.outcome == "finished") == world.is_over or done.outcome == "failed"

@@ -56,6 +56,9 @@ class Transfers:
         self.all.append(flight)
         self._of[offer] = self._of[request] = flight
         route = self._platform.route(source.host, to.host)
+        if not route:
+            self._end(flight)
+            return
         work = Work(size, lambda: self._end(flight), links=route)
         self._clock.plan(
             self._clock.now + self._platform.latency(route),
