@@ -18,7 +18,7 @@ from simulate.talking import (
 )
 
 from presage import Process, Program, always, simulate
-from presage.errors import BadCall, Escaped
+from presage.errors import BadCall, Escaped, UnknownNode
 from presage.process.context import blocking, cancel, current, test_any
 from presage.process.ops import Choose, Create, Join, Kill, Probe, Publish
 from presage.simulate import engine
@@ -113,6 +113,27 @@ def test_properties_of_what_processes_publish_are_judged():
     done = simulate(Program({"counter": counter}, properties=[small]), single())
     assert (done.outcome, done.makespan) == ("failed", 3.0)
     assert done.problem.startswith("property `small` is broken")
+
+
+def test_a_property_that_raises_is_a_failure():
+    @always
+    def wrong(world):
+        return world["nobody"].value is None
+
+    @always
+    def raising(world):
+        return 1 / (world["counter"].value or 1) > 0
+
+    def counter():
+        ask(Publish("value", 1))
+        ask(Publish("value", "text"))
+
+    done = simulate(Program({"counter": counter}, properties=[raising]), single())
+    assert done.problem.startswith("property `raising` raised: TypeError")
+    with pytest.raises(UnknownNode, match="there is no node 'nobody'"):
+        simulate(Program({"counter": counter}, properties=[wrong]), single())
+    with pytest.raises(UnknownNode, match="there is no node 'nobody'"):
+        done["nobody"]
 
 
 def test_until_stops_it():

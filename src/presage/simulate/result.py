@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
+from presage.errors import UnknownNode
+
 COMPUTE, SEND, RECEIVE, WAIT, SLEEP = KINDS = ("compute", "send", "recv", "wait", "sleep")
 FINISHED: Final = "finished"
 DEADLOCK: Final = "deadlock"
@@ -97,7 +99,10 @@ class Simulation:
         return int(self.outcome in (DEADLOCK, FAILED))
 
     def __getitem__(self, process: str) -> Timeline:
-        return next(each for each in self.processes if each.process == process)
+        for each in self.processes:
+            if each.process == process:
+                return each
+        raise UnknownNode(process, tuple(each.process for each in self.processes), "a simulation")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, in the order of the fields."""

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from presage.model.blame import describe_failure
+from presage.model.choice import NOT_THEIRS
 from presage.process.live import Live
 from presage.process.ops import Failed
 from presage.process.program import Process, Program
@@ -109,9 +111,17 @@ class Stage:
             return
         view = ProgramView({name: self.world.published(name) for name in self.world.members})
         for prop in properties:
-            verdict = prop.judge(view)
+            try:
+                verdict = prop.judge(view)
+            except NOT_THEIRS:
+                raise
+            except Exception as error:
+                _, text = describe_failure(error, prop.predicate)
+                self.fail(f"property `{prop.name}` raised: {text}")
+                return
             if not verdict:
                 self.fail(f"property `{prop.name}` is broken: {verdict.why}")
+                return
 
     def wake_at(self, at: float, actor: Actor) -> None:
         """Tell a process then that it is due, unless it has gone on before."""
