@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from random import Random
 
 from presage.process.ops import Join, Op, Probe, Sleep, TestAny, WaitAny
 from presage.process.world import Member
@@ -20,7 +20,7 @@ class Actor:
     name: str
     host: str
     member: Member
-    dice: Random  # of its choices
+    draw: Callable[[int], int]  # one of so many, by the seed
     started: float
     entered: float  # when it came to the operation it is at
     ticket: int = 0

@@ -107,7 +107,7 @@ class Engine(Stage):
                 return self._sleep(actor, op)
             case Choose():
                 self.draws += 1
-                self.take(actor, actor.dice.randrange(op.n))
+                self.take(actor, actor.draw(op.n))
             case Send() | Recv():
                 self._post(actor)
             case Create():

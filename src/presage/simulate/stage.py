@@ -73,8 +73,8 @@ class Stage:
 
     def add(self, name: str, host: str) -> None:
         member = self.world.members[name]
-        dice = Random(f"{self._seed}/{name}/choose")
-        actor = Actor(len(self.by_order), name, host, member, dice, self.now, self.now)
+        draw = Random(f"{self._seed}/{name}/choose").randrange
+        actor = Actor(len(self.by_order), name, host, member, draw, self.now, self.now)
         self.actors[name] = actor
         self.by_order.append(actor)
         self._say(name, self.world.opening[name])
