@@ -9,6 +9,7 @@ Layout, from the bottom up; each layer imports only what stands above it in this
     process     sequential code that blocks (Program, Process), and the operations it asks for
     mailbox     mailboxes, actors and locks for such code
     sockets     streams of bytes for such code
+    simulate    one run of processes on a platform, in virtual time
     trace       what happened, as plain data and as a file
     search      check, replay, doctor
     ui          terminal texts
@@ -77,6 +78,7 @@ from presage.search.hunt import Hunt as Hunt
 from presage.search.replay import replay as replay
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
+from presage.simulate.run import simulate as simulate
 from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__
 
@@ -138,6 +140,7 @@ __all__ = [
     "reach",
     "replay",
     "sequentially_consistent",
+    "simulate",
     "sometimes",
     "state",
     "step",

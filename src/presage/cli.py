@@ -17,7 +17,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from presage.errors import BadTarget, BadTrace, PresageError, explain
-from presage.options import Parser, add_check, add_mpirun, add_target, hunt_of, positive
+from presage.options import (
+    Parser,
+    add_check,
+    add_mpirun,
+    add_simulate,
+    add_target,
+    hunt_of,
+    positive,
+)
 from presage.version import VERSION
 
 if TYPE_CHECKING:
@@ -158,6 +166,24 @@ def run_graph(args: argparse.Namespace) -> int:
     return EXIT_HELD
 
 
+def run_simulate(args: argparse.Namespace) -> int:
+    """`presage simulate`: one run of a program on a platform, in virtual time."""
+    from presage.load import load_program
+    from presage.simulate.run import simulate
+    from presage.ui import timeline
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
+        program = load_program(args.target, _settings(args.set))
+        done = simulate(program, args.platform, seed=args.seed, until=args.until)
+    if args.chrome:
+        _write_json(done.to_chrome(), args.chrome)
+    if args.json:
+        _print_json({"presage": VERSION, "target": args.target, **done.to_json()})
+    else:
+        _print(timeline.render(done, _theme(args, sys.stdout), title=args.target))
+    return done.exit_status
+
+
 def run_systems(args: argparse.Namespace) -> int:
     """`presage systems`: what is shipped, with parameters and bug switches."""
     from presage.load import shipped
@@ -237,6 +263,7 @@ def _parser() -> Parser:
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
     last = "default: the last step, but of a dead end the tenth after its critical transition"
     graph.add_argument("--last", metavar="N", type=positive, help=last)
+    add_simulate(_add(commands, "simulate", run_simulate, "run a program once, in virtual time"))
     _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)
@@ -323,6 +350,22 @@ def _print_json(value: dict[str, Any]) -> None:
     import msgspec
 
     _print(msgspec.json.encode(value).decode())
+
+
+def _write_json(value: dict[str, Any], path: str) -> None:
+    import msgspec
+
+    try:
+        with open(path, "wb") as file:
+            file.write(msgspec.json.encode(value))
+    except OSError as error:
+        raise BadTarget(
+            explain(
+                f"`{path}` cannot be written: {error.strerror}",
+                "a folder that is not there, or not yours",
+                "name a file in a folder that is",
+            )
+        ) from error
 
 
 def _print(text: str) -> None:

@@ -79,6 +79,20 @@ def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
     return Loaded(_build(target, thing, values), target, values)
 
 
+def load_program(target: str, settings: Mapping[str, Any] | None = None) -> Program:
+    """Resolve a target that has to be a program of processes."""
+    loaded = load(target, settings).system
+    if not isinstance(loaded, Program):
+        raise BadTarget(
+            explain(
+                f"`{target}` is a `{type(loaded).__name__}`, and cannot be simulated",
+                "services have no durations; only processes can be simulated",
+                "name a `Program`, or a function that returns one",
+            )
+        )
+    return loaded
+
+
 def find(target: str) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
     if target in SHIPPED:

@@ -60,6 +60,17 @@ def add_check(parser: Parser) -> None:
     _add_hunt(parser)
 
 
+def add_simulate(parser: Parser) -> None:
+    """The options of `presage simulate`."""
+    add_target(parser)
+    parser.add_argument(
+        "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
+    )
+    parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
+    parser.add_argument("--until", metavar="S", type=_duration, help="virtual time to stop at")
+    parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
+
+
 def _add_hunt(parser: Parser) -> None:
     from presage.search.hunt import COUNTS, EXECUTIONS, ORDERS, Hunt
 

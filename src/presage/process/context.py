@@ -37,7 +37,7 @@ class Context:
         self.name = name
         self._seed: str | bytes = seed
         self._random: Random | None = None
-        self.clock = 0.0  # how long it has slept; a simulation sets it
+        self.clock = 0.0  # how long it has slept
         self.clock_read = False
         self.mark: bytes | None = None  # what its future depends on, if it said so
         self.children = 0
@@ -75,6 +75,29 @@ class Context:
         """Those that a post has taken and nothing has returned."""
         free = set(self._free)
         return tuple(slot for slot in range(self._slots) if slot not in free)
+
+
+class PacedContext(Context):
+    """A process of a simulation, which has a clock that no process can move."""
+
+    def __init__(
+        self,
+        name: str,
+        seed: str,
+        ask: Callable[[Op], Response] | None,
+        pace: Callable[[], float],
+    ) -> None:
+        self._pace = pace
+        super().__init__(name, seed, ask)
+
+    @property
+    def clock(self) -> float:
+        """The time there."""
+        return self._pace()
+
+    @clock.setter
+    def clock(self, slept: float) -> None:
+        """What a process has slept, the simulation knows."""
 
 
 class _Running(local):

@@ -18,7 +18,7 @@ from presage.errors import BadSystem, Nondeterminism, explain
 from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
 from presage.model.source import place_of
-from presage.process.context import Context, enter, leave
+from presage.process.context import Context, PacedContext, enter, leave
 from presage.process.ops import Done, End, Exit, Failed, Op, Response
 
 Answer = Op | End
@@ -52,6 +52,7 @@ class Live:
     """One run of a process. `at` is the operation it waits at, or how it ended.
 
     `pass_by` is told every operation; what it answers is given on the spot, without stopping.
+    `pace` is the clock of a simulation.
     """
 
     def __init__(
@@ -63,12 +64,16 @@ class Live:
         *,
         is_coroutine: bool,
         pass_by: Callable[[Op], Response | None] | None = None,
+        pace: Callable[[], float] | None = None,
     ) -> None:
         self.name = name
         self._pass_by = pass_by
         self._body = body
         self._args = args
-        self.context = Context(name, seed, None if is_coroutine else self._block)
+        ask = None if is_coroutine else self._block
+        self.context = (
+            Context(name, seed, ask) if pace is None else PacedContext(name, seed, ask, pace)
+        )
         self._coroutine: Any = None
         self._greenlet: Any = None
         self._hub: Any = None  # who resumed the greenlet

@@ -52,6 +52,10 @@ class Payloads:
         """Whether the numbered value is given out as it is, since nobody can change it."""
         return number == NOTHING or self._shared[number] is not MUTABLE
 
+    def size(self, number: int) -> int:
+        """How many bytes its canonical form, or its pickle, has."""
+        return 0 if number == NOTHING else len(self._kept[number][1])
+
     def digest(self, number: int) -> int:
         """64 bits that tell it from others, the same in every process."""
         return 0 if number == NOTHING else self._codec.digest(self._kept[number][1])
