@@ -29,7 +29,7 @@ from presage.options import (
 from presage.version import VERSION
 
 if TYPE_CHECKING:
-    from presage.load import Loaded
+    from presage.search.report import Report
     from presage.ui.progress import Progress
     from presage.ui.theme import Theme
 
@@ -77,35 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """`presage check`: search, then tell what broke and what was covered."""
-    from presage.load import load
-    from presage.search.check import check
-
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load(args.target, _settings(args.set))
-        progress = _progress(args, loaded)
-        limits: dict[str, Any] = {name: getattr(args, name) for name in LIMITS}
-        limits["memory_mib"] = args.memory
-        given = {name: limit for name, limit in limits.items() if limit is not None}
-        try:
-            report = check(
-                loaded.system,
-                threads=args.threads,
-                seed=args.seed,
-                keep_going=args.keep_going,
-                liveness=args.liveness,
-                resume=args.resume,
-                symmetry=args.symmetry == "on",
-                hunt=hunt_of(args),
-                calm=args.calm,
-                traces=args.traces,
-                progress=progress,
-                target=loaded.target,
-                parameters=loaded.parameters,
-                give_up=lambda error: _give_up(error, progress),
-                **given,
-            )
-        finally:
-            progress.done()
+        report = _check_script(args) if args.mpi else _check_target(args)
     if args.json:
         _print_json(report.to_json())
     else:
@@ -115,6 +88,52 @@ def run_check(args: argparse.Namespace) -> int:
         texts = [violation.render(found, theme) for found in report.violations]
         _print("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
+
+
+def _check_target(args: argparse.Namespace) -> Report:
+    from presage.load import load
+    from presage.process.program import Program
+    from presage.search.check import check
+
+    loaded = load(args.target, _settings(args.set))
+    kind = "process" if isinstance(loaded.system, Program) else "node"
+    progress = _progress(args, loaded.system.name, len(loaded.system.nodes), kind)
+    options = _check_options(args, progress)
+    try:
+        return check(loaded.system, target=loaded.target, parameters=loaded.parameters, **options)
+    finally:
+        progress.done()
+
+
+def _check_script(args: argparse.Namespace) -> Report:
+    from presage.search.scripts import BOTH, check_script
+
+    progress = _progress(args, args.target, args.mpi, "process")
+    options = _check_options(args, progress)
+    try:
+        return check_script(args.target, args.mpi, args.arg, args.buffering or BOTH, **options)
+    finally:
+        progress.done()
+
+
+def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """The keyword arguments of `check` that were given."""
+    limits: dict[str, Any] = {name: getattr(args, name) for name in LIMITS}
+    limits["memory_mib"] = args.memory
+    return {
+        "threads": args.threads,
+        "seed": args.seed,
+        "keep_going": args.keep_going,
+        "liveness": args.liveness,
+        "resume": args.resume,
+        "symmetry": args.symmetry == "on",
+        "hunt": hunt_of(args),
+        "calm": args.calm,
+        "traces": args.traces,
+        "progress": progress,
+        "give_up": lambda error: _give_up(error, progress),
+        **{name: limit for name, limit in limits.items() if limit is not None},
+    }
 
 
 def run_replay(args: argparse.Namespace) -> int:
@@ -316,21 +335,17 @@ def _theme(args: argparse.Namespace, stream: TextIO) -> Theme:
     return Theme.of(stream, ascii=args.ascii, colour=not args.no_color)
 
 
-def _progress(args: argparse.Namespace, loaded: Loaded) -> Progress:
-    from presage.process.program import Program
+def _progress(args: argparse.Namespace, title: str, nodes: int, kind: str) -> Progress:
     from presage.search.check import WALKS
     from presage.ui.progress import Limits, Progress
 
-    nodes = len(loaded.system.nodes)
-    is_program = isinstance(loaded.system, Program)
-    search = args.search or ("tree" if is_program else "bfs")
+    search = args.search or ("tree" if kind == "process" else "bfs")
     walked = search in WALKS or search == "tree"
-    what = "process" if is_program else "node"
     return Progress(
         stream=sys.stderr,
         theme=_theme(args, sys.stderr),
-        title=loaded.system.name,
-        subtitle=f"{nodes} {what}{_plural(what, nodes)}, {search}",
+        title=title,
+        subtitle=f"{nodes} {kind}{_plural(kind, nodes)}, {search}",
         limits=Limits(
             depth=None if walked else args.depth,
             states=args.states,

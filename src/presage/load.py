@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import inspect
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -63,6 +64,8 @@ class Shipped:
 
 def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
     """Resolve `target` and build its system with `settings`, given as text or as plain values."""
+    if " --mpi " in target:  # as the traces of scripts name it
+        return Loaded(_script(target), target)
     thing = find(target)
     settings = settings or {}
     if isinstance(thing, Checkable):
@@ -91,6 +94,13 @@ def load_program(target: str, settings: Mapping[str, Any] | None = None) -> Prog
             )
         )
     return loaded
+
+
+def _script(target: str) -> Program:
+    from presage.mpi.launch import script
+
+    path, _, ranks, _, buffering, *args = shlex.split(target)
+    return script(path, int(ranks), args, buffering)
 
 
 def find(target: str) -> Checkable | Callable[..., Any]:

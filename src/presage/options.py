@@ -43,6 +43,12 @@ def add_check(parser: Parser) -> None:
     how.add_argument(
         "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
     )
+    mpi = parser.add_argument_group("mpi4py scripts")
+    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
+    waits = "whether sends wait for their receives (zero), never do (eager); default: both"
+    mpi.add_argument("--buffering", choices=("zero", "eager", "both"), help=waits)
+    args = "an argument of the script; may be repeated"
+    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
     limits = parser.add_argument_group("limits")
     limits.add_argument("--depth", metavar="N", type=positive, help="the initial state is 1")
     limits.add_argument("--states", metavar="N", type=positive, help="distinct states")

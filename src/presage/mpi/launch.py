@@ -10,15 +10,18 @@ import builtins
 import importlib.util
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from presage.errors import BadTarget, explain
 from presage.model.source import place
+from presage.mpi import waiting
 from presage.mpi.finish import finalize
 from presage.mpi.mistakes import MPIException
 from presage.mpi.module import install
+from presage.mpi.races import refined
 from presage.mpi.rank import begin
 from presage.process.context import current
 from presage.process.program import Process, Program
@@ -105,7 +108,10 @@ def script(
     made = Script(file, _compiled(file), args)
     body = Body(made, ranks, buffering == "eager", strict)
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
-    return Program(processes, name=file.stem, leftovers=strict)
+    program = Program(processes, name=file.stem, leftovers=strict)
+    program.wording = waiting
+    program.refine = partial(refined, program)
+    return program
 
 
 def _compiled(path: Path) -> CodeType:

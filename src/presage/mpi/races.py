@@ -115,3 +115,14 @@ def hazards(zero: set[str], eager: set[str]) -> set[str]:
     if "deadlock" in zero and not eager:
         return (zero - {"deadlock"}) | {HAZARD}
     return zero | eager
+
+
+def refined(program: Program, kind: str, text: str, failing: Sequence[Taken]) -> tuple[str, str]:
+    """The kind and text of a violation; one that depends on who comes first is a race."""
+    if kind not in ("exception", "deadlock"):
+        return kind, text
+    passing = passing_run(program)
+    found = [*races(failing), *races(passing)] if passing is not None else []
+    if not found:
+        return kind, text
+    return RACE, f"{text}\nwith another order of arrival the program ends well: {found[0]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, Protocol
 
 from presage._core import Codec
 from presage.errors import BadSystem, explain
@@ -55,10 +55,20 @@ class Process:
             return self.args
 
 
+class Wording(Protocol):
+    """How a library speaks of what its processes wait for; without one, mailboxes are named."""
+
+    def who_waits(self, world: Any, /) -> str: ...
+    def unmatched(self, posts: Any, /) -> str: ...
+
+
 class Program:
     """Processes by name, and the properties of what they publish.
 
     `leftovers`: that an offer is never received, or a request never met, is a violation.
+
+    Libraries may set `wording`, and `refine`, which is given the kind and text of a violation and
+    the steps that led to it, and may call it by a better name.
     """
 
     def __init__(
@@ -77,6 +87,8 @@ class Program:
         self.properties = tuple(properties)
         self.seed = seed
         self.leftovers = leftovers
+        self.wording: Wording | None = None
+        self.refine: Callable[[str, str, Any], tuple[str, str]] | None = None
         self.codec = Codec()
         if not self.processes:
             raise BadSystem(

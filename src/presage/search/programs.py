@@ -200,7 +200,11 @@ def _add(
     matching = [each for each in broken(told.world, watch.run) if each.prop == prop]
     if not matching:
         raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
-    report.violations.append(_violation(program, report, told, matching[0]))
+    what = matching[0]
+    if program.refine is not None:
+        kind, message = program.refine(what.kind, what.message, told.taken)
+        what = Broken(what.prop, kind, message)
+    report.violations.append(_violation(program, report, told, what))
     report.properties[prop] = "violated"
 
 

@@ -16,7 +16,6 @@ from presage.process.ops import (
     Cancel,
     Choose,
     Create,
-    Done,
     Failed,
     Join,
     Kill,
@@ -54,7 +53,7 @@ class Told:
     world: ProcessWorld
     initial: int  # fingerprint
     steps: tuple[TraceStep, ...]
-    path: tuple[Choice, ...]
+    taken: tuple[Taken, ...]
 
 
 def follow(program: Program, path: Iterable[Choice], run: Run) -> Told:
@@ -62,7 +61,6 @@ def follow(program: Program, path: Iterable[Choice], run: Run) -> Told:
     world: ProcessWorld = run(ProcessWorld, program)
     initial = world.fingerprint
     taken: list[tuple[Taken, int, int, dict[str, Any]]] = []
-    path = tuple(path)
     for index, step in enumerate(path, 1):
         member = world.members.get(step.process)
         options = [] if member is None else list(world.choices(member))
@@ -74,8 +72,8 @@ def follow(program: Program, path: Iterable[Choice], run: Run) -> Told:
         before = world.published(step.process)
         happened = run(world.take, step)
         taken.append((happened, options.index(step.choice), world.fingerprint, before))
-    told = (_step(world, each, index) for index, each in enumerate(taken, 1))
-    return Told(world, initial, tuple(told), path)
+    steps = (_step(world, each, index) for index, each in enumerate(taken, 1))
+    return Told(world, initial, tuple(steps), tuple(each[0] for each in taken))
 
 
 def retrace(program: Program, steps: Sequence[TraceStep], run: Run) -> Told:
@@ -117,10 +115,15 @@ def broken(world: ProcessWorld, run: Run) -> list[Broken]:
 
 
 def _at_rest(world: ProcessWorld) -> list[Broken]:
+    wording = world.program.wording
     if not world.is_over:
-        return [Broken("no_deadlock", "deadlock", waiting(world))]
+        told = wording.who_waits(world) if wording else waiting(world)
+        return [Broken("no_deadlock", "deadlock", told)]
     left = world.leftovers() if world.program.leftovers else []
-    return [Broken("no_leftovers", "unmatched", "; ".join(map(_left, left)))] if left else []
+    if not left:
+        return []
+    told = wording.unmatched(left) if wording else "; ".join(map(_left, left))
+    return [Broken("no_leftovers", "unmatched", told)]
 
 
 def _left(post: Post) -> str:
@@ -141,9 +144,6 @@ def waiting(world: ProcessWorld) -> str:
 
 def _waits(world: ProcessWorld, name: str) -> str:
     member = world.members[name]
-    call = member.live.context.notes.get("call")
-    if call is not None:
-        return f"in {call}"
     match member.live.at:
         case WaitAny(slots=slots):
             return " or ".join(_for(member.posts[slot]) for slot in slots)
@@ -241,9 +241,3 @@ def _label(op: Op, taken: Taken) -> str:
 def _text(text: str) -> str:
     """`text` without lone surrogates, which no file can hold."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def ended(world: ProcessWorld) -> dict[str, Done | Failed]:
-    """How each process ended, of those that have."""
-    ends = {name: member.live.at for name, member in world.members.items() if member.ended}
-    return {name: at for name, at in ends.items() if isinstance(at, Done | Failed)}
