@@ -21,7 +21,7 @@ from presage.process.view import ProgramView
 from presage.process.world import Choice
 from presage.search.findings import RAISED, save
 from presage.search.report import Report, Violation
-from presage.search.retell import Broken, Told, broken, follow
+from presage.search.runs import Broken, Told, broken, follow
 from presage.search.watch import Watch
 from presage.trace.trace import Trace, plain_parameters
 from presage.version import VERSION
@@ -234,6 +234,7 @@ def _violation(program: Program, report: Report, told: Told, what: Broken) -> Vi
         parameters=plain_parameters(report.parameters),
         system=program.name,
         nodes=tuple(told.world.members),
+        door="process",
         initial=told.initial,
         steps=told.steps,
         **facts,

@@ -14,7 +14,7 @@ from presage.process.program import Program
 from presage.props.property import Property
 from presage.search.confirm import Run
 from presage.search.lasso import endless
-from presage.search.retell import broken, retrace
+from presage.search.runs import broken, retrace
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import Trace, TraceStep
 

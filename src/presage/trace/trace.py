@@ -86,6 +86,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     parameters: dict[str, Plain] = {}
     system: str
     nodes: tuple[str, ...] = ()
+    door: str = "service"  # or process: what the nodes are
     seed: int = 0
     prop: str
     kind: str  # safety, liveness, exception, deadlock
