@@ -19,34 +19,48 @@ class Explored:
     """What all executions together show."""
 
     nodes: int = 0
+    edges: int = 0  # between distinct states
     paths: list[tuple] = field(default_factory=list)
     states: set = field(default_factory=set)
     wants: set = field(default_factory=set)  # (mailbox, want) of receives and probes
+    findings: set = field(default_factory=set)  # failures and deadlocks, as the kernel tells them
 
 
-def explore(bridge: Bridge, count: int, most: int) -> Explored | None:
-    """Every execution; `None` if there are more than `most` nodes."""
+def explore(bridge: Bridge, count: int) -> Explored:
+    """Every execution, one after the other."""
     found = Explored()
     todo = [(World(bridge, count), ())]
     while todo:
         world, path = todo.pop()
-        found.nodes += 1
-        if found.nodes > most:
-            return None
-        found.states.add(world.key())
-        for process in world.answers:
-            code, args = world.op(process)
-            if code in (ops.RECV, ops.PROBE):
-                mailbox = args[0] if code == ops.RECV else args[1]
-                found.wants.add((mailbox, args[-2:]))
         steps = list(world.enabled())
+        if not steps:
+            found.paths.append(path)
+        look(found, world, steps)
         for step in steps:
             then = world.copy()
             then.take(*step)
             todo.append((then, (*path, step)))
-        if not steps:
-            found.paths.append(path)
     return found
+
+
+def look(found: Explored, world: World, steps: list) -> None:
+    """Note what is to be seen in a state."""
+    found.nodes += 1
+    state = world.key()
+    if state in found.states:
+        return
+    found.states.add(state)
+    found.edges += len(steps)
+    for process in world.answers:
+        code, args = world.op(process)
+        if code in (ops.RECV, ops.PROBE):
+            mailbox = args[0] if code == ops.RECV else args[1]
+            found.wants.add((mailbox, args[-2:]))
+        if code == ops.FAIL and process not in world.ended:
+            found.findings.add(("failure", (process, args[0])))
+    stuck = tuple(sorted(who for who in world.answers if not world.over(who)))
+    if stuck and not steps:
+        found.findings.add(("deadlock", stuck))
 
 
 def replay(bridge: Bridge, count: int, path) -> tuple[World, list[Event]]:

@@ -1,14 +1,13 @@
 //! Optimal dynamic partial-order reduction: one execution of each class, and none begun in vain.
 //!
-//! At the end of an execution every race (i, j) is turned round: what comes between and does not
-//! happen after i, and then the process of j, is a sequence that the level of i still owes, unless
-//! what sleeps there covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
+//! At the end of an execution every race (i, j) is turned round: what does not happen after i, and
+//! then the process of j, is a sequence that the level of i still owes, unless what sleeps there
+//! covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
 //! Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas).
 //!
-//! A race is turned round once, at the end of the first execution that has it. Later executions
-//! with the same beginning would insert the same again: while the level of i explores the same
-//! step, its tree and its sleepers only grow. This is why the sequence must not hold what comes
-//! after j: that may differ, by a choice for instance, in an execution that is not looked at again.
+//! A race is turned round once, at the end of the first execution that has it. What later ones with
+//! the same beginning up to j would insert is covered then: of what comes after j the sequence
+//! holds only what no choice can change, and what else can come first there races with it.
 //!
 //! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
 
@@ -23,6 +22,8 @@ struct Level<M: Machine> {
     /// Explored here or above, and independent of all that ran since. Labels are of this state.
     sleep: Vec<Labelled<M>>,
     tree: u32,
+    /// Whether the step taken here could have turned out otherwise.
+    forked: bool,
 }
 
 struct Explorer<'a, M: Machine> {
@@ -38,6 +39,7 @@ struct Explorer<'a, M: Machine> {
     ahead: M::State,
     steps: Vec<Step>,
     sequence: Vec<Labelled<M>>,
+    forks: Vec<usize>,
 }
 
 pub fn explore<M: Machine>(machine: &mut M, visitor: &mut impl Visitor<M>) -> Result<(), M::Error> {
@@ -47,6 +49,7 @@ pub fn explore<M: Machine>(machine: &mut M, visitor: &mut impl Visitor<M>) -> Re
         state,
         sleep: Vec::new(),
         tree: NONE,
+        forked: false,
     };
     let mut explorer = Explorer {
         machine,
@@ -59,6 +62,7 @@ pub fn explore<M: Machine>(machine: &mut M, visitor: &mut impl Visitor<M>) -> Re
         ahead,
         steps: Vec::new(),
         sequence: Vec::new(),
+        forks: Vec::new(),
     };
     explorer.explore(visitor)
 }
@@ -138,6 +142,7 @@ impl<M: Machine> Explorer<'_, M> {
         steps.clear();
         let state = &self.levels[depth].state;
         self.machine.choices(state, step.process, &mut steps)?;
+        self.levels[depth].forked = steps.len() > 1;
         for &other in steps.iter().filter(|&&other| other != step) {
             self.walk.clone_from(&self.levels[depth].state);
             let label = self.machine.run(&mut self.walk, other)?;
@@ -155,6 +160,7 @@ impl<M: Machine> Explorer<'_, M> {
                 state: self.levels[depth].state.clone(),
                 sleep: Vec::new(),
                 tree: NONE,
+                forked: false,
             });
         }
         let (above, under) = self.levels.split_at_mut(depth + 1);
@@ -207,12 +213,14 @@ impl<M: Machine> Explorer<'_, M> {
         let mut sequence = std::mem::take(&mut self.sequence);
         sequence.clear();
         self.stay.clone_from(&self.levels[first].state);
-        for event in first + 1..later {
-            if !self.trace.before(first, event) {
-                let step = self.trace.steps[event];
-                let label = self.machine.run(&mut self.stay, step)?;
-                sequence.push((step, label));
+        self.forks.clear();
+        for event in first + 1..self.trace.len() {
+            if self.trace.before(first, event) || self.is_open(later, event) {
+                continue;
             }
+            let step = self.trace.steps[event];
+            let label = self.machine.run(&mut self.stay, step)?;
+            sequence.push((step, label));
         }
         let mut steps = std::mem::take(&mut self.steps);
         steps.clear();
@@ -227,6 +235,20 @@ impl<M: Machine> Explorer<'_, M> {
         self.steps = steps;
         self.sequence = sequence;
         Ok(())
+    }
+
+    /// Whether an event after `later` is a choice, or happens after one: then it may be another, or
+    /// none, in an execution that has the same race.
+    fn is_open(&mut self, later: usize, event: usize) -> bool {
+        if event <= later {
+            return false;
+        }
+        let after = |&fork: &usize| self.trace.before(fork, event);
+        let open = self.levels[event].forked || self.forks.iter().any(after);
+        if open {
+            self.forks.push(event);
+        }
+        open
     }
 
     /// Insert a sequence into the tree of a level, unless something there covers it.

@@ -220,7 +220,8 @@ impl<M: Machine> Explorer<'_, M> {
         // A step that never came has no clock; then all are tried.
         let came = later < self.trace.len();
         for event in first + 1..later {
-            if !came || !self.trace.before(event, later) {
+            let apart = !self.trace.before(first, event);
+            if !came || !apart || !self.trace.before(event, later) {
                 continue;
             }
             let helper = self.trace.steps[event].process;
