@@ -8,7 +8,18 @@ run to its end is counted in `runs`. Written for clarity, for small programs onl
 from dataclasses import dataclass, field
 
 from presage.process.fence import Fence
-from presage.process.ops import ANY, Cancel, Kill, Probe, Publish, Recv, Send, TestAny, WaitAny
+from presage.process.ops import (
+    ANY,
+    Cancel,
+    Done,
+    Kill,
+    Probe,
+    Publish,
+    Recv,
+    Send,
+    TestAny,
+    WaitAny,
+)
 from presage.process.view import ProgramView
 from presage.process.world import ProcessWorld
 
@@ -24,7 +35,7 @@ class Found:
     deadlocks: set = field(default_factory=set)  # who waited, in each
     failures: set = field(default_factory=set)
     broken: set = field(default_factory=set)  # names of properties
-    results: set = field(default_factory=set)  # what the processes returned, if plain
+    results: set = field(default_factory=set)  # what the processes returned
     path: list | None = None  # to the first violation
 
     @property
@@ -66,7 +77,8 @@ def visit(found, world, path, asleep, reduced, depth):
     enabled = world.enabled()
     if not enabled:
         found.runs += 1
-        found.results.add(tuple(str(member.live.at) for member in world.members.values()))
+        ends = (member.live.at for member in world.members.values())
+        found.results.add(tuple(at.value if isinstance(at, Done) else None for at in ends))
         return
     if depth is not None and len(path) >= depth:
         return

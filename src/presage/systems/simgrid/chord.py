@@ -51,13 +51,15 @@ class Node:
 
     def update(self, other: str) -> None:
         """Ask another node, wait for its answer, tell it what has changed."""
-        answer = None if self.bug else self.answers.get_async()
         box = Mailbox.by_name(other)
-        box.put_async((REQUEST, self.name, self.answers)).wait()
-        if answer is None:
+        request = box.put_init((REQUEST, self.name, self.answers))
+        if self.bug:
+            request.start().wait()
             answer, self.receive = self.receive or self.mailbox.get_async(), None
             answer.wait()
         else:
+            answer = self.answers.get_async()
+            request.detach()
             self.serve_until(answer)
         kind, sender, _ = answer.get_payload()
         assert (kind, sender) == (ANSWER, other), f"the answer is a {kind} of {sender}"
