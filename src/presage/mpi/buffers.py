@@ -33,6 +33,11 @@ IN_PLACE = Constant("IN_PLACE")
 BOTTOM = Constant("BOTTOM")
 
 
+def is_in_place(given: Any) -> bool:
+    """Whether a call is to use the other buffer."""
+    return given is None or given is IN_PLACE
+
+
 @dataclass(eq=False)
 class Buffer:
     """Memory with a type. `counts` and `displs` are of the parts, for calls that have parts."""
@@ -97,16 +102,22 @@ class Buffer:
 
     @property
     def content(self) -> bytes:
-        """All that it can touch, to see whether somebody else did."""
-        return bytes(self.view)
+        """All that is its own, to see whether somebody changes it."""
+        if self.counts is None or self.displs is None:
+            return self.read()[2]
+        parts = zip(self.counts, self.displs, strict=True)
+        return b"".join(self.read(count, start)[2] for count, start in parts)
 
     def address(self) -> tuple[int, int] | None:
-        """First and last byte in memory; None if it cannot be told."""
-        if self.view.readonly or not len(self.view):
+        """First and last byte in memory; None if it cannot be told, or there are gaps."""
+        has_gaps = len(self.datatype.offsets) != self.datatype.span
+        has_gaps |= self.counts is not None and self.displs != _packed(self.counts)
+        size = self.elements * self.datatype.basic.width
+        if self.view.readonly or has_gaps or not size:
             return None
-        held = (ctypes.c_char * len(self.view)).from_buffer(self.view)
+        held = (ctypes.c_char * size).from_buffer(self.view)
         first = ctypes.addressof(held)
-        return first, first + len(self.view)
+        return first, first + size
 
 
 def buffer(given: Any, call: str, parts: int = 0) -> Buffer:
@@ -121,6 +132,15 @@ def buffer(given: Any, call: str, parts: int = 0) -> Buffer:
     size = datatype.basic.width * datatype.span
     room = _room(len(view), datatype, size)
     made = Buffer(view, datatype, room)
+    if isinstance(counts, int) and parts:  # of each part
+        counts = (counts,) * parts
+    if displs is not None and counts is None and parts:
+        counts = (room // parts,) * parts
+    if isinstance(displs, int) and parts:  # from one part to the next
+        displs = tuple(displs * at for at in range(parts))
+    elif isinstance(displs, int):  # where the only one begins
+        made.view = view[displs * size :]
+        room = made.count = max(0, room - displs)
     if isinstance(counts, tuple):
         if parts and len(counts) != parts:
             raise invalid(f"{call}: {len(counts)} counts for {parts} ranks")
@@ -159,17 +179,12 @@ def _taken_apart(given: Any, call: str) -> tuple[Any, Any, Any, Datatype | None]
     if rest and isinstance(rest[-1], Datatype | str):
         last = rest.pop()
         datatype = last if isinstance(last, Datatype) else by_letter(last)
-    if len(rest) == 1 and isinstance(rest[0], tuple | list) and len(rest[0]) == 2:
-        if all(hasattr(each, "__len__") for each in rest[0]):
-            rest = list(rest[0])  # (counts, displs)
-        elif isinstance(rest[0], tuple) and hasattr(rest[0][0], "__len__"):
-            rest = list(rest[0])
+    if len(rest) == 1 and isinstance(rest[0], tuple) and len(rest[0]) == 2:
+        rest = list(rest[0])  # (counts, displs)
     counts = _numbers(rest[0]) if rest and rest[0] is not None else None
     displs = _numbers(rest[1]) if len(rest) > 1 and rest[1] is not None else None
     if len(rest) > 2 or not given:
         raise invalid(f"{call}: {given!r} is no buffer; give [buf, count, TYPE]")
-    if displs is not None and not isinstance(displs, tuple):
-        raise invalid(f"{call}: displacements go with one count for each rank")
     return given[0], counts, displs, datatype
 
 

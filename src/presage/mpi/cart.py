@@ -73,7 +73,11 @@ def create_cart(comm: Intracomm, dims: Sequence[int], periods: Any) -> Any:
     return Cartcomm._new(made, "communicator of Create_cart")
 
 
-class Cartcomm(Intracomm):
+class Topocomm(Intracomm):
+    """A communicator whose ranks are arranged."""
+
+
+class Cartcomm(Topocomm):
     """A communicator whose ranks are points of a grid."""
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from presage.mpi import results
+from presage.mpi.extras import Info
 from presage.mpi.gather_buffers import BufferCollectives
 from presage.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from presage.mpi.mistakes import MPIException, invalid
@@ -35,6 +36,12 @@ class Comm(BufferCollectives):
         comm._handle = here().keep(what)
         here().cores.append(core)
         return comm
+
+    def __reduce__(self) -> Any:
+        for name, comm in (("world", COMM_WORLD), ("self", COMM_SELF), ("null", COMM_NULL)):
+            if self is comm:
+                return _by_name, (name,)
+        raise ValueError("a communicator cannot be sent to another rank")
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(
@@ -80,6 +87,7 @@ class Comm(BufferCollectives):
     size = property(Get_size)
     name = property(Get_name, Set_name)
     group = property(Get_group)
+    topology = property(Get_topology)
     is_inter = property(Is_inter)
     is_intra = property(Is_intra)
 
@@ -95,6 +103,15 @@ class Comm(BufferCollectives):
         core, name, _ = self._agreed("Dup", None)
         new = Core(name, core.ranks, core.rank, grid=core.grid)
         return type(self)._new(new, "communicator of Dup")
+
+    def Dup_with_info(self, info: Any) -> Any:
+        return self.Dup()
+
+    def Idup(self, info: Any = None) -> tuple[Any, Any]:
+        """Made at once; the request has nothing to wait for."""
+        from presage.mpi.request import at_once
+
+        return self.Dup(), at_once()
 
     dup = Dup
     Clone = Dup
@@ -173,8 +190,19 @@ class Comm(BufferCollectives):
     def Get_errhandler(self) -> Any:
         return None
 
-    def Get_info(self) -> dict[str, str]:
-        return {}
+    def Get_info(self) -> Info:
+        return Info()
+
+    def Attach_buffer(self, buf: Any) -> None:
+        """Buffered sends find room without it."""
+
+    def Detach_buffer(self) -> None:
+        """There is none."""
+
+    @classmethod
+    def Get_parent(cls) -> Comm:
+        """No rank was started by another."""
+        return COMM_NULL
 
     def Set_info(self, info: Any) -> None:
         """There are no hints to take."""
@@ -197,6 +225,10 @@ class Intracomm(Comm):
         return create_cart(self, dims, periods)
 
 
+class Intercomm(Comm):
+    """A communicator of two groups: there is none, but scripts ask whether one is."""
+
+
 def _check_group(core: Core, group: Group, call: str) -> None:
     strange = [rank for rank in group.members if rank not in core.ranks]
     if strange:
@@ -206,3 +238,7 @@ def _check_group(core: Core, group: Group, call: str) -> None:
 COMM_WORLD: Intracomm = Intracomm._of(lambda: here().world)
 COMM_SELF: Intracomm = Intracomm._of(lambda: here().own)
 COMM_NULL = Comm()
+
+
+def _by_name(name: str) -> Comm:
+    return {"world": COMM_WORLD, "self": COMM_SELF, "null": COMM_NULL}[name]

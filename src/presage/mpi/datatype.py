@@ -40,6 +40,11 @@ class Datatype:
     def __repr__(self) -> str:
         return f"MPI.{self.name}" if self.predefined else f"<{self.name} of {self.basic.sign}>"
 
+    def __reduce__(self) -> Any:
+        if not self.predefined:
+            raise ValueError(f"{self!r} cannot be sent to another rank")
+        return _by_name, (self.name,)
+
     def Get_size(self) -> int:
         return self.basic.width * len(self.offsets)
 
@@ -131,14 +136,16 @@ def _predefined() -> dict[str, Datatype]:
         "byte": ("B", "BYTE PACKED"),
         "i2": ("h", "SHORT INT16_T INTEGER2"),
         "u2": ("H", "UNSIGNED_SHORT UINT16_T"),
-        "i4": ("i", "INT INT32_T INTEGER INTEGER4"),
-        "u4": ("I", "UNSIGNED UINT32_T"),
+        "i4": ("i", "INT INT32_T INTEGER INTEGER4 LOGICAL"),
+        "u4": ("I", "UNSIGNED UINT32_T WCHAR"),
         "i8": ("q", "LONG LONG_LONG INT64_T INTEGER8 AINT OFFSET COUNT"),
         "u8": ("Q", "UNSIGNED_LONG UNSIGNED_LONG_LONG UINT64_T"),
         "f4": ("f", "FLOAT REAL REAL4"),
         "f8": ("d", "DOUBLE DOUBLE_PRECISION REAL8"),
         "c8": ("ff", "C_FLOAT_COMPLEX COMPLEX COMPLEX8 CXX_FLOAT_COMPLEX"),
         "c16": ("dd", "C_DOUBLE_COMPLEX C_COMPLEX DOUBLE_COMPLEX COMPLEX16 CXX_DOUBLE_COMPLEX"),
+        "f16": ("16s", "LONG_DOUBLE"),
+        "c32": ("32s", "C_LONG_DOUBLE_COMPLEX"),
         "bool": ("?", "C_BOOL BOOL CXX_BOOL"),
         "i4i4": ("ii", "INT_INT TWOINT"),
         "f4i4": ("fi", "FLOAT_INT"),
@@ -149,7 +156,7 @@ def _predefined() -> dict[str, Datatype]:
     types = dict(
         _basic(name, sign, form) for sign, (form, names) in named.items() for name in names.split()
     )
-    types["UNSIGNED_INT"] = types["UNSIGNED"]
+    types["UNSIGNED_INT"] = types["UINT"] = types["UNSIGNED"]
     return types
 
 
@@ -172,9 +179,15 @@ LETTERS = {
     "Q": "UNSIGNED_LONG_LONG",
     "f": "FLOAT",
     "d": "DOUBLE",
+    "g": "LONG_DOUBLE",
+    "Zg": "C_LONG_DOUBLE_COMPLEX",
     "Zf": "C_FLOAT_COMPLEX",
     "Zd": "C_DOUBLE_COMPLEX",
 }
+
+
+def _by_name(name: str) -> Datatype:
+    return TYPES[name]
 
 
 def by_letter(letter: str) -> Datatype:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from presage.mpi import results
-from presage.mpi.buffers import IN_PLACE, Buffer, Data, buffer
+from presage.mpi.buffers import Buffer, Data, buffer, is_in_place
 from presage.mpi.gather_objects import SUM, ObjectCollectives
 from presage.mpi.hazards import Watched, use
 from presage.mpi.mistakes import MPIException, invalid
@@ -101,7 +101,7 @@ class BufferCollectives(ObjectCollectives):
         begun = core, _, text, number = self._begin(name, root)
         gets = root is None or core.rank == number
         into = buffer(recvbuf, text, core.size) if gets else None
-        if sendbuf is IN_PLACE and into is not None:
+        if is_in_place(sendbuf) and into is not None:
             out, mine = None, into.read(*into.part(core.rank, core.size))
         else:
             out = buffer(sendbuf, text)
@@ -115,7 +115,7 @@ class BufferCollectives(ObjectCollectives):
         begun = core, _, text, root = self._begin(name, root)
         is_root = core.rank == root
         out = buffer(sendbuf, text, core.size) if is_root else None
-        into = None if recvbuf is IN_PLACE else buffer(recvbuf, text)
+        into = None if is_in_place(recvbuf) else buffer(recvbuf, text)
         mine = _split(out, core) if out is not None else None
         count = -1
         if not name.endswith("v"):
@@ -127,7 +127,7 @@ class BufferCollectives(ObjectCollectives):
     def _alltoall(self, name: str, sendbuf: Any, recvbuf: Any) -> Plan:
         begun = core, _, text, _ = self._begin(name)
         into = buffer(recvbuf, text, core.size)
-        out = into if sendbuf is IN_PLACE else buffer(sendbuf, text, core.size)
+        out = into if is_in_place(sendbuf) else buffer(sendbuf, text, core.size)
         mine = _split(out, core)
         store = _into_parts(into, core, text)
         count = -1 if name.endswith(("v", "w")) else out.elements
@@ -145,7 +145,7 @@ class BufferCollectives(ObjectCollectives):
         begun = core, _, text, number = self._begin(name, root, op)
         gets = root is None or core.rank == number
         into = buffer(recvbuf, text) if gets and recvbuf is not None else None
-        out = into if sendbuf is IN_PLACE else buffer(sendbuf, text)
+        out = into if is_in_place(sendbuf) else buffer(sendbuf, text)
         if out is None or (into is not None and into.elements < out.elements):
             raise invalid(f"{text}: the receive buffer is too small")
         result = how(lambda parts: op.fold_data(parts, text), number, text)
@@ -155,17 +155,19 @@ class BufferCollectives(ObjectCollectives):
     def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: Any, op: Op) -> Plan:
         begun = core, _, text, _ = self._begin(name, op=op)
         into = buffer(recvbuf, text)
-        out = into if sendbuf is IN_PLACE else buffer(sendbuf, text)
+        out = into if is_in_place(sendbuf) else buffer(sendbuf, text)
         each = len(out.datatype.offsets)
+        sizes: list[int] | None
         if counts is not None:
             sizes = [int(count) * each for count in counts]
-        elif name == "Reduce_scatter_block":
+        elif name.endswith("_block"):
             sizes = [out.elements // core.size] * core.size
         else:
-            sizes = [into.elements] * core.size
+            sizes = None
         result = results.folded_parts(op, sizes, text)
+        mine = (out.read(), into.elements)
         store = _into(into, text)
-        return self._plan(out, into, begun, out.read(), result, store, out.elements)
+        return self._plan(out, into, begun, mine, result, store, out.elements)
 
     def Bcast(self, buf: Any, root: int = 0) -> None:
         _run(self._bcast("Bcast", buf, root))
@@ -252,6 +254,14 @@ class BufferCollectives(ObjectCollectives):
 
     def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
         _run(self._reduce_scatter("Reduce_scatter_block", sendbuf, recvbuf, None, op))
+
+    def Ireduce_scatter(
+        self, sendbuf: Any, recvbuf: Any, recvcounts: Any = None, op: Op = SUM
+    ) -> Request:
+        return _start(self._reduce_scatter("Ireduce_scatter", sendbuf, recvbuf, recvcounts, op))
+
+    def Ireduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Request:
+        return _start(self._reduce_scatter("Ireduce_scatter_block", sendbuf, recvbuf, None, op))
 
 
 def _at_root(fold: results.Fold, root: int, text: str) -> Result:

@@ -99,21 +99,17 @@ class Group:
             return IDENT
         return SIMILAR if set(self.members) == set(group.members) else UNEQUAL
 
-    @classmethod
     def Translate_ranks(
-        cls, group1: Group, ranks1: Sequence[int] | None = None, group2: Group | None = None
+        self, ranks: Sequence[int] | None = None, group: Group | None = None
     ) -> list[int]:
-        """What ranks of one group are called in the other."""
-        wanted = range(len(group1.members)) if ranks1 is None else ranks1
-        into = here().world.ranks if group2 is None else group2.members
-        return [
-            PROC_NULL
-            if rank == PROC_NULL
-            else into.index(group1.members[rank])
-            if group1.members[rank] in into
-            else UNDEFINED
-            for rank in wanted
-        ]
+        """What ranks of this group are called in another."""
+        wanted = range(len(self.members)) if ranks is None else ranks
+        into = here().world.ranks if group is None else group.members
+        return [PROC_NULL if rank == PROC_NULL else self._called(rank, into) for rank in wanted]
+
+    def _called(self, rank: int, into: tuple[int, ...]) -> int:
+        member = self._member(rank)
+        return into.index(member) if member in into else UNDEFINED
 
     size = property(Get_size)
     rank = property(Get_rank)

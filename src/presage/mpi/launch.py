@@ -36,7 +36,7 @@ class Script:
         self.path = path
         self.args = tuple(args)
         self._code = code
-        self._folder = str(path.parent)
+        self._folder = str(path.resolve().parent)
 
     def run(self, main: ModuleType) -> None:
         """Run it once, for the rank at hand."""

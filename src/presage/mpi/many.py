@@ -47,7 +47,7 @@ def waitsome(
     requests: Sequence[Request], statuses: list[Status] | None
 ) -> tuple[list[int] | None, list[Any] | None]:
     _note("waitsome", requests)
-    if not any(requests):
+    if not any(each.is_active for each in requests):
         return None, None
     first = blocking(_any(requests))
     blocking(_absorb(requests))
@@ -59,7 +59,7 @@ def testsome(
     requests: Sequence[Request], statuses: list[Status] | None
 ) -> tuple[list[int] | None, list[Any] | None]:
     _note("testsome", requests)
-    if not any(requests):
+    if not any(each.is_active for each in requests):
         return None, None
     blocking(_absorb(requests))
     ready = [i for i, each in enumerate(requests) if each.has_arrived]
@@ -68,12 +68,12 @@ def testsome(
 
 def _any(requests: Sequence[Request]) -> Asking[int]:
     """Wait until one has arrived; where several have, any of them may be the one."""
-    if not any(requests):
+    if not any(each.is_active for each in requests):
         return UNDEFINED
     if any(each.has_arrived for each in requests):
         return (yield from _among_arrived(requests))
     while True:
-        open_ = [i for i, each in enumerate(requests) if each]
+        open_ = [i for i, each in enumerate(requests) if each.is_active]
         response = yield from wait_any(tuple(requests[i].next_slot for i in open_))
         index = open_[response.choice]
         requests[index].got(response)
@@ -83,12 +83,12 @@ def _any(requests: Sequence[Request]) -> Asking[int]:
 
 def _any_now(requests: Sequence[Request]) -> Asking[int | None]:
     """One that has arrived; None if none has."""
-    if not any(requests):
+    if not any(each.is_active for each in requests):
         return UNDEFINED
     if any(each.has_arrived for each in requests):
         return (yield from _among_arrived(requests))
     while True:
-        open_ = [i for i, each in enumerate(requests) if each]
+        open_ = [i for i, each in enumerate(requests) if each.is_active]
         response = yield from test_any(tuple(requests[i].next_slot for i in open_))
         if response.choice == NONE:
             return None
@@ -110,12 +110,12 @@ def _among_arrived(requests: Sequence[Request]) -> Asking[int]:
 def _absorb(requests: Sequence[Request]) -> Asking[None]:
     """See which have arrived by now."""
     for request in requests:
-        if request:
+        if request.is_active:
             yield from request.look()
 
 
 def _note(name: str, requests: Sequence[Request]) -> None:
-    ranks = sorted({rank for each in requests if each for rank in each.waits_for})
+    ranks = sorted({rank for each in requests if each.is_active for rank in each.waits_for})
     calling(name, ranks, requests=len(requests))
 
 
@@ -132,7 +132,8 @@ def _say_all(
 ) -> list[Any]:
     told = [requests[index].complete() for index in which]
     if statuses is not None:
-        statuses += [Status() for _ in range(len(told) - len(statuses))]
+        if isinstance(statuses, list):
+            statuses += [Status() for _ in range(len(told) - len(statuses))]
         for status, (_, known) in zip(statuses, told, strict=False):
             status.take(known)
     return [value for value, _ in told]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from presage.mpi import post
-from presage.mpi.buffers import buffer
+from presage.mpi.buffers import Buffer, buffer
 from presage.mpi.mistakes import invalid
 from presage.mpi.rank import calling
-from presage.mpi.request import Request
-from presage.mpi.status import Status, fill
+from presage.mpi.request import Finish, Request
+from presage.mpi.status import NULL_STATUS, Status, fill
 from presage.process.ops import Response
 
 
@@ -25,11 +25,20 @@ class Message:
         message._response = response
         return message
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        return self._response is other._response
+
+    __hash__ = object.__hash__
+
     def __bool__(self) -> bool:
         return self._response is not None
 
     def _take(self, call: str) -> Response:
-        response, self._response = self._response, None
+        response = self._response
+        if self is not MESSAGE_NO_PROC:
+            self._response = None
         if response is None:
             raise invalid(f"{call}: the message was received before")
         return response
@@ -47,12 +56,12 @@ class Message:
 
     def Recv(self, buf: Any, status: Status | None = None) -> None:
         call = calling("Message.Recv")
-        _, known = post.finish_buffer(buffer(buf, call), call)([self._take(call)])
+        _, known = _filling(buffer(buf, call), call)([self._take(call)])
         fill(status, known)
 
     def Irecv(self, buf: Any) -> Request:
         call = calling("Message.Irecv")
-        finish = post.finish_buffer(buffer(buf, call), call)
+        finish = _filling(buffer(buf, call), call)
         response = self._take(call)
         return Request.of((), lambda _: finish([response]), call)
 
@@ -70,4 +79,11 @@ class Message:
     Iprobe = iprobe
 
 
+def _filling(into: Buffer, call: str) -> Finish:
+    """Fill a buffer; a message of nobody leaves it as it is."""
+    finish = post.finish_buffer(into, call)
+    return lambda got: (None, NULL_STATUS) if got[0] is post.NO_MESSAGE else finish(got)
+
+
 MESSAGE_NULL = Message()
+MESSAGE_NO_PROC = Message.of(post.NO_MESSAGE)

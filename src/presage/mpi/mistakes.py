@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from presage.process.ops import Misuse
 
-SUCCESS = 0
 CODES = {
     "invalid-argument": 13,
     "type-mismatch": 3,

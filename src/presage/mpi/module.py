@@ -10,12 +10,12 @@ import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from presage.mpi import cart, comm, group, status
+from presage.mpi import cart, comm, extras, group, status
 from presage.mpi.buffers import BOTTOM, IN_PLACE
 from presage.mpi.datatype import TYPES, Datatype
 from presage.mpi.finish import finalize
-from presage.mpi.message import MESSAGE_NULL, Message
-from presage.mpi.mistakes import SUCCESS, MPIException
+from presage.mpi.message import MESSAGE_NO_PROC, MESSAGE_NULL, Message
+from presage.mpi.mistakes import MPIException
 from presage.mpi.op import OPS, Op
 from presage.mpi.persistent import Prequest
 from presage.mpi.rank import here
@@ -29,6 +29,8 @@ CLASSES = {
     "Comm": comm.Comm,
     "Intracomm": comm.Intracomm,
     "Cartcomm": cart.Cartcomm,
+    "Topocomm": cart.Topocomm,
+    "Intercomm": comm.Intercomm,
     "Group": group.Group,
     "Status": status.Status,
     "Request": Request,
@@ -61,9 +63,6 @@ CONSTANTS = {
     "THREAD_FUNNELED": 1,
     "THREAD_SERIALIZED": 2,
     "THREAD_MULTIPLE": 3,
-    "SUCCESS": SUCCESS,
-    "ERR_TRUNCATE": 15,
-    "ERR_OTHER": 16,
     "VERSION": 4,
     "SUBVERSION": 0,
     "IN_PLACE": IN_PLACE,
@@ -78,6 +77,14 @@ CONSTANTS = {
     "INFO_NULL": None,
     "ERRORS_RETURN": None,
     "ERRORS_ARE_FATAL": None,
+    "ERRORS_ABORT": None,
+    "ERRHANDLER_NULL": None,
+    "MESSAGE_NO_PROC": MESSAGE_NO_PROC,
+    "buffer": extras.Memory,
+    "memory": extras.Memory,
+    "Info": extras.Info,
+    "Pickle": extras.Pickle,
+    "pickle": extras.Pickle(),
 }
 
 
@@ -104,13 +111,15 @@ def _functions() -> dict[str, Any]:
         "Get_version": lambda: (4, 0),
         "Get_library_version": lambda: "presage",
         "Get_vendor": lambda: ("presage", (0, 1, 0)),
-        "Attach_buffer": lambda buf: None,
-        "Detach_buffer": lambda: None,
+        "get_vendor": lambda: ("presage", (0, 1, 0)),
+        "Attach_buffer": extras.attach_buffer,
+        "Detach_buffer": extras.detach_buffer,
+        "Get_address": extras.get_address,
         "Compute_dims": cart.compute_dims,
         "Get_error_string": str,
+        "Get_error_class": int,
         "Alloc_mem": lambda size, info=None: memoryview(bytearray(size)),
         "Free_mem": lambda mem: None,
-        "_typedict": {},
     }
 
 
@@ -123,7 +132,14 @@ def _missing(name: str) -> NoReturn:
 def _build() -> dict[str, ModuleType]:
     package, mpi = ModuleType("mpi4py"), ModuleType("mpi4py.MPI")
     util, pkl5 = ModuleType("mpi4py.util"), ModuleType("mpi4py.util.pkl5")
-    named: dict[str, Any] = {**CLASSES, **CONSTANTS, **TYPES, **OPS, **_functions()}
+    named: dict[str, Any] = {
+        **CLASSES,
+        **CONSTANTS,
+        **TYPES,
+        **OPS,
+        **extras.CODES,
+        **_functions(),
+    }
     mpi.__dict__.update(named, __getattr__=_missing, __package__="mpi4py")
     rc = SimpleNamespace(initialize=True, finalize=None, threads=True, thread_level="multiple")
     package.__dict__.update(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from presage.mpi.buffers import Data
+from presage.mpi.buffers import Data, buffer
 from presage.mpi.datatype import TYPES, Datatype
 from presage.mpi.mistakes import MPIException, invalid
 from presage.mpi.rank import calling, here
@@ -28,14 +28,19 @@ class Op:
     def __repr__(self) -> str:
         return f"MPI.{self.name}"
 
+    def __reduce__(self) -> Any:
+        if self._own:
+            raise ValueError(f"{self!r} cannot be sent to another rank")
+        return _by_name, (self.name,)
+
     def __call__(self, x: Any, y: Any) -> Any:
         if self._function is None:
             raise invalid(f"{self!r} is no operation")
-        return self._function(x, y)
+        return self._function(x, y, None) if self._own else self._function(x, y)
 
     @classmethod
     def Create(cls, function: Callable[..., Any], commute: bool = False) -> Op:
-        """An operation of the script; for buffers it is given (in, inout, datatype)."""
+        """An operation of the script, given (in, inout, datatype); for objects that is None."""
         calling("Op.Create")
         op = cls(f"Op.Create({getattr(function, '__name__', 'function')})", function, own=True)
         op.commutes = commute
@@ -55,6 +60,14 @@ class Op:
 
     is_commutative = property(Is_commutative)
     is_predefined = property(Is_predefined)
+
+    def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
+        """Fold one buffer into another."""
+        call = calling("Reduce_local", op=self)
+        out, into = buffer(inbuf, call), buffer(inoutbuf, call)
+        if (out.sign, out.elements) != (into.sign, into.elements):
+            raise invalid(f"{call}: the buffers differ in type or length")
+        into.write(self.fold_data([out.read(), into.read()], call), call)
 
     def check(self, call: str) -> None:
         if self._function is None or self.freed:
@@ -79,7 +92,7 @@ class Op:
         return sign, elements, total
 
     def _elementwise(self, sign: str, elements: int, one: bytes, two: bytes, call: str) -> bytes:
-        if sign in ("char", "null") or (sign[0] in "fc" and self.name in BITWISE):
+        if sign in ("char", "null", "f16", "c32") or (sign[0] in "fc" and self.name in BITWISE):
             raise MPIException("invalid-argument", f"{call}: {self!r} of elements {sign}")
         items = zip(numbers(sign, elements, one), numbers(sign, elements, two), strict=True)
         return as_bytes(sign, [self(x, y) for x, y in items])
@@ -113,6 +126,10 @@ def as_bytes(sign: str, values: list[Any]) -> bytes:
     return struct.pack("=" + form * len(values), *values)
 
 
+def _by_name(name: str) -> Op:
+    return OPS[name]
+
+
 def _greater(x: Any, y: Any) -> Any:
     return y if y > x else x
 
@@ -124,7 +141,7 @@ def _less(x: Any, y: Any) -> Any:
 def _located(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
     def choose(x: Any, y: Any) -> Any:
         if x[0] == y[0]:
-            return type(x)((x[0], min(x[1], y[1]))) if isinstance(x, tuple | list) else x
+            return y if y[1] < x[1] else x
         return x if better(x[0], y[0]) else y
 
     return choose

@@ -27,6 +27,9 @@ class Prequest(Request):
         here().requests.append(made)
         return made
 
+    def __bool__(self) -> bool:
+        return self._again is not None and not self.is_freed
+
     @property
     def told(self) -> str:
         return self._made

@@ -7,7 +7,7 @@ from typing import Any
 
 from presage.mpi import post
 from presage.mpi.handle import Handle, check_dest, check_source, check_tag, peers
-from presage.mpi.message import Message
+from presage.mpi.message import MESSAGE_NO_PROC, Message
 from presage.mpi.objects import pack
 from presage.mpi.rank import Core, calling
 from presage.mpi.request import Request, at_once
@@ -142,7 +142,7 @@ class PointToPoint(Handle):
         core, source, tag, _ = self._from("mprobe", source, tag)
         if source == PROC_NULL:
             fill(status, NULL_STATUS)
-            return Message.of(post.NO_MESSAGE)
+            return MESSAGE_NO_PROC
         response = blocking(_received(core, source, tag))
         fill(status, post.status_of(response))
         return Message.of(response)
@@ -153,7 +153,7 @@ class PointToPoint(Handle):
         core, source, tag, _ = self._from("improbe", source, tag)
         if source == PROC_NULL:
             fill(status, NULL_STATUS)
-            return Message.of(post.NO_MESSAGE)
+            return MESSAGE_NO_PROC
         if blocking(_looked(core, source, tag, waits=False)).choice == 0:
             return None
         response = blocking(_received(core, source, tag))

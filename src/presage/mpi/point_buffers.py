@@ -96,6 +96,22 @@ class BufferedPointToPoint(PointToPoint):
         else:
             fill(status, post.finish_buffer(into, call)([response])[1])
 
+    def Isendrecv(
+        self,
+        sendbuf: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+    ) -> Request:
+        """One request for a receive and a send."""
+        core, source, recvtag, call = self._from("Isendrecv", source, recvtag)
+        into = _posted_receive(core, buffer(recvbuf, call), source, recvtag, call)
+        core, dest, sendtag, call = self._to("Isendrecv", dest, sendtag)
+        out = _posted_send(core, buffer(sendbuf, call), dest, sendtag, post.STANDARD, call)
+        return into.joined(out)
+
     def Sendrecv_replace(
         self,
         buf: Any,
@@ -106,6 +122,19 @@ class BufferedPointToPoint(PointToPoint):
         status: Status | None = None,
     ) -> None:
         self.Sendrecv(buf, dest, sendtag, buf, source, recvtag, status)
+
+    def Isendrecv_replace(
+        self,
+        buf: Any,
+        dest: int,
+        sendtag: int = 0,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+    ) -> Request:
+        call = calling("Isendrecv_replace")
+        given = buffer(buf, call)
+        copy = [bytearray(given.view), given.count, given.datatype]
+        return self.Isendrecv(copy, dest, sendtag, buf, source, recvtag)
 
     def _send_init(self, name: str, buf: Any, dest: int, tag: int, mode: str) -> Prequest:
         core, dest, tag, call = self._to(name, dest, tag)

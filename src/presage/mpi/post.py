@@ -77,8 +77,10 @@ def _from(call: str, response: Response) -> str:
 
 
 def to_object(payload: Any) -> Any:
-    """A message as an object; one of an upper-case send is bytes to a lower-case receive."""
-    return unpack(payload) if payload[0] in (OBJECT, PICKLE) else payload[2]
+    """A message as an object; one of an upper-case send has to be a pickle, or empty."""
+    if payload[0] in (OBJECT, PICKLE):
+        return unpack(payload)
+    return unpack((PICKLE, payload[2])) if payload[2] else None
 
 
 def to_data(payload: Any) -> Data:

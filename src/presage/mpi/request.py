@@ -69,7 +69,7 @@ class Request:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Request):
             return NotImplemented
-        return self is other or (type(self) is type(other) and not self and not other)
+        return self is other or not (self or other)
 
     __hash__ = object.__hash__
 
@@ -91,6 +91,18 @@ class Request:
     @property
     def watched(self) -> tuple[Watched, ...]:
         return self._watched if self._active else ()
+
+    def joined(self, other: Request) -> Request:
+        """Both as one: it gives what this one gives, once both have arrived."""
+        own = len(self._slots)
+        finish = self._finish
+        assert finish is not None
+        self._slots += other._slots
+        self._watched += other._watched
+        self._finish = lambda responses: finish(responses[:own])
+        other._slots = []
+        other._ended()
+        return self
 
     def watch(self, watched: tuple[Watched, ...]) -> None:
         """Its buffers are in use, until it is complete."""
@@ -172,7 +184,15 @@ class Request:
     def Get_status(self, status: Status | None = None) -> bool:
         """Whether it is complete; it stays as it is."""
         calling("Get_status", self._waits_for)
-        return blocking(self.look())
+        if not blocking(self.look()):
+            return False
+        known = Status()
+        known.cancelled = self._cancelled
+        if self._responses and self._responses[0].payload is not None:
+            source, tag = self._responses[0].key
+            known.source, known.tag = source, tag
+        fill(status, known)
+        return True
 
     def Cancel(self) -> None:
         """Withdraw it, if it is not matched yet; wait for it all the same."""
@@ -184,6 +204,7 @@ class Request:
             self._cancelled = True
 
     cancel = Cancel
+    get_status = Get_status
 
     def Free(self) -> None:
         """Let go of it; the communication goes on."""

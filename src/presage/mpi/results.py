@@ -66,11 +66,15 @@ def folded_before(fold: Fold) -> Result:
     return lambda contributions, rank: fold(contributions[:rank]) if rank else None
 
 
-def folded_parts(op: Op, counts: list[int], call: str) -> Result:
-    """reduce_scatter: a part each of the whole, of so many elements."""
+def folded_parts(op: Op, given: list[int] | None, call: str) -> Result:
+    """reduce_scatter: a part each of the whole, of so many elements as given, or as there is room.
 
-    def result(contributions: list[Data], rank: int) -> Data:
-        sign, elements, data = op.fold_data(contributions, call)
+    A contribution is the data of a rank, and the room it has.
+    """
+
+    def result(contributions: list[tuple[Data, int]], rank: int) -> Data:
+        counts = given or [room for _, room in contributions]
+        sign, elements, data = op.fold_data([each for each, _ in contributions], call)
         width = len(data) // elements if elements else 0
         start = sum(counts[:rank])
         return sign, counts[rank], data[start * width : (start + counts[rank]) * width]

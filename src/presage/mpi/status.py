@@ -21,6 +21,8 @@ class Status:
         self._bytes = 0
         self._cancelled = False
         if status is not None:
+            if not isinstance(status, Status):
+                raise TypeError(f"expected a Status, got {type(status).__name__}")
             self.take(status)
 
     def take(self, other: Status) -> None:
@@ -58,6 +60,12 @@ class Status:
             return 0
         return self._bytes // size if self._bytes % size == 0 else UNDEFINED
 
+    def Set_elements(self, datatype: Any, count: int) -> None:
+        self._bytes = count * datatype.Get_size()
+
+    def _set_bytes(self, count: int) -> None:
+        self._bytes = count
+
     def Get_elements(self, datatype: Any) -> int:
         size = datatype.basic.width
         return self._bytes // size if size else 0
@@ -71,7 +79,7 @@ class Status:
     source = property(Get_source, Set_source)
     tag = property(Get_tag, Set_tag)
     error = property(Get_error, Set_error)
-    count = property(Get_count)
+    count = property(Get_count, _set_bytes)
     cancelled = property(Is_cancelled, Set_cancelled)
 
 

@@ -55,8 +55,8 @@ WRONG = {
     "op-null": ("comm.allreduce(1, op=MPI.OP_NULL)", "comm.allreduce(1, op=MPI.SUM)"),
     "op-no-op": ("comm.reduce(1, op=sum)", "comm.reduce(1, op=MPI.SUM)"),
     "op-freed": (
-        "op = MPI.Op.Create(max)\nop.Free()\ncomm.allreduce(1, op=op)",
-        "op = MPI.Op.Create(max)\ncomm.allreduce(1, op=op)\nop.Free()",
+        "op = MPI.Op.Create(lambda a, b, t: a + b)\nop.Free()\ncomm.allreduce(1, op=op)",
+        "op = MPI.Op.Create(lambda a, b, t: a + b)\ncomm.allreduce(1, op=op)\nop.Free()",
     ),
     "op-bits-of-floats": (
         "comm.Allreduce(array('d', [1]), array('d', [0]), op=MPI.BAND)",
