@@ -72,6 +72,7 @@ def add_simulate(parser: Parser) -> None:
     parser.add_argument(
         "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
     )
+    parser.add_argument("--mpi", metavar="N", type=positive, help="TARGET is a script for N ranks")
     parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
     parser.add_argument("--until", metavar="S", type=_duration, help="virtual time to stop at")
     parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
