@@ -192,7 +192,8 @@ def run_simulate(args: argparse.Namespace) -> int:
     from presage.ui import timeline
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
-        program = load_program(args.target, _settings(args.set), args.mpi)
+        script = (args.mpi, args.arg, args.buffering)
+        program = load_program(args.target, _settings(args.set), *script)
         done = simulate(program, args.platform, seed=args.seed, until=args.until)
     if args.chrome:
         done.save_chrome(args.chrome)

@@ -17,7 +17,7 @@ import inspect
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -83,7 +83,11 @@ def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
 
 
 def load_program(
-    target: str, settings: Mapping[str, Any] | None = None, ranks: int | None = None
+    target: str,
+    settings: Mapping[str, Any] | None = None,
+    ranks: int | None = None,
+    args: Sequence[str] = (),
+    buffering: str = "zero",
 ) -> Program:
     """Resolve a target that has to be a program of processes; with `ranks`, an mpi4py script."""
     if ranks is not None:
@@ -97,7 +101,7 @@ def load_program(
                     "leave one of them out",
                 )
             )
-        return script(target, ranks)
+        return script(target, ranks, args, buffering)
     loaded = load(target, settings).system
     if not isinstance(loaded, Program):
         raise BadTarget(

@@ -110,6 +110,9 @@ def test_an_mpi_script(capsys, tmp_path):
     assert told["makespan"] == pytest.approx(1.0, rel=1e-3)
     assert [each["process"] for each in told["processes"]] == ["rank 0", "rank 1"]
     assert len(told["log"]) == 1
+    assert told["processes"][0]["ended"] == told["makespan"]
+    told = json.loads(run(capsys, *given, "--buffering", "eager")[1])
+    assert told["processes"][0]["ended"] == 0.0
 
 
 def test_what_was_still_under_way_has_no_arrow():
