@@ -192,10 +192,11 @@ def run_simulate(args: argparse.Namespace) -> int:
     from presage.ui import timeline
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
-        program = load_program(args.target, _settings(args.set))
+        script = (args.mpi, args.arg, args.buffering)
+        program = load_program(args.target, _settings(args.set), *script)
         done = simulate(program, args.platform, seed=args.seed, until=args.until)
     if args.chrome:
-        _write_json(done.to_chrome(), args.chrome)
+        done.save_chrome(args.chrome)
     if args.json:
         _print_json({"presage": VERSION, "target": args.target, **done.to_json()})
     else:
@@ -365,22 +366,6 @@ def _print_json(value: dict[str, Any]) -> None:
     import msgspec
 
     _print(msgspec.json.encode(value).decode())
-
-
-def _write_json(value: dict[str, Any], path: str) -> None:
-    import msgspec
-
-    try:
-        with open(path, "wb") as file:
-            file.write(msgspec.json.encode(value))
-    except OSError as error:
-        raise BadTarget(
-            explain(
-                f"`{path}` cannot be written: {error.strerror}",
-                "a folder that is not there, or not yours",
-                "name a file in a folder that is",
-            )
-        ) from error
 
 
 def _print(text: str) -> None:

@@ -17,7 +17,7 @@ import inspect
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -82,8 +82,26 @@ def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
     return Loaded(_build(target, thing, values), target, values)
 
 
-def load_program(target: str, settings: Mapping[str, Any] | None = None) -> Program:
-    """Resolve a target that has to be a program of processes."""
+def load_program(
+    target: str,
+    settings: Mapping[str, Any] | None = None,
+    ranks: int | None = None,
+    args: Sequence[str] = (),
+    buffering: str = "zero",
+) -> Program:
+    """Resolve a target that has to be a program of processes; with `ranks`, an mpi4py script."""
+    if ranks is not None:
+        from presage.mpi.launch import script
+
+        if settings:
+            raise BadTarget(
+                explain(
+                    f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
+                    "`--set` together with `--mpi`",
+                    "leave one of them out",
+                )
+            )
+        return script(target, ranks, args, buffering)
     loaded = load(target, settings).system
     if not isinstance(loaded, Program):
         raise BadTarget(

@@ -72,6 +72,12 @@ def add_simulate(parser: Parser) -> None:
     parser.add_argument(
         "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
     )
+    mpi = parser.add_argument_group("mpi4py scripts")
+    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
+    waits = "whether sends wait for their receives; default: zero, they do"
+    mpi.add_argument("--buffering", choices=("zero", "eager"), default="zero", help=waits)
+    args = "an argument of the script; may be repeated"
+    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
     parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
     parser.add_argument("--until", metavar="S", type=_duration, help="virtual time to stop at")
     parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")

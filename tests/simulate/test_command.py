@@ -89,6 +89,32 @@ def test_a_trace_for_chrome(capsys, tmp_path):
     assert arrows == [("s", 1, 1), ("f", 2, 2)]
 
 
+SCRIPT = """
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+if comm.Get_rank() == 0:
+    comm.Send([bytearray(1_000_000), MPI.BYTE], dest=1)
+else:
+    comm.Recv([bytearray(1_000_000), MPI.BYTE], source=0)
+    print(f"got it after {MPI.Wtime():.3f} s")
+"""
+
+
+def test_an_mpi_script(capsys, tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    given = ("script.py", "--mpi", "2", "--platform", "two.toml", "--json")
+    status, out, _ = run(capsys, *given)
+    told = json.loads(out)
+    assert (status, told["outcome"]) == (0, "finished")
+    assert told["makespan"] == pytest.approx(1.0, rel=1e-3)
+    assert [each["process"] for each in told["processes"]] == ["rank 0", "rank 1"]
+    assert len(told["log"]) == 1
+    assert told["processes"][0]["ended"] == told["makespan"]
+    told = json.loads(run(capsys, *given, "--buffering", "eager")[1])
+    assert told["processes"][0]["ended"] == 0.0
+
+
 def test_what_was_still_under_way_has_no_arrow():
     bodies = {"s": Process(put, "box", None, MB), "r": Process(get, "box")}
     done = simulate(Program(bodies), pair(), until=0.5)
@@ -102,6 +128,10 @@ def test_what_was_still_under_way_has_no_arrow():
         (("talk.py:program",), "--platform"),
         (("talk.py:program", "--platform", "three.toml"), "`three.toml` cannot be read"),
         (("talk.py:program", "--platform", "talk.py"), "talk.py: this is not TOML"),
+        (
+            ("talk.py", "--mpi", "2", "--platform", "two.toml", "--set", "size=1"),
+            "`talk.py` is a script, so `size` cannot be set",
+        ),
         (("paxos", "--platform", "two.toml"), "`paxos` is a `System`, and cannot be simulated"),
         (("nothing", "--platform", "two.toml"), "there is no system `nothing`"),
         (("talk.py:program", "--platform", "two.toml", "--until", "0"), "--until"),

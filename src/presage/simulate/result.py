@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final, Literal
 
-from presage.errors import UnknownNode
+import msgspec
+
+from presage.errors import BadCall, UnknownNode, explain
 
 COMPUTE, SEND, RECEIVE, WAIT, SLEEP = KINDS = ("compute", "send", "recv", "wait", "sleep")
 FINISHED: Final = "finished"
@@ -134,6 +137,19 @@ class Simulation:
         for number, each in enumerate(self.transfers):
             events += _arrow(number, each, places)
         return {"displayTimeUnit": "ms", "traceEvents": events}
+
+    def save_chrome(self, path: str | Path) -> None:
+        """Write that trace to a file."""
+        try:
+            Path(path).write_bytes(msgspec.json.encode(self.to_chrome()))
+        except OSError as error:
+            raise BadCall(
+                explain(
+                    f"`{path}` cannot be written: {error.strerror}",
+                    "a folder that is not there, or not yours",
+                    "name a file in a folder that is",
+                )
+            ) from error
 
 
 def _at(time: float) -> float:
