@@ -188,16 +188,16 @@ def pass_barrier(name: str, parties: int | Sequence[str]) -> Asking[bool]:
 
 
 def _count_in(name: str, parties: int) -> Asking[bool]:
-    """Take the count in turn; the last one opens the gate of this round for the others."""
+    """Take the count in turn; the last one opens a gate for each of the others."""
     count, turn = yield from take(f"barrier {name}")
-    gate = f"barrier {name}, turn {turn}"
+    gate = f"barrier {name}, turn {turn}, place "
     if count + 1 < parties:
         yield from drop(f"barrier {name}", (count + 1, turn))
-        yield from take(gate)
+        yield from take(f"{gate}{count}")
         return False
     yield from drop(f"barrier {name}", (0, turn + 1))
-    for _ in range(parties - 1):
-        yield from drop(gate)
+    for place in range(parties - 1):
+        yield from drop(f"{gate}{place}")
     return True
 
 
