@@ -42,7 +42,10 @@ def render(systems: Iterable[Listed], theme: Theme) -> str:
     for system in systems:
         name = Span(pad(system.name, NAME_COLUMNS), "strong")
         first, *rest = theme.wrap(" " * NAME_COLUMNS, system.summary)
-        lines += [theme.line(name, Span(first[NAME_COLUMNS:])), *rest]
+        if len(system.name) >= NAME_COLUMNS:
+            lines += [theme.line(name), first, *rest]
+        else:
+            lines += [theme.line(name, Span(first[NAME_COLUMNS:])), *rest]
         for setting in system.parameters:
             lines += _setting(setting, theme)
         lines.append("")
