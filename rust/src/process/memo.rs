@@ -23,6 +23,9 @@ use rustc_hash::FxHashMap;
 
 use super::op::{ANY, Key, Op, fits};
 
+/// How many responses to one local state are searched through one by one.
+const NEAR: usize = 12;
+
 /// What an operation is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Response {
@@ -43,7 +46,9 @@ struct Traffic {
 pub struct Memo {
     bridge: Py<PyAny>,
     ops: Vec<Option<Op>>,
-    next: FxHashMap<(u32, Response), u32>,
+    /// Per local state the first few responses, which nearly always are all; then the others.
+    near: Vec<Vec<(Response, u32)>>,
+    far: FxHashMap<(u32, Response), u32>,
     traffic: Vec<Traffic>,
     /// Sends that were held to be independent are not.
     pub weakened: bool,
@@ -56,7 +61,8 @@ impl Memo {
         Memo {
             bridge,
             ops: Vec::new(),
-            next: FxHashMap::default(),
+            near: Vec::new(),
+            far: FxHashMap::default(),
             traffic: Vec::new(),
             weakened: false,
             asked: 0,
@@ -87,7 +93,12 @@ impl Memo {
     /// Where a response leads.
     #[inline]
     pub fn advance(&mut self, local: u32, response: Response) -> PyResult<u32> {
-        match self.next.get(&(local, response)) {
+        let near = self.near.get(local as usize);
+        let near = near.map_or(&[][..], |near| near.as_slice());
+        if let Some((_, known)) = near.iter().find(|(known, _)| *known == response) {
+            return Ok(*known);
+        }
+        match self.far.get(&(local, response)) {
             Some(&known) => Ok(known),
             None => self.ask(local, response),
         }
@@ -110,7 +121,16 @@ impl Memo {
         if !matches!(self.ops.get(then as usize), Some(Some(_))) {
             self.learn(then, Op::read(code, &args)?);
         }
-        self.next.insert((local, response), then);
+        if self.near.len() <= local as usize {
+            self.near.resize(local as usize + 1, Vec::new());
+        }
+        let near = &mut self.near[local as usize];
+        match near.len() < NEAR {
+            true => near.push((response, then)),
+            false => {
+                self.far.insert((local, response), then);
+            }
+        }
         Ok(then)
     }
 
