@@ -15,6 +15,8 @@
 
 pub mod odpor;
 pub mod plain;
+#[cfg(test)]
+mod shared;
 pub mod source;
 mod trace;
 mod tree;

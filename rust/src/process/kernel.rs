@@ -88,6 +88,7 @@ impl ProcessKernel {
             depth: depth.unwrap_or(usize::MAX),
             runs: runs.unwrap_or(u64::MAX),
             keep_going,
+            reduces: !matches!(reduction, Reduction::None),
             each,
         };
         let (world, mut restarts) = (&mut *world, 0u32);
@@ -189,7 +190,7 @@ fn restarting(
             Reduction::Sets(sets) => source::explore(world, sets, look)?,
             Reduction::Optimal => odpor::explore(world, look)?,
         }
-        if !world.memo.weakened || look.gauge.stopping() {
+        if !look.reduces || !world.memo.weakened || look.gauge.stopping() {
             return Ok(());
         }
         *restarts += 1;

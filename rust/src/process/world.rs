@@ -84,6 +84,7 @@ impl Machine for World {
 
     fn run(&mut self, state: &mut State, step: Step) -> PyResult<Label> {
         self.runs += 1;
+        state.born = None;
         let Step { process, choice } = step;
         let member = state.member(process);
         if member.status == Status::Dying {
@@ -236,6 +237,7 @@ impl World {
                 daemon,
             } => {
                 self.begin(state, child, local, daemon)?;
+                state.born = Some(child);
                 (aimed(process, Kind::Create, child), QUIET)
             }
             Op::Join(other) if state.member(other).over() => {
