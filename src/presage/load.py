@@ -124,7 +124,7 @@ def _script(target: str) -> Program:
 def find(target: str) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
     if target in SHIPPED:
-        return _checked(target, "system", _factory(importlib.import_module(SHIPPED[target])))
+        return _checked(target, "system", _factory(SHIPPED[target]))
     if match := re.fullmatch(r"(.+\.py)(?::(.*))?", target, re.DOTALL):
         module = _import_file(target, Path(match[1]))
         return _pick(target, module, match[2] or "")
@@ -139,15 +139,16 @@ def shipped() -> list[Shipped]:
     """Every system that comes with presage, by name."""
     told = []
     for name, path in sorted(SHIPPED.items()):
-        module = importlib.import_module(path)
-        summary = (inspect.getdoc(module) or "").partition("\n")[0]
-        told.append(Shipped(name, summary, list(parameters_of(_factory(module)).values())))
+        summary = (inspect.getdoc(importlib.import_module(path)) or "").partition("\n")[0]
+        told.append(Shipped(name, summary, list(parameters_of(_factory(path)).values())))
     return told
 
 
-def _factory(module: ModuleType) -> Any:
-    """What makes the system of a shipped module."""
-    return getattr(module, "system", None) or module.program
+def _factory(path: str) -> Callable[..., Any]:
+    """What makes a shipped system, or program of processes."""
+    module: Any = importlib.import_module(path)
+    made: Callable[..., Any] = getattr(module, "system", None) or module.program
+    return made
 
 
 def _unknown(target: str) -> BadTarget:
