@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from presage.mpi.launch import script
-from presage.mpi.module import uninstall
 from presage.mpi.waiting import who_waits
 from presage.process.context import current, is_running
 from presage.process.fence import Fence
@@ -65,7 +64,7 @@ def mpirun(
 ) -> Outcome:
     """Run a script once, as fast as it goes; what it prints is printed."""
     program = script(path, ranks, args, "eager", strict=False)
-    before = sys.stdout, sys.argv, list(sys.path)
+    before = sys.stdout
     out = Tagged(sys.stdout) if tagged else None
     try:
         if out is not None:
@@ -75,8 +74,7 @@ def mpirun(
     finally:
         if out is not None:
             out.close_lines()
-        sys.stdout, sys.argv, sys.path[:] = before[0], before[1], before[2]
-        uninstall()
+        sys.stdout = before
 
 
 def play(program: Program) -> Outcome:
