@@ -18,7 +18,7 @@ from presage.process.context import current, is_running
 from presage.process.fence import Fence
 from presage.process.ops import Sleep
 from presage.process.program import Program
-from presage.process.world import ProcessWorld
+from presage.process.world import Choice, ProcessWorld
 
 MOMENT = 1e-6
 
@@ -81,17 +81,26 @@ def play(program: Program) -> Outcome:
     """Take steps until there are none, or something fails."""
     world = ProcessWorld(program)
     clocks = dict.fromkeys(world.members, 0.0)
+    now, could = 0.0, set(clocks)
     while True:
         for member in world.members.values():
             if member.failed is not None:
                 return Outcome(member.failed.kind, f"{member.live.name}: {member.failed.text}")
         enabled = world.enabled()
+        for name in {step.process for step in enabled} - could:  # it has waited until now
+            clocks[name] = max(clocks[name], now)
+        could = {step.process for step in enabled}
         if not enabled:
             break
-        step = min(enabled, key=lambda choice: clocks[choice.process])
-        op = world.members[step.process].live.at
-        clocks[step.process] += op.seconds if isinstance(op, Sleep) else MOMENT
+        step = min(enabled, key=lambda step: clocks[step.process] + _takes(world, step))
+        clocks[step.process] += _takes(world, step)
+        now = max(now, clocks[step.process])
         world.take(step)
     if world.is_over:
         return Outcome("ok")
     return Outcome("deadlock", who_waits(world))
+
+
+def _takes(world: ProcessWorld, step: Choice) -> float:
+    op = world.members[step.process].live.at
+    return op.seconds + MOMENT if isinstance(op, Sleep) else MOMENT
