@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from presage.process.fence import Fence
 from presage.process.ops import ANY, Failed, Recv, Send
 from presage.process.program import Program
 from presage.process.world import Post, ProcessWorld, Taken, fits
@@ -95,6 +96,14 @@ def category(kind: str, failing: Sequence[Taken], passing: Sequence[Taken] | Non
     if kind not in ("exception", "deadlock") or passing is None:
         return kind
     return RACE if races(passing) or races(failing) else kind
+
+
+def kind_of(program: Program, kind: str) -> str:
+    """What to call a violation that was found in a program of ranks."""
+    if kind not in ("exception", "deadlock"):
+        return kind
+    with Fence():
+        return category(kind, (), passing_run(program))
 
 
 def passing_run(program: Program, tries: int = 64) -> list[Taken] | None:
