@@ -25,7 +25,7 @@ enum Reduction {
 /// Processes, by their first local states, and what has been learned of them.
 ///
 /// `bridge.op(local)` tells what a process asks at its first local state, as `(opcode, args)`;
-/// `bridge.advance(local, choice, payload, key0, key1)` gives `(local, opcode, args)`;
+/// `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`;
 /// `bridge.judge(published)`, if wanted, `None` or the number of what is broken, where `published`
 /// is a tuple of (process, key, value).
 #[pyclass(frozen)]
