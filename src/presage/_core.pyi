@@ -192,9 +192,17 @@ class Suspect:
     ) -> tuple[tuple[list[int], int], list[tuple[str, int, tuple[Any, ...], list[int], int]]]:
         """Its beginning, and its first `steps` events."""
     def locate(
-        self, walks: int, region: int, samples: int, seconds: float | None
+        self,
+        walks: int,
+        region: int,
+        samples: int,
+        seconds: float | None,
+        progress: Callable[..., None] | None,
     ) -> dict[str, Any]:
-        """Its critical transition: `walks` walks from each place, `region` states searched."""
+        """Its critical transition: `walks` walks from each place, `region` states searched.
+
+        `progress` is told as that of a search; its depth is the place that is looked at.
+        """
 
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.
