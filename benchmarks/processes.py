@@ -6,8 +6,8 @@ optimal reduction on a like machine, 862 executions a second. Run by `make bench
 
 Cold: Python runs each process once for each history, as it does in the first exploration of any
 program. Merged: the receiver's local state is its number of messages and the last one, as a program
-may say that nothing else matters. Warm: nothing is left to run. Time is that of the processor,
-which on an idle machine is that of the clock: one thread explores.
+may say that nothing else matters. Warm: nothing is left to run. Time is that of the processor: one
+thread explores, so on an idle machine it is that of the clock.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ impl ProcessKernel {
     }
 
     /// Explore executions; `reduction` is none, dpor, sdpor or odpor. `each` is called with the
-    /// path of every execution and how it ended: over, asleep or cut.
+    /// path of every execution and how it ended: over, asleep or cut; after a restart, again.
     #[pyo3(signature = (
         reduction="odpor", *, depth=None, runs=None, seconds=None, keep_going=false,
         progress=None, each=None

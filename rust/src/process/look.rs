@@ -73,7 +73,8 @@ impl Visitor<World> for Look<'_> {
             let asks = |op: &Op| matches!(op, Op::Test(_) | Op::Probe { .. });
             self.counts.spun += (spins && asks(world.memo.op(member.local))) as u64;
         }
-        Ok(!(self.reduces && world.memo.weakened) && !self.gauge.stopping())
+        let weak = self.reduces && world.memo.weakened;
+        Ok(!weak && !self.gauge.stopping())
     }
 
     fn end(
