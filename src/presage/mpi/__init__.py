@@ -13,14 +13,11 @@ finish        the end of a rank; races, waiting: what reports say
 """
 
 from presage.mpi.launch import BUFFERINGS, script
-from presage.mpi.races import hazards, kind_of
 from presage.mpi.waiting import describe, unmatched, waits_for, who_waits
 
 __all__ = [
     "BUFFERINGS",
     "describe",
-    "hazards",
-    "kind_of",
     "script",
     "unmatched",
     "waits_for",
