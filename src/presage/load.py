@@ -138,9 +138,8 @@ def shipped() -> list[Shipped]:
 
 def _factory(path: str) -> Callable[..., Any]:
     """What makes a shipped system, or program of processes."""
-    module: Any = importlib.import_module(path)
-    made: Callable[..., Any] = getattr(module, "system", None) or module.program
-    return made
+    made = vars(importlib.import_module(path))
+    return made.get("system") or made["program"]  # type: ignore[no-any-return]
 
 
 def _pick(target: str, module: ModuleType, name: str) -> Checkable | Callable[..., Any]:
