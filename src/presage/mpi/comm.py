@@ -30,7 +30,8 @@ class Comm(BufferCollectives):
 
     @classmethod
     def _of(cls, held: Core | Callable[[], Core]) -> Any:
-        comm = cls()
+        comm = object.__new__(cls)  # a subclass of a script may want arguments
+        Comm.__init__(comm)
         comm._held = held
         return comm
 
