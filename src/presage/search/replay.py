@@ -53,12 +53,12 @@ def replay(
 
 def _follow(system: System, trace: Trace, watch: Watch, prop: Property | None) -> Replayed:
     world: World = watch.run(World.initial, system, trace.choices)
-    _same(trace.initial, world, "the initial state")
+    expect(trace.initial, world, "the initial state")
     run = Run(system, watch, world, prop)
     for step in trace.steps:
-        event = _event(world, step, watch)
+        event = event_of(world, step, watch)
         run.apply(event, tuple(k for k, _ in step.choices))
-        _same(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
+        expect(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
     steps = tuple(run.steps)
     if trace.kind == "live":
         return Replayed(steps, None if run.lacks() else trace.message)
@@ -86,7 +86,8 @@ def _property(system: System, trace: Trace) -> Property | None:
     )
 
 
-def _event(world: World, step: TraceStep, watch: Watch) -> Event:
+def event_of(world: World, step: TraceStep, watch: Watch) -> Event:
+    """The event of `step`, which must be possible in `world`."""
     enabled: list[Event] = watch.run(world.enabled)
     for event in enabled:
         if step.matches(event):
@@ -102,6 +103,7 @@ def _event(world: World, step: TraceStep, watch: Watch) -> Event:
     )
 
 
-def _same(fingerprint: int, world: World, where: str) -> None:
+def expect(fingerprint: int, world: World, where: str) -> None:
+    """Refuse to go on if `world` is not the state that the trace has there."""
     if world.fingerprint != fingerprint:
         raise Diverged(where, fingerprint, world.fingerprint)

@@ -99,6 +99,12 @@ def read(path: str | Path) -> Trace:
     return trace
 
 
+def live_of(path: str | Path, trace: Trace) -> Path | None:
+    """The file of the nearest live path of `trace`, read from `path`; None if there is none."""
+    beside = None if trace.live is None else Path(path).parent / trace.live
+    return beside if beside is not None and beside.is_file() else None
+
+
 def _beside(path: Path) -> BinaryIO:
     """A new file in the folder of `path`, so that renaming it there is atomic."""
     # Numbered, not random: names of unfinished files must not depend on chance either. A number
@@ -144,6 +150,11 @@ def _check_sense(path: Path, trace: Trace) -> None:
         raise _damaged(path, f"step {trace.step} is named, and there are {len(trace.steps)}")
     if trace.loop is not None and not 1 <= trace.loop <= len(trace.steps):
         raise _damaged(path, f"the loop begins at step {trace.loop} of {len(trace.steps)}")
+    for noted, _ in trace.notes:
+        if not 0 <= noted <= len(trace.steps):
+            raise _damaged(path, f"a note is at step {noted}, and there are {len(trace.steps)}")
+    if trace.live is not None and Path(trace.live).name != trace.live:
+        raise _damaged(path, f"its live path `{trace.live}` is not a file beside it")
 
 
 def _foreign(path: Path) -> BadTrace:
