@@ -16,8 +16,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from presage.errors import BadTarget, BadTrace, PresageError, explain
-from presage.options import Parser, add_check, add_target, hunt_of, positive
+from presage.errors import BadTarget, PresageError, explain
+from presage.options import Parser, add_check, add_report, add_target, hunt_of, positive
 from presage.version import VERSION
 
 if TYPE_CHECKING:
@@ -113,23 +113,14 @@ def run_check(args: argparse.Namespace) -> int:
 
 def run_replay(args: argparse.Namespace) -> int:
     """`presage replay`: the same steps on the code as it is now, each state compared."""
-    from presage.load import load
+    from presage.load import load_traced
     from presage.search.replay import replay
     from presage.trace import codec
     from presage.ui import story
 
     trace = codec.read(args.trace)
-    target = args.target or trace.target
-    if target is None:
-        raise BadTrace(
-            explain(
-                f"the trace `{args.trace}` does not say which system it belongs to",
-                "it was saved by `presage.check` called from Python",
-                f"`presage replay {args.trace} --target TARGET`",
-            )
-        )
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load(target, trace.parameters)
+        loaded = load_traced(trace, args.trace, args.target, "replay")
         replayed = replay(loaded.system, trace, give_up=_give_up)
     if args.json:
         _print_json(
@@ -157,6 +148,19 @@ def run_graph(args: argparse.Namespace) -> int:
 
     trace = codec.read(args.trace)
     _print(graph.render(trace, _theme(args, sys.stdout), first=args.first, last=args.last))
+    return EXIT_HELD
+
+
+def run_report(args: argparse.Namespace) -> int:
+    """`presage report`: a page that shows a trace, and other forms of it."""
+    from presage import reports
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        written = reports.write(args, give_up=_give_up)
+    for path, what in written.items():
+        _print(f"{what}: {path}")
+    if args.open:
+        reports.open_page(written)
     return EXIT_HELD
 
 
@@ -217,6 +221,8 @@ def _parser() -> Parser:
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
     last = "default: the last step, but of a dead end the tenth after its critical transition"
     graph.add_argument("--last", metavar="N", type=positive, help=last)
+    report = _add(commands, "report", run_report, "write a page that shows a saved trace")
+    add_report(report)
     _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)
