@@ -50,7 +50,7 @@ const h = (name, attributes, ...children) =>
 
 const colour = (story, lane) => {
   const at = story.nodes.indexOf(lane);
-  return at < 0 ? "var(--dim)" : `var(--n${at % 8})`;
+  return at < 0 || lane === story.between ? "var(--dim)" : `var(--n${at % 8})`;
 };
 const nameOf = step => step.i === 0 ? step.label
   : `${step.node} ${step.kind}${step.label === step.kind ? "" : ` ${step.label}`}`;
@@ -156,7 +156,8 @@ function layoutOf(story) {
   const lane = Math.round(Math.max(least, Math.min(most, room / lanes.length)));
   const label = left + lane * lanes.length + 8;
   return {
-    story, ...rows, lanes, measured, strips, left, lane, label, width: label + texts,
+    story, ...rows, lanes, measured, strips, left, lane, label,
+    width: Math.max(label + texts, twice || view.causal ? 0 : byId("chart").clientWidth - 16),
     height: rows.count * ROW + 12,
     x: name => left + lane * (Math.max(0, lanes.indexOf(name)) + .5),
     y: step => ROW * (rows.row[step] + .5),
@@ -577,7 +578,8 @@ function logLines(last) {
 
 function log() {
   const {lines, left, wrong} = logLines(view.step), out = byId("log");
-  out.textContent = (left ? `… ${left} lines before\n` : "") + lines.join("\n");
+  out.textContent = lines.length ? (left ? `… ${left} lines before\n` : "") + lines.join("\n")
+    : view.filter ? "no line matches" : "nothing was logged";
   byId("filter").setAttribute("aria-invalid", wrong);
   byId("wrong").textContent = wrong ? "not a regular expression: nothing is filtered" : "";
 }
