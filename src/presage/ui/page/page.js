@@ -584,6 +584,24 @@ function log() {
   byId("wrong").textContent = wrong ? "not a regular expression: nothing is filtered" : "";
 }
 
+// Of `presage explore`: what can happen next; what is picked is posted, and the page comes again.
+const act = (what, number, text, idle) => h("form", {method: "post", action: what},
+  h("input", {type: "hidden", name: "n", value: number}),
+  h("button", {class: idle ? "idle" : null}, idle ? `${text} (changes nothing)` : text));
+
+function exploration(step) {
+  if (!data.explore) return [];
+  const {options, path, branches} = data.explore, last = main.steps.length - 1;
+  return [
+    h("h2", {}, step.i === last ? "what can happen next" : "this is the past"),
+    ...(step.i === last ? options.map(([text, idle], number) => act("take", number, text, idle))
+      : [act("go", path[step.i], "go back here")]),
+    step.i === last && !options.length ? h("p", {}, "nothing can happen any more") : null,
+    branches.length ? h("h2", {}, "other ways") : null,
+    ...branches.map(([number, text]) => act("go", number, text)),
+  ];
+}
+
 function inspect() {
   const step = main.steps[view.step], notes = main.notes.filter(([at]) => at === step.i);
   const box = h("input", {id: "filter", placeholder: "filter log (regex)", "aria-label": "filter log",
@@ -601,6 +619,7 @@ function inspect() {
     share ? h("p", {class: "dim"}, share) : null,
     ...notes.map(([, text]) => h("p", {class: "note"}, text)),
     ...messages(step),
+    ...exploration(step),
     h("h2", {}, "properties here"), ...properties(step),
     h("h2", {}, "state"), tabs(),
     view.blamed ? h("p", {id: "blame"}, h("span", {class: "mono"}, pathText(view.blamed.path)),
