@@ -158,7 +158,7 @@ function layoutOf(story) {
   return {
     story, ...rows, lanes, measured, strips, left, lane, label,
     width: Math.max(label + texts, twice || view.causal ? 0 : byId("chart").clientWidth - 16),
-    height: rows.count * ROW + 12,
+    height: (rows.count + 1) * ROW,
     x: name => left + lane * (Math.max(0, lanes.indexOf(name)) + .5),
     y: step => ROW * (rows.row[step] + .5),
   };
