@@ -216,7 +216,7 @@ function rowLabel(at, step) {
     return cut(clean(name), Math.floor(at.lane / 14));
   }
   const plain = PLAIN.has(step.kind) || step.label.includes(step.kind);
-  const text = (critical ? "critical: " : "") + (step.failure ? "raises in " : "")
+  const text = (critical ? "critical: " : "") + (step.i === at.story.loop ? "↻ " : "") + (step.failure ? "raises in " : "")
     + (plain ? step.label : `${step.kind} ${step.label}`);
   return cut(clean(text), view.beside === null ? LABEL_CHARACTERS : 30);
 }
@@ -230,7 +230,7 @@ function drawRow(at, step, position, count) {
   const g = el("g", {
     class: `row${critical ? " critical" : ""}`, role: "option", id: at.id + step.i,
     "aria-label": `step ${step.i}: ${clean(nameOf(step))}${critical ? ", critical transition" : ""}`
-      + (noted ? ", has a note" : ""),
+      + (step.i === story.loop ? ", repeats from here" : "") + (noted ? ", has a note" : ""),
     "aria-selected": step.i === view.step, "aria-posinset": position, "aria-setsize": count,
     "data-step": step.i, onclick: () => select(step.i, true),
   }, el("rect", {class: "hit", x: left + .5, y: y - ROW / 2, width: width - 1, height: ROW}));
@@ -764,6 +764,7 @@ const SIGNS = [
   ["●", "a message, or word of a broken connection, is handled"], ["◆", "a timer fires"],
   ["■", "a call or an action"], ["□", "a restart, a write, a slow node"],
   ["✕", "a crash or a reset; until its restart the lane is dashed"],
+  ["↻", "from here on the steps repeat for ever"],
   ["- - ✕", "a message that is dropped, or lost with its connection"],
   ["bars", "share of walks that recover from there; pale: estimated"],
   ["1 2 …", "properties, in the order of the inspector: wide where one fails"],
