@@ -17,11 +17,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from presage.errors import BadTarget, BadTrace, PresageError, explain
-from presage.options import Parser, add_check, add_target, hunt_of, positive
+from presage.options import Parser, add_check, add_debug, add_target, hunt_of, positive
 from presage.version import VERSION
 
 if TYPE_CHECKING:
     from presage.load import Loaded
+    from presage.trace.trace import Trace
     from presage.ui.progress import Progress
     from presage.ui.theme import Theme
 
@@ -113,23 +114,11 @@ def run_check(args: argparse.Namespace) -> int:
 
 def run_replay(args: argparse.Namespace) -> int:
     """`presage replay`: the same steps on the code as it is now, each state compared."""
-    from presage.load import load
     from presage.search.replay import replay
-    from presage.trace import codec
     from presage.ui import story
 
-    trace = codec.read(args.trace)
-    target = args.target or trace.target
-    if target is None:
-        raise BadTrace(
-            explain(
-                f"the trace `{args.trace}` does not say which system it belongs to",
-                "it was saved by `presage.check` called from Python",
-                f"`presage replay {args.trace} --target TARGET`",
-            )
-        )
+    loaded, trace = _of_trace(args, "replay")
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load(target, trace.parameters)
         replayed = replay(loaded.system, trace, give_up=_give_up)
     if args.json:
         _print_json(
@@ -150,6 +139,15 @@ def run_replay(args: argparse.Namespace) -> int:
     return EXIT_HELD if held else EXIT_VIOLATION
 
 
+def run_debug(args: argparse.Namespace) -> int:
+    """`presage debug`: walk about in a trace, on live code."""
+    from presage.ui.debug.start import start
+
+    loaded, trace = _of_trace(args, "debug")
+    streams = (sys.stdin, sys.stdout)
+    return start(loaded.system, trace, args, _theme(args, sys.stdout), streams, _give_up)
+
+
 def run_graph(args: argparse.Namespace) -> int:
     """`presage graph`: who did what when, and which message went where."""
     from presage.trace import codec
@@ -158,6 +156,25 @@ def run_graph(args: argparse.Namespace) -> int:
     trace = codec.read(args.trace)
     _print(graph.render(trace, _theme(args, sys.stdout), first=args.first, last=args.last))
     return EXIT_HELD
+
+
+def _of_trace(args: argparse.Namespace, command: str) -> tuple[Loaded, Trace]:
+    """The trace that is named, and the system it belongs to."""
+    from presage.load import load
+    from presage.trace import codec
+
+    trace = codec.read(args.trace)
+    target = args.target or trace.target
+    if target is None:
+        raise BadTrace(
+            explain(
+                f"the trace `{args.trace}` does not say which system it belongs to",
+                "it was saved by `presage.check` called from Python",
+                f"`presage {command} {args.trace} --target TARGET`",
+            )
+        )
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        return load(target, trace.parameters), trace
 
 
 def run_systems(args: argparse.Namespace) -> int:
@@ -212,6 +229,7 @@ def _parser() -> Parser:
     replay.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     replay.add_argument("--target", help="the system, for a trace that does not name it")
     replay.add_argument("--json", action="store_true", help="print one JSON object")
+    add_debug(_add(commands, "debug", run_debug, "walk about in a saved trace, on live code"))
     graph = _add(commands, "graph", run_graph, "draw a saved trace: nodes, steps, messages")
     graph.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")

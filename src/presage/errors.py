@@ -350,6 +350,7 @@ class Diverged(BadTrace):
     """
 
     def __init__(self, where: str, expected: int, got: int) -> None:
+        self.got = got
         super().__init__(
             explain(
                 f"{where} leads to another state than recorded: {expected:016x} != {got:016x}",
@@ -357,6 +358,13 @@ class Diverged(BadTrace):
                 "make the trace again with `presage check`; `presage doctor` looks for chance",
             )
         )
+
+
+class BadCommand(PresageError):
+    """Cause: the debugger was asked for something that is not there, or cannot be.
+
+    Remedy: the text says what is there; `help` lists the commands.
+    """
 
 
 class BadCheckpoint(PresageError):

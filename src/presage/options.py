@@ -55,6 +55,15 @@ def add_check(parser: Parser) -> None:
     _add_hunt(parser)
 
 
+def add_debug(parser: Parser) -> None:
+    """The options of `presage debug`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    parser.add_argument("--at", metavar="N", type=_whole, help="begin there, not where it breaks")
+    does = "do this and end; may be given several times"
+    parser.add_argument("--do", metavar="COMMAND", action="append", default=[], help=does)
+
+
 def _add_hunt(parser: Parser) -> None:
     from presage.search.hunt import COUNTS, EXECUTIONS, ORDERS, Hunt
 

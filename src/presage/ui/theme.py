@@ -20,7 +20,16 @@ WIDTH_UNKNOWN = 100  # where the output is not a terminal
 # Red for the violation only, yellow for the suspicious, cyan for nodes, dim for the rest.
 STYLES = {"": "", "bad": "1;31", "warn": "33", "node": "36", "dim": "2", "strong": "1"}
 
-SYMBOLS = {"ellipsis": "…", "holds": "✓", "fails": "✗", "full": "━", "empty": "─", "most": "≤"}
+SYMBOLS = {
+    "ellipsis": "…",
+    "holds": "✓",
+    "fails": "✗",
+    "full": "━",
+    "empty": "─",
+    "most": "≤",
+    "differs": "≠",
+    "unknown": "?",
+}
 ASCII_SYMBOLS = {
     "ellipsis": "...",
     "holds": "+",
@@ -28,6 +37,8 @@ ASCII_SYMBOLS = {
     "full": "#",
     "empty": "-",
     "most": "<=",
+    "differs": "!=",
+    "unknown": "?",
 }
 
 
