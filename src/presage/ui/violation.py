@@ -156,6 +156,7 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
         command += " --target TARGET"
     lines = [(command, "      same steps, same states")]
     path = shlex.quote(violation.trace_path)
+    lines.append((f"           presage debug {path}", "      go about in it, try what else"))
     lines.append((f"           presage graph {path}", "      who sent what to whom"))
     if violation.live_path is not None:
         path = shlex.quote(violation.live_path)

@@ -96,6 +96,7 @@ def past(console: Console, rest: str) -> None:
         )
     found, table = Causes(session.as_trace()).past(step), console.table()
     lines = [table.row(session.here.told[at - 1], marked=at == step) for at in found]
-    apart = step - len(found)
-    told = f"{len(found)} of the {step} steps up to here; the other {apart} had no influence on it"
+    told = f"{len(found)} of the {step} steps up to here; the others had no influence on it"
+    if len(found) == step:
+        told = "every step up to here had some influence on it"
     console.say([*lines, console.dim(told)])

@@ -97,8 +97,9 @@ def resolve(line: str) -> tuple[Command, str]:
     if word in COMMANDS:
         return COMMANDS[word], rest.strip()
     matching = [name for name in COMMANDS if name.startswith(word)]
-    if len(matching) == 1:
-        return COMMANDS[matching[0]], rest.strip()
+    shortest = min(matching, key=len, default="")
+    if matching and all(name.startswith(shortest) for name in matching):
+        return COMMANDS[shortest], rest.strip()
     fact = f"`{word}` may be {' or '.join(matching)}" if matching else f"`{word}` is no command"
     cause = "too few letters of it" if matching else "a misspelt word"
     raise BadCommand(explain(fact, cause, "`help` lists the commands"))

@@ -118,7 +118,8 @@ class Console(cmd.Cmd):
             return True
         try:
             if not line.strip():
-                return self.onecmd(self.repeat)
+                line = self.repeat
+                self.repeat = "next" if line.startswith("jump") else line
             command, rest = resolve(line)
             if command.name == "quit":
                 return True

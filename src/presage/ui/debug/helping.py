@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from presage.ui.debug.commands import COMMANDS, Command, command, resolve
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from presage.ui.debug.console import Console
 
 GROUP = "the rest"
+GROUPS = ("go", "look", "ask", "go another way", "break something", "keep", GROUP)
 CLEAR = "\x1b[2J\x1b[H"
 
 
@@ -29,9 +29,9 @@ def help_(console: Console, rest: str) -> None:
         console.say(_told(console, found))
         return
     lines = ["whole words, or any beginning that is unique; a bare Enter steps on"]
-    for group, commands in groupby(COMMANDS.values(), key=lambda each: each.group):
+    for group in GROUPS:
         lines += ["", console.theme.line(Span(group, "strong"))]
-        for each in commands:
+        for each in (found for found in COMMANDS.values() if found.group == group):
             lines += console.theme.wrap(f"  {each.usage:<34}  ", each.about)
     console.say([*lines, "", "`help COMMAND` shows one at work on the step we are at"])
 

@@ -46,7 +46,7 @@ def save(console: Console, rest: str) -> None:
     console.say([f"{len(trace.steps)} steps written to {console.theme.clean(str(path))}"])
     if kind in ("path", "trace", "test") and session.beyond:
         told = ", ".join(map(str, session.beyond))
-        text = f"step {told} is beyond what the system allows: a replay refuses it as it is"
+        text = f"beyond what the system allows: step {told}; a replay refuses this"
         console.say(console.theme.wrap("warning: ", text))
 
 

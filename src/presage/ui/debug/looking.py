@@ -10,6 +10,7 @@ import msgspec
 
 from presage.debug.asking import Filter, lines_of, pattern
 from presage.debug.execution import Execution
+from presage.debug.session import MAIN
 from presage.errors import BadCommand, explain
 from presage.model.handling import place_of_handler
 from presage.search.states import State
@@ -47,8 +48,8 @@ def step_lines(console: Console, step: int) -> list[str]:
         lines += [console.dim(f"        {node} logs {theme.clean(t)}") for node, t in opening.logs]
         return [*lines, *strip(console, step)]
     told, table = session.here.told[step - 1], console.table()
-    indent = " " * table.indent
-    lines = [table.row(told, marked=step == session.critical, remark=_remark(console, step))]
+    indent, marked = " " * table.indent, session.branch == MAIN and step == session.critical
+    lines = [table.row(told, marked=marked, remark=_remark(console, step))]
     if place := place_of_handler(session.system, session.here.taken(step).event):
         lines.append(console.dim(f"{indent}at {theme.clean(place)}"))
     lines += effects(msgspec.structs.replace(told, changes={}), table)
@@ -62,8 +63,8 @@ def step_lines(console: Console, step: int) -> list[str]:
 def _remark(console: Console, step: int) -> str:
     session = console.session
     told = session.here.told[step - 1]
-    parts = [remark(console.violation, told)] if session.branch == "main" else []
-    if session.branch != "main" and session.here.taken(step).beyond:
+    parts = [remark(console.violation, told)] if session.branch == MAIN else []
+    if session.branch != MAIN and session.here.taken(step).beyond:
         parts.append("beyond the budget")
     parts += [f"note: {text}" for at, text in session.notes if at == step]
     return ", ".join(part for part in parts if part)
