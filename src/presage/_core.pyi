@@ -153,6 +153,10 @@ class Suspect:
         self, walks: int, region: int, samples: int, seconds: float | None
     ) -> dict[str, Any]:
         """Its critical transition: `walks` walks from each place, `region` states searched."""
+    def dies(self, prints: Sequence[int], walks: int, region: int) -> bool:
+        """Whether nothing recovers after these steps, told by the fingerprints they lead to."""
+    def again(self, prints: Sequence[int]) -> Suspect | None:
+        """The execution that takes these steps and walks on calmly; none if that comes right."""
 
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.

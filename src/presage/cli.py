@@ -107,9 +107,21 @@ def run_check(args: argparse.Namespace) -> int:
         from presage.ui import summary, violation
 
         theme = _theme(args, sys.stdout)
-        texts = [violation.render(found, theme) for found in report.violations]
+        told = _explained(loaded, report)
+        texts = [violation.render(found, theme, told(found)) for found in report.violations]
         _print("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
+
+
+def _explained(loaded: Loaded, report: Report) -> Callable[[Violation], str]:
+    """What there is to add to a violation, worked out only where it is asked for."""
+    from presage.ui import explanation
+
+    def told(violation: Violation) -> str:
+        with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+            return explanation.brief(loaded.system, violation)
+
+    return told
 
 
 def run_replay(args: argparse.Namespace) -> int:
@@ -146,6 +158,20 @@ def run_debug(args: argparse.Namespace) -> int:
     loaded, trace = _of_trace(args, "debug")
     streams = (sys.stdin, sys.stdout)
     return start(loaded.system, trace, args, _theme(args, sys.stdout), streams, _give_up)
+
+
+def run_explain(args: argparse.Namespace) -> int:
+    """`presage explain`: a trace in one paragraph."""
+    from presage.ui import explanation
+
+    loaded, trace = _of_trace(args, "explain")
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        told = explanation.of(loaded.system, trace, args.trace, _give_up)
+    if args.json:
+        _print_json(explanation.to_json(told))
+    else:
+        _print(explanation.render(told, _theme(args, sys.stdout)))
+    return EXIT_HELD
 
 
 def run_graph(args: argparse.Namespace) -> int:
@@ -230,6 +256,10 @@ def _parser() -> Parser:
     replay.add_argument("--target", help="the system, for a trace that does not name it")
     replay.add_argument("--json", action="store_true", help="print one JSON object")
     add_debug(_add(commands, "debug", run_debug, "walk about in a saved trace, on live code"))
+    explain = _add(commands, "explain", run_explain, "tell a saved trace in one paragraph")
+    explain.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    explain.add_argument("--target", help="the system, for a trace that does not name it")
+    explain.add_argument("--json", action="store_true", help="print one JSON object")
     graph = _add(commands, "graph", run_graph, "draw a saved trace: nodes, steps, messages")
     graph.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")

@@ -134,6 +134,16 @@ impl<'a, 'w> Locator<'a, 'w> {
         }
     }
 
+    /// Whether nothing recovers from the end of the execution.
+    pub fn dies(mut self) -> PyResult<bool> {
+        let end = self.path.len() - 1;
+        Ok(match self.certain(end)? {
+            Region::Live(_) => false,
+            Region::Dead(_) => true,
+            Region::Unknown => !self.recovers(end)?,
+        })
+    }
+
     /// The first place found, beyond `low` and up to `most`, from which no walk recovers.
     fn double(&mut self, low: &mut usize, most: usize, at_rest: bool) -> PyResult<Option<usize>> {
         let (base, mut step) = (*low, 1);

@@ -26,7 +26,9 @@ from presage.errors import BadCommand, PresageError, explain
 from presage.model.byhand import granting
 from presage.model.event import FAULT_OF, Event
 from presage.model.system import System
+from presage.model.view import WorldView
 from presage.model.world import World
+from presage.props.property import Property
 from presage.search.conjuncts import Part, conjuncts
 from presage.search.retell import Judge, Said
 from presage.search.states import State, States
@@ -277,7 +279,11 @@ class Session:
         prop = next((each for each in self.system.properties if each.name == name), None)
         if prop is None or prop.kind == "step":
             return []
-        found: list[Part] = self.watch.run(conjuncts, prop, self.here.view(self.step))
+        return self.parts(prop, self.here.view(self.step))
+
+    def parts(self, prop: Property, view: WorldView) -> list[Part]:
+        """The parts of a predicate, asked of one world."""
+        found: list[Part] = self.watch.run(conjuncts, prop, view)
         return found
 
     def state(self, step: int | None = None) -> State:

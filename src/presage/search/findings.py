@@ -20,6 +20,7 @@ from presage.search.confirm import Confirmed, Finding, confirm
 from presage.search.critical import Located, locate
 from presage.search.hunt import Hunt
 from presage.search.report import Report, Violation
+from presage.search.shorten import shortened
 from presage.search.shrink import shrink
 from presage.search.watch import Watch
 from presage.trace import codec as trace_codec
@@ -42,12 +43,15 @@ def add(system: System, watch: Watch, report: Report, finding: Finding, *, shrin
     prop = confirmed.prop
     if prop is not None and prop.kind == "sometimes":
         return
+    found = len(confirmed.steps)
     if shrinks:
         try:
             confirmed = shrink(system, watch, confirmed)
         except KeyboardInterrupt:
             report.notes.append("interrupted while the trace was made shorter: it is as found")
-    report.violations.append(violation_of(system, report, confirmed, prop))
+    violation = violation_of(system, report, confirmed, prop)
+    violation.found = found if len(confirmed.steps) < found else None
+    report.violations.append(violation)
 
 
 def violation_of(
@@ -125,6 +129,7 @@ def suspected(
     """Find the critical transition of each suspect of a hunt."""
     for suspect in raw.get("suspects", ()):
         located = locate(system, watch, suspect, settings, seconds)
+        located = shortened(system, watch, suspect, located, settings, seconds)
         if report.hunted is not None:
             spent = report.hunted.locating + located.seconds
             report.hunted = replace(report.hunted, locating=spent)
@@ -141,6 +146,7 @@ def _suspect(system: System, report: Report, located: Located) -> Violation:
         "evidence": located.evidence,
     }
     violation = violation_of(system, report, located.confirmed, located.confirmed.prop, **facts)
+    violation.found = located.found
     if located.alternate is not None:
         live = {"kind": "live", "evidence": "exact", "critical": None}
         told = violation_of(system, report, located.alternate, located.confirmed.prop, **live)

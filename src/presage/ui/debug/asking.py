@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from presage.debug.asking import blame
+from presage.debug.explain import explain as explanation
 from presage.errors import BadCommand, explain
 from presage.trace.causes import Causes
 from presage.trace.diff import ADDED, DELETED, MODIFIED, Change
@@ -55,6 +56,20 @@ def why(console: Console, rest: str) -> None:
 
 def _because(why: str) -> str:
     return f": {why}" if why else ""
+
+
+@command("explain", "the whole trace in one paragraph: what broke, which steps matter", group=GROUP)
+def explain_(console: Console, rest: str) -> None:
+    from presage.ui.debug.looking import nearest_live
+
+    session = console.session
+    if session.trace.kind == "live":
+        raise BadCommand(
+            explain("a live path breaks nothing", "the kind of trace", "explain the other trace")
+        )
+    live = nearest_live(console)
+    told = explanation(session, console.violation.fact, live[1] if live else None)
+    console.say(console.theme.wrap("", told.text))
 
 
 @command(
