@@ -1,4 +1,4 @@
-"""How much shorter shrinking makes what is found: over all bugs of the catalogue, by hunts and walks.
+"""How much shorter shrinking makes what is found, over all bugs of the catalogue.
 
 Each bug is looked for with a few seeds, by a hunt and, if it is one of safety, by plain random
 walks; what was found is compared with what is told. For a liveness bug the steps counted are those

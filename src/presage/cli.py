@@ -10,19 +10,28 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from presage.errors import BadTarget, BadTrace, PresageError, explain
-from presage.options import Parser, add_check, add_debug, add_target, hunt_of, positive
+from presage.errors import BadTarget, PresageError, explain
+from presage.options import (
+    Parser,
+    add_check,
+    add_debug,
+    add_report,
+    add_target,
+    add_trace,
+    hunt_of,
+    positive,
+)
 from presage.version import VERSION
 
 if TYPE_CHECKING:
     from presage.load import Loaded
-    from presage.trace.trace import Trace
     from presage.ui.progress import Progress
     from presage.ui.theme import Theme
 
@@ -104,33 +113,26 @@ def run_check(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(report.to_json())
     else:
-        from presage.ui import summary, violation
+        from presage.ui import explanation, summary, violation
 
         theme = _theme(args, sys.stdout)
-        told = _explained(loaded, report)
-        texts = [violation.render(found, theme, told(found)) for found in report.violations]
+        more = functools.partial(explanation.brief, loaded.system)
+        with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+            texts = [violation.render(found, theme, more) for found in report.violations]
         _print("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
 
 
-def _explained(loaded: Loaded, report: Report) -> Callable[[Violation], str]:
-    """What there is to add to a violation, worked out only where it is asked for."""
-    from presage.ui import explanation
-
-    def told(violation: Violation) -> str:
-        with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-            return explanation.brief(loaded.system, violation)
-
-    return told
-
-
 def run_replay(args: argparse.Namespace) -> int:
     """`presage replay`: the same steps on the code as it is now, each state compared."""
+    from presage.load import load_traced
     from presage.search.replay import replay
+    from presage.trace import codec
     from presage.ui import story
 
-    loaded, trace = _of_trace(args, "replay")
+    trace = codec.read(args.trace)
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        loaded = load_traced(trace, args.trace, args.target, "replay")
         replayed = replay(loaded.system, trace, give_up=_give_up)
     if args.json:
         _print_json(
@@ -153,22 +155,38 @@ def run_replay(args: argparse.Namespace) -> int:
 
 def run_debug(args: argparse.Namespace) -> int:
     """`presage debug`: walk about in a trace, on live code."""
-    from presage.ui.debug.start import start
+    from presage.load import load_traced
+    from presage.trace import codec
+    from presage.ui.debug import start
 
-    loaded, trace = _of_trace(args, "debug")
-    streams = (sys.stdin, sys.stdout)
-    return start(loaded.system, trace, args, _theme(args, sys.stdout), streams, _give_up)
+    trace = codec.read(args.trace)
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        loaded = load_traced(trace, args.trace, args.target, "debug")
+    streams, theme = (sys.stdin, sys.stdout), _theme(args, sys.stdout)
+    report = functools.partial(_report, args)
+    return start.start(loaded.system, trace, args, theme, streams, _give_up, report)
+
+
+def _report(args: argparse.Namespace) -> str:
+    """Write the page of a trace that is being debugged."""
+    from presage import reports
+
+    asked = ["report", args.trace, *(["--target", args.target] if args.target else [])]
+    return next(iter(reports.write(_parser().parse_args(asked), give_up=_give_up)))
 
 
 def run_explain(args: argparse.Namespace) -> int:
     """`presage explain`: a trace in one paragraph."""
+    from presage.load import load_traced
+    from presage.trace import codec
     from presage.ui import explanation
 
-    loaded, trace = _of_trace(args, "explain")
+    trace = codec.read(args.trace)
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        loaded = load_traced(trace, args.trace, args.target, "explain")
         told = explanation.of(loaded.system, trace, args.trace, _give_up)
     if args.json:
-        _print_json(explanation.to_json(told))
+        _print_json({"presage": VERSION, "trace": args.trace, **explanation.to_json(told)})
     else:
         _print(explanation.render(told, _theme(args, sys.stdout)))
     return EXIT_HELD
@@ -184,23 +202,17 @@ def run_graph(args: argparse.Namespace) -> int:
     return EXIT_HELD
 
 
-def _of_trace(args: argparse.Namespace, command: str) -> tuple[Loaded, Trace]:
-    """The trace that is named, and the system it belongs to."""
-    from presage.load import load
-    from presage.trace import codec
+def run_report(args: argparse.Namespace) -> int:
+    """`presage report`: a page that shows a trace, and other forms of it."""
+    from presage import reports
 
-    trace = codec.read(args.trace)
-    target = args.target or trace.target
-    if target is None:
-        raise BadTrace(
-            explain(
-                f"the trace `{args.trace}` does not say which system it belongs to",
-                "it was saved by `presage.check` called from Python",
-                f"`presage {command} {args.trace} --target TARGET`",
-            )
-        )
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        return load(target, trace.parameters), trace
+        written = reports.write(args, give_up=_give_up)
+    for path, what in written.items():
+        _print(f"{what}: {path}")
+    if args.open:
+        reports.open_page(written)
+    return EXIT_HELD
 
 
 def run_systems(args: argparse.Namespace) -> int:
@@ -252,19 +264,17 @@ def _parser() -> Parser:
     check = _add(commands, "check", run_check, "search a system for violations of its properties")
     add_check(check)
     replay = _add(commands, "replay", run_replay, "run a saved trace again, step by step")
-    replay.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
-    replay.add_argument("--target", help="the system, for a trace that does not name it")
-    replay.add_argument("--json", action="store_true", help="print one JSON object")
+    add_trace(replay)
     add_debug(_add(commands, "debug", run_debug, "walk about in a saved trace, on live code"))
-    explain = _add(commands, "explain", run_explain, "tell a saved trace in one paragraph")
-    explain.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
-    explain.add_argument("--target", help="the system, for a trace that does not name it")
-    explain.add_argument("--json", action="store_true", help="print one JSON object")
+    told = _add(commands, "explain", run_explain, "tell a saved trace in one paragraph")
+    add_trace(told)
     graph = _add(commands, "graph", run_graph, "draw a saved trace: nodes, steps, messages")
     graph.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
     last = "default: the last step, but of a dead end the tenth after its critical transition"
     graph.add_argument("--last", metavar="N", type=positive, help=last)
+    report = _add(commands, "report", run_report, "write a page that shows a saved trace")
+    add_report(report)
     _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from presage.errors import BadTarget, PresageError, explain
+from presage.errors import BadTarget, BadTrace, PresageError, explain
 from presage.model.service import Service
 from presage.model.source import place
 from presage.model.system import System
@@ -33,6 +33,7 @@ from presage.parameters import (
     write,
 )
 from presage.systems import SHIPPED
+from presage.trace.trace import Trace
 
 OURS = str(Path(__file__).parent)
 FORMS = "a target is a shipped name, `package.module:name` or `path/to/file.py:name`"
@@ -73,6 +74,22 @@ def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
         return Loaded(thing, target)
     values = _read(target, thing, settings)
     return Loaded(_build(target, thing, values), target, values)
+
+
+def load_traced(
+    trace: Trace, path: str | Path, target: str | None = None, command: str = "replay"
+) -> Loaded:
+    """The system of `trace`, read from `path`: the one it names, or `target` if that is given."""
+    named = target or trace.target
+    if named is None:
+        raise BadTrace(
+            explain(
+                f"the trace `{path}` does not say which system it belongs to",
+                "it was saved by `presage.check` called from Python",
+                f"`presage {command} {path} --target TARGET`",
+            )
+        )
+    return load(named, trace.parameters)
 
 
 def find(target: str) -> System | Callable[..., Any]:

@@ -55,6 +55,13 @@ def add_check(parser: Parser) -> None:
     _add_hunt(parser)
 
 
+def add_trace(parser: Parser) -> None:
+    """The options of what is done to a whole trace."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def add_debug(parser: Parser) -> None:
     """The options of `presage debug`."""
     parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
@@ -120,6 +127,27 @@ def add_target(parser: Parser) -> None:
         help="a keyword argument of the function that makes the system; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+EXPORTS = {
+    "shiviz": "a log with vector clocks, for ShiViz",
+    "perfetto": "Chrome-trace JSON, for Perfetto",
+    "mermaid": "a sequence diagram, for Mermaid",
+    "itf": "the states in Apalache's trace format",
+    "pytest": "a test that replays the trace",
+}
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """The options of `presage report`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--out", metavar="FILE", help="the page; default: TRACE's name with .html")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser")
+    other = "another trace, to be shown beside this one"
+    parser.add_argument("--with", dest="other", metavar="OTHER.trace", help=other)
+    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    for name, what in EXPORTS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, instead of the page")
 
 
 def at_least(least: int) -> Any:

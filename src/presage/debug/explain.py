@@ -48,6 +48,18 @@ class Explanation:
     difference: Difference | None
     text: str
 
+    @property
+    def brief(self) -> str:
+        """Which part is false, and which steps and faults matter; not what a table shows."""
+        parts = [
+            f"`{part.text}` is false" for part in self.failed[:1] if len(part.text) <= TEXT_MAX
+        ]
+        if len(self.needed.steps) < self.needed.of and self.needed.complete:
+            parts.append(f"of the steps only {_list(self.needed.steps)} matter")
+        if self.needed.spare:
+            parts.append(f"the faults of step {_list(self.needed.spare)} are not needed")
+        return "; ".join(parts)
+
 
 def explain(
     session: Session, fact: str, live: Trace | None = None, seconds: float = SECONDS_MAX

@@ -7,7 +7,7 @@ compared on the way, as in a replay, so what is told is what happened.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from presage.errors import HandlerStuck
@@ -33,6 +33,7 @@ class Said:
 
     holds: bool | None
     why: str = ""
+    kind: str = "always"  # of the property
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,10 @@ class Judge:
 
     def all(self, world: World, step: TraceStep | None, at_end: bool = False) -> dict[str, Said]:
         """What each property says, by name; `no_exception` is one of them."""
-        told = {prop.name: self._ask(prop, world, step, at_end) for prop in self._system.properties}
+        told = {
+            prop.name: replace(self._ask(prop, world, step, at_end), kind=prop.kind)
+            for prop in self._system.properties
+        }
         failure = step.failure if step else world.start_failure
         return told | {NO_EXCEPTION: Said(failure is None, shortened(failure or ""))}
 

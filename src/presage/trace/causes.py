@@ -7,11 +7,12 @@ cuts a connection, falls apart) is a step of nobody, and shown in a lane of its 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from presage.model.event import MISHAPS
 from presage.trace.flow import START, Flow
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import Sent, Trace, TraceStep
 
 NETWORK = "network"  # the lane of what no node does
 HEARD = frozenset({"broken", "refused", "keepalive"})
@@ -23,9 +24,9 @@ Clock = dict[str, int]  # lane -> how many of its steps are known
 class Causes:
     """The order of the steps of one trace that is due to cause and effect, not to chance."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, opening: Iterable[Sent] = ()) -> None:
         self.trace = trace
-        self.flow = Flow(trace)
+        self.flow = Flow(trace, opening)
         self.lanes = {step.index: lane_of(step) for step in trace.steps}
         self._latest: dict[str, int] = {}
         self._rifts: dict[frozenset[str], int] = {}  # the step that last broke a connection

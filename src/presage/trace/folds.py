@@ -15,6 +15,8 @@ PERIOD_MAX = 40  # steps of one round
 ROUNDS_MIN = 3
 REPEATED_MIN = 6  # steps; shorter repetitions are not worth a fold
 LOCAL_MIN = 4
+AFTER = 10  # steps behind a critical transition that stay visible
+TAIL_MIN = 10
 LOCAL = frozenset({"timer", "action", "call", "write", "slow", "wake"})
 
 
@@ -23,7 +25,7 @@ class Fold(NamedTuple):
 
     first: int
     last: int
-    kind: str  # lasso: they repeat for ever; cycle: they are rounds; local: nobody else is touched
+    kind: str  # lasso: repeats for ever; cycle: rounds; local: touches nobody; tail: dead
     period: int  # steps of one round
 
     @property
@@ -34,15 +36,18 @@ class Fold(NamedTuple):
             return f"{_steps(count)} that repeat for ever"
         if self.kind == "cycle":
             return f"{_steps(count)}: {count // self.period} rounds of {_steps(self.period)}"
+        if self.kind == "tail":
+            return f"{_steps(count)} more, and nothing recovers"
         return f"{_steps(count)} at one node, no message"
 
 
 def folds(trace: Trace, keep: Collection[int] = ()) -> tuple[Fold, ...]:
     """What can be folded, in order, none overlapping; the steps in `keep` stay visible."""
     steps, kept = trace.steps, {*keep, trace.critical, *(step for step, _ in trace.notes)}
-    if trace.loop is None:
+    if trace.loop is None and trace.critical is None:
         kept.add(trace.step)
-    last = len(steps) if trace.loop is None else trace.loop - 1
+    end = _end(trace, kept)
+    last = len(steps) if end is None else end.first - 1
     names = [(step.node, step.kind, step.label) for step in steps]
     found: list[Fold] = []
     at = 1
@@ -51,9 +56,18 @@ def folds(trace: Trace, keep: Collection[int] = ()) -> tuple[Fold, ...]:
         if fold is not None:
             found.append(fold)
         at = at + 1 if fold is None else fold.last + 1
+    return tuple(found if end is None else [*found, end])
+
+
+def _end(trace: Trace, kept: Collection[int | None]) -> Fold | None:
+    """The loop of a lasso; or what comes some steps after a critical transition."""
+    last = len(trace.steps)
     if trace.loop is not None:
-        found.append(Fold(trace.loop, len(steps), "lasso", len(steps) - trace.loop + 1))
-    return tuple(found)
+        return Fold(trace.loop, last, "lasso", last - trace.loop + 1)
+    if trace.critical is None or trace.kind == "live":
+        return None
+    first = max(step for step in (trace.critical, *kept) if step is not None) + AFTER + 1
+    return Fold(first, last, "tail", 1) if last - first + 1 >= TAIL_MIN else None
 
 
 def _cycle(

@@ -1,64 +1,47 @@
-"""The shortest way to keep many states: the first one, and what each step makes of it.
+"""From one state to the next: what `diff` found is also all that is needed to make it happen.
 
-A patch is a list of `[path, value]`, to set a part, and `[path]`, to delete one. A path names the
-parts of dicts and positions of lists; `[]` is the whole value.
+So many states take little room: the first one, and the changes of each step. A position in a list
+means the old list for what was deleted, the new one for everything else; hence the order here:
+outer parts before inner ones, and of one list first what goes, from its end, then what comes.
 
-Invariant: `same(apply(before, patch(before, after)), after)`, and `before` stays as it is.
+Invariant: `same(apply(before, diff(before, after)), after)`, and `before` stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable
 
-from presage.trace.diff import same
-from presage.trace.plain import TYPE, Plain
-
-Patch = list[list[Any]]
+from presage.trace.diff import ADDED, DELETED, Change
+from presage.trace.plain import Plain
 
 
-def patch(before: Plain, after: Plain) -> Patch:
-    """What turns `before` into `after`."""
-    return list(_changes(before, after, []))
-
-
-def apply(value: Plain, changes: Patch) -> Plain:
+def apply(value: Plain, changes: Iterable[Change]) -> Plain:
     """`value` with `changes` made, sharing with it all that is not touched."""
-    for path, *new in changes:
-        value = _set(value, path, new)
+    for change in sorted(changes, key=_order):
+        value = _changed(value, change, 0)
     return value
 
 
-def _changes(before: Plain, after: Plain, path: list[str | int]) -> Iterator[list[Any]]:
-    if same(before, after):
-        return
-    if isinstance(before, dict) and isinstance(after, dict) and _alike(before, after):
-        for name in before:
-            if name not in after:
-                yield [[*path, name]]
-        for name, value in after.items():
-            if name in before:
-                yield from _changes(before[name], value, [*path, name])
-            else:
-                yield [[*path, name], value]
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for at, value in enumerate(after):
-            yield from _changes(before[at], value, [*path, at])
-    else:
-        yield [path, after]
+def _order(change: Change) -> tuple[int, int, int]:
+    last = change.path[-1] if change.path else 0
+    at = last if isinstance(last, int) else 0
+    if change.mark == DELETED:
+        return (len(change.path), 0, -at)
+    return (len(change.path), 1 if change.mark == ADDED else 2, at)
 
 
-def _alike(before: dict[str, Plain], after: dict[str, Plain]) -> bool:
-    return before.get(TYPE) == after.get(TYPE)
-
-
-def _set(value: Plain, path: list[Any], new: list[Any]) -> Plain:
-    if not path:
-        return new[0]  # type: ignore[no-any-return]
-    first, *rest = path
-    if isinstance(value, list):
-        return [_set(each, rest, new) if at == first else each for at, each in enumerate(value)]
-    assert isinstance(value, dict), "a patch was made for another value"
-    if not rest and not new:
-        return {name: each for name, each in value.items() if name != first}
-    return value | {first: _set(value.get(first), rest, new)}
+def _changed(value: Plain, change: Change, depth: int) -> Plain:
+    if depth == len(change.path):
+        return change.after
+    name, last = change.path[depth], depth == len(change.path) - 1
+    if isinstance(value, list) and isinstance(name, int):
+        before, rest = value[:name], value[name:]
+        if last and change.mark == DELETED:
+            return before + rest[1:]
+        if last and change.mark == ADDED:
+            return [*before, change.after, *rest]
+        return [*before, _changed(rest[0], change, depth + 1), *rest[1:]]
+    assert isinstance(value, dict) and isinstance(name, str), "made for another value"
+    if last and change.mark == DELETED:
+        return {key: each for key, each in value.items() if key != name}
+    return value | {name: _changed(value.get(name), change, depth + 1)}

@@ -93,9 +93,9 @@ def test_verdicts_say_why_and_admit_what_they_cannot_say():
     scenes = retell(system, trace)
     assert scenes[0].logs == ("a: hello", "b: hello")
     assert [sent.to for sent in scenes[0].sends] == ["b", "b"]
-    assert scenes[0].verdicts["grows"] == Said(None)
+    assert scenes[0].verdicts["grows"] == Said(None, kind="step")
     assert scenes[0].verdicts["cannot_say"] == Said(None, "RuntimeError: never")
-    assert scenes[0].verdicts["big"] == Said(False, "`big` is False")
+    assert scenes[0].verdicts["big"] == Said(False, "`big` is False", "eventually")
     last = scenes[-1]
     assert last.verdicts["no_exception"].why.startswith("ValueError: no 1")
     assert last.state["b"]["(status)"].startswith("failed: ")

@@ -21,6 +21,7 @@ def test_rounds_are_folded_around_what_is_named() -> None:
         Fold(1, 6, "cycle", 2),
         Fold(9, 20, "cycle", 2),
     )
+    assert folds(trace(rounds(20), critical=8, step=0))[-1] == Fold(19, 40, "tail", 1)
     assert folds(trace(rounds(2), step=0)) == ()
     assert Fold(1, 8, "cycle", 2).text == "8 steps: 4 rounds of 2 steps"
 

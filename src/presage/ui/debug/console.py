@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cmd
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
@@ -47,6 +47,7 @@ class Console(cmd.Cmd):
         stdin: IO[str] | None = None,
         stdout: IO[str] | None = None,
         pager: Pager | None = None,
+        report: Callable[[], str] | None = None,
     ) -> None:
         super().__init__(stdin=stdin, stdout=stdout)
         self.use_rawinput = stdin is None
@@ -55,6 +56,7 @@ class Console(cmd.Cmd):
         self.path = path  # of the trace; notes are kept there
         self.live: Trace | None = None  # the nearest live path, once it is known
         self.pager = pager
+        self.report = report  # writes the page of the trace, and tells where
         self.filter = Filter()
         self.highlight: re.Pattern[str] | None = None
         self.strip = True  # show what the properties say after every move

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from presage.debug.asking import lines_of
 from presage.errors import BadCommand, explain
 from presage.trace import codec
+from presage.trace.export.regression import regression
 from presage.ui import graph
 from presage.ui.debug.commands import command
 
@@ -40,7 +41,8 @@ def save(console: Console, rest: str) -> None:
         lines = [f"{s.index:>6}  {line}" for s in trace.steps for line in lines_of(s)]
         _write(path, "\n".join(lines))
     elif kind == "test":
-        _write(path, session.as_test(trace))
+        beside = codec.write(trace, path.with_suffix(codec.SUFFIX))
+        _write(path, regression(trace, beside.name, None).rstrip("\n"))
     else:
         raise BadCommand(explain(f"`{kind}` cannot be saved", "a misspelt word", KINDS))
     console.say([f"{len(trace.steps)} steps written to {console.theme.clean(str(path))}"])
@@ -97,3 +99,12 @@ def notes(console: Console, rest: str) -> None:
     for step, text in console.session.notes:
         lines += console.theme.wrap(f"{step:>6}  ", text)
     console.say(lines or ["there are no notes; `note TEXT` makes one"])
+
+
+@command("report", "write the page of this trace", group=GROUP)
+def report(console: Console, rest: str) -> None:
+    if console.report is None:
+        raise BadCommand(
+            explain("no page can be written here", "not started by `presage debug`", "`save`")
+        )
+    console.say([f"page: {console.theme.clean(console.report())}"])

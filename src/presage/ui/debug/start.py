@@ -29,6 +29,7 @@ def start(
     theme: Theme,
     streams: tuple[TextIO, TextIO],
     give_up: Callable[[HandlerStuck], None] | None = None,
+    report: Callable[[], str] | None = None,
 ) -> int:
     """Run one session; 0, or 2 if a command given by `--do` was refused."""
     source, out = streams
@@ -45,6 +46,7 @@ def start(
             stdin=None if typed else source,
             stdout=out,
             pager=Pager(max(rows, ROWS_MIN)) if typed else None,
+            report=report,
         )
         if args.do:
             for line in args.do:
