@@ -7,12 +7,13 @@ the steps before it matter, and which faults; and where the nearest good run goe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from presage.debug.execution import Execution
 from presage.debug.needed import Needed, needed
 from presage.debug.session import Session
 from presage.debug.walking import Dice, until_live
+from presage.model.event import FAULT_KINDS
 from presage.search.conjuncts import Part
 from presage.search.states import State
 from presage.trace.diff import Change, diff
@@ -47,13 +48,12 @@ class Explanation:
     needed: Needed
     difference: Difference | None
     text: str
+    silent: bool = False  # the property itself does not say why it fails
 
     @property
     def brief(self) -> str:
         """Which part is false, and which steps and faults matter; not what a table shows."""
-        parts = [
-            f"`{part.text}` is false" for part in self.failed[:1] if len(part.text) <= TEXT_MAX
-        ]
+        parts = [f"`{part.text}` is false" for part in self.failed[:1] if self.silent]
         if len(self.needed.steps) < self.needed.of and self.needed.complete:
             parts.append(f"of the steps only {_list(self.needed.steps)} matter")
         if self.needed.spare:
@@ -80,7 +80,8 @@ def explain(
         changes = _inside(diff(_state(session, here, step - 1), _state(session, here, step)))
     difference = _difference(session, here, step, live)
     told = Explanation(fact, failed, step, changes, matter, difference, "")
-    return Explanation(fact, failed, step, changes, matter, difference, paragraph(trace, told))
+    silent = trace.message == f"`{trace.prop}` is False"
+    return replace(told, text=paragraph(trace, told), silent=silent)
 
 
 def _state(session: Session, execution: Execution, step: int) -> State:
@@ -179,6 +180,10 @@ def _needed(found: Needed, trace: Trace) -> str:
 
 def _faults(found: Needed, trace: Trace) -> str:
     every = len(found.faults) + len(found.spare)
+    inside = [] if trace.loop is None else trace.steps[trace.loop - 1 :]
+    ongoing = [f"{step.kind} (step {step.index})" for step in inside if step.kind in FAULT_KINDS]
+    if ongoing:
+        return f"The loop itself takes {_list(ongoing)}, again and again."
     if not every:
         return "No fault happened."
     if not found.faults:

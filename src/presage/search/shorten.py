@@ -19,9 +19,9 @@ from presage.search.delta import least
 from presage.search.hunt import Hunt
 from presage.search.watch import NOW, Watch
 
-SECONDS_MAX = 20.0  # for one suspect
+SECONDS_MAX = 10.0  # for one suspect, each time
 STEPS_MAX = 200_000  # live steps for one suspect
-WALKS = 20  # from each place, while it is only a question of going on
+WALKS = (6, 24)  # from each place, while trying; what comes out is located with all walks
 
 
 def shortened(
@@ -36,17 +36,21 @@ def shortened(
     critical = located.critical
     if critical is None or critical < 2:
         return located
-    shortening = Shortening(system, watch, suspect, located, settings, seconds)
-    for alike in (False, True):
-        shortening.go(alike=alike)
-    prints = shortening.prints
-    if len(prints) >= critical:
-        return located
-    again = suspect.again(prints)
-    if again is None:
-        return located
-    fewer = locate(system, watch, again, settings, seconds)
-    return fewer.after(located) if fewer.critical == len(prints) else located
+    for walks in WALKS:
+        shortening = Shortening(system, watch, suspect, located, settings, seconds, walks)
+        for alike in (False, True):
+            shortening.go(alike=alike)
+        if len(shortening.prints) >= critical:
+            return located
+        again = suspect.again(shortening.prints)
+        if again is None:  # too few walks took for dead what is not
+            continue
+        fewer = locate(system, watch, again, settings, seconds)
+        if fewer.critical is not None and 0 < fewer.critical < critical:
+            step = fewer.confirmed.steps[fewer.critical - 1]
+            if likeness_of(step.event) == likeness_of(located.confirmed.steps[critical - 1].event):
+                return fewer.after(located)
+    return located
 
 
 class Shortening:
@@ -60,6 +64,7 @@ class Shortening:
         located: Located,
         settings: Hunt,
         seconds: float | None,
+        walks: int,
     ) -> None:
         assert located.critical is not None
         self._system = system
@@ -69,7 +74,7 @@ class Shortening:
         steps = located.confirmed.steps[: located.critical]
         *self._before, self._last = events_of(steps)
         self.prints = [step.fingerprint for step in steps]  # where the shortest way leads
-        self._effort = (min(WALKS, settings.recovery_walks), settings.region)
+        self._effort = (min(walks, settings.recovery_walks), settings.region)
         self._spent = 0
         self._deadline = NOW() + min(SECONDS_MAX, seconds or SECONDS_MAX)
 
