@@ -100,14 +100,19 @@ class Theme:
 
     def line(self, *spans: Span) -> str:
         """One line of `spans`, cut to the width, painted."""
-        painted, room = [], self.width
+        shown: list[Span] = []
+        room = self.width
         for span in spans:
             text = self.fit(span.text, room)
-            painted.append(self.paint(text, span.style))
+            shown.append(Span(text, span.style))
             room -= cells(text)
             if text != span.text:
                 break
-        return "".join(painted).rstrip()
+        while shown and not shown[-1].text.strip():  # blanks at the end, painted or not
+            shown.pop()
+        if shown:
+            shown[-1] = Span(shown[-1].text.rstrip(), shown[-1].style)
+        return "".join(self.paint(span.text, span.style) for span in shown)
 
     def wrap(self, lead: str, text: str, *, lines_max: int = 0) -> list[str]:
         """`text` behind `lead`, broken at spaces and aligned; at most `lines_max` lines."""

@@ -156,15 +156,20 @@ def session(system: System, trace: Trace) -> Iterator[Session]:
 
 
 def drive(system: System, trace: Trace, *commands: str, at: int = 0, **more: object) -> str:
-    """What the debugger writes when these commands are typed; places without their folders."""
+    """What the debugger writes when these commands are typed; places without their folders.
+
+    `TMP` in a command stands for `folder`, and so it does in what is written.
+    """
+    folder = str(more.pop("folder", "TMP"))
     out = io.StringIO()
-    typed = io.StringIO("".join(f"{command}\n" for command in commands))
+    typed = io.StringIO("".join(f"{command}\n" for command in commands).replace("TMP", folder))
     theme = more.pop("theme", Theme(width=80))
     with session(system, trace) as opened:
         opened.jump(at)
         console = Console(opened, theme, stdin=typed, stdout=out, **more)  # type: ignore[arg-type]
         console.loop(echo=True)
-    return re.sub(r"at \S*?(\w+\.py):\d+", r"at \1", out.getvalue())
+    text = out.getvalue().replace(folder, "TMP")
+    return re.sub(r"at \S*?(\w+\.py):\d+", r"at \1", text)
 
 
 def saved(trace: Trace, folder: Path, name: str = "a.trace") -> Path:

@@ -11,13 +11,13 @@ from presage.trace.show import show
 from presage.ui.debug.commands import command
 from presage.ui.debug.looking import moved
 from presage.ui.debug.moving import number
+from presage.ui.steps import KIND_COLUMNS
 from presage.ui.theme import Span, cells
 
 if TYPE_CHECKING:
     from presage.ui.debug.console import Console
 
 GROUP = "go another way"
-MAIL_COLUMNS = 50  # that everything but the message takes, remarks included
 SWITCHES = {"on": True, "off": False}
 
 
@@ -34,18 +34,20 @@ def events(console: Console, rest: str) -> None:
 
 def _option(console: Console, at: int, option: Option) -> str:
     event, theme = option.event, console.theme
+    remarks = [text for text, so in (("fault", option.fault), ("no change", option.idle)) if so]
+    choice = ", ".join(str(k + 1) for k in option.choices)
+    behind = f"  choice {choice}" if choice else ""
+    behind += f"   ({', '.join(remarks)})" if remarks else ""
+    lead = f"{at:>5}  "
+    node = f"{theme.clean(event.node):<4}  "
     label = "" if str(event) == event.kind else theme.clean(str(event))
     if isinstance(event, Deliver | Receive | Drop | Duplicate):
         ends = theme.clean(f" {event.source} -> {event.node}")
-        room = theme.width - MAIL_COLUMNS - cells(ends)
-        label = theme.fit(theme.clean(show(event.message)), room) + ends
-    chosen = f"  choice {', '.join(str(k + 1) for k in option.choices)}" if option.choices else ""
-    remarks = [text for text, so in (("fault", option.fault), ("no change", option.idle)) if so]
-    told = f"   ({', '.join(remarks)})" if remarks else ""
-    text = f"{event.kind:<9}  {label}{chosen}{told}"
-    node = f"{theme.clean(event.node):<4}  "
+        taken = cells(lead + node + ends + behind) + KIND_COLUMNS + 2
+        label = theme.fit(theme.clean(show(event.message)), theme.width - taken) + ends
+    text = f"{event.kind:<{KIND_COLUMNS}}  {label}{behind}"
     style = "dim" if option.idle else "warn" if option.fault else ""
-    return theme.line(Span(f"{at:>5}  ", style), Span(node, style or "node"), Span(text, style))
+    return theme.line(Span(lead, style), Span(node, style or "node"), Span(text, style))
 
 
 def chosen(console: Console, rest: str) -> Option:

@@ -56,8 +56,8 @@ def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
+    except (OSError, ValueError) as error:  # a path may be none at all
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise BadCommand(
             explain(
                 f"`{path}` cannot be written: {reason}",
