@@ -7,7 +7,9 @@ in a command is told and the session goes on; only `quit` and the end of the inp
 from __future__ import annotations
 
 import cmd
+import contextlib
 import re
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
@@ -72,7 +74,9 @@ class Console(cmd.Cmd):
         """Say where we are before anything is asked."""
         if not self._opened:
             self._opened = True
-            self.say(self.opening())
+            with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+                lines = self.opening()
+            self.say(lines)
 
     def loop(self, *, echo: bool = False) -> None:
         """Read and do until the end; Ctrl-C takes back what was being typed.
@@ -127,7 +131,8 @@ class Console(cmd.Cmd):
                 return True
             if command.repeats:
                 self.repeat = line
-            command.run(self, rest)
+            with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+                command.run(self, rest)
         except PresageError as error:
             self.failed = True
             self.say(f"error: {error}".splitlines())

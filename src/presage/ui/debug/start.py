@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
@@ -34,7 +32,7 @@ def start(
     """Run one session; 0, or 2 if a command given by `--do` was refused."""
     source, out = streams
     typed = source.isatty() and out.isatty() and not args.do
-    with Watch(SECONDS_DEFAULT, give_up) as watch, contextlib.redirect_stdout(sys.stderr):
+    with Watch(SECONDS_DEFAULT, give_up) as watch:
         session = Session(system, trace, watch)
         at = session.critical if args.at is None else args.at
         session.jump(at if at is not None else min(1, session.last))
