@@ -1,4 +1,4 @@
-"""`presage debug` and `presage explain` as a shell sees them, and one session in a real terminal."""
+"""`presage debug` and `presage explain` as a shell sees them, and a session in a real terminal."""
 
 import os
 import shutil

@@ -15,6 +15,7 @@ from typing import TextIO
 
 WIDTH_MIN = 60
 WIDTH_MAX = 120  # longer lines are harder to read, not easier
+TEXT_MAX = 10_000  # characters of one text; nobody reads more of it in a terminal
 WIDTH_UNKNOWN = 100  # where the output is not a terminal
 
 # Red for the violation only, yellow for the suspicious, cyan for nodes, dim for the rest.
@@ -86,17 +87,19 @@ class Theme:
 
     def clean(self, text: str) -> str:
         """`text` on one line, with control characters (and, in ASCII, all others) escaped."""
-        shown = "".join(c if c.isprintable() else _escape(c) for c in text)
+        if len(text) > TEXT_MAX:
+            text = f"{text[:TEXT_MAX]}{self.symbol('ellipsis')} ({len(text):,} characters)"
+        shown = text
+        if not text.isprintable():
+            shown = "".join(c if c.isprintable() else _escape(c) for c in text)
         return shown.encode("ascii", "backslashreplace").decode() if self.ascii else shown
 
     def fit(self, text: str, room: int) -> str:
         """`text`, cut to `room` columns with an ellipsis."""
-        if cells(text) <= room:
+        if _reach(text, 0, room) == len(text):
             return text
-        end = self.symbol("ellipsis")[:room]
-        while text and cells(text) + len(end) > room:
-            text = text[:-1]
-        return text + end
+        end = self.symbol("ellipsis")[: max(room, 0)]
+        return text[: _reach(text, 0, room - len(end))] + end
 
     def line(self, *spans: Span) -> str:
         """One line of `spans`, cut to the width, painted."""
@@ -144,16 +147,31 @@ def cells(text: str) -> int:
 def _broken(text: str, room: int) -> list[str]:
     """`text` in lines of at most `room` columns, broken at spaces where there are any."""
     lines = []
-    start = len(text) - len(text.lstrip())
-    while cells(text) > room:
-        end = room
-        while cells(text[:end]) > room:
-            end -= 1
-        space = text.rfind(" ", start + 1, end + 1)
+    at, start = 0, len(text) - len(text.lstrip())
+    while (end := _reach(text, at, room)) < len(text):
+        end = max(end, at + 1)
+        space = text.rfind(" ", at + start + 1, end + 1)
         end = space if space > 0 else end
-        lines.append(text[:end].rstrip())
-        text, start = text[end:].lstrip(), 0
-    return [*lines, text]
+        lines.append(text[at:end].rstrip())
+        while end < len(text) and text[end].isspace():
+            end += 1
+        at, start = end, 0
+    return [*lines, text[at:]]
+
+
+def _reach(text: str, at: int, room: int) -> int:
+    """How far `text` goes from `at` on within `room` columns; long texts are not measured whole."""
+    if room <= 0:
+        return at
+    ahead = text[at : at + room + 1]
+    if ahead.isascii():
+        return at + min(room, len(ahead))
+    while at < len(text):
+        room -= _columns(text[at])
+        if room < 0:
+            break
+        at += 1
+    return at
 
 
 def _columns(character: str) -> int:

@@ -160,14 +160,14 @@ def drive(system: System, trace: Trace, *commands: str, at: int = 0, **more: obj
 
     `TMP` in a command stands for `folder`, and so it does in what is written.
     """
-    folder = str(more.pop("folder", "TMP"))
+    folder, echo = str(more.pop("folder", "TMP")), bool(more.pop("echo", True))
     out = io.StringIO()
     typed = io.StringIO("".join(f"{command}\n" for command in commands).replace("TMP", folder))
     theme = more.pop("theme", Theme(width=80))
     with session(system, trace) as opened:
         opened.jump(at)
         console = Console(opened, theme, stdin=typed, stdout=out, **more)  # type: ignore[arg-type]
-        console.loop(echo=True)
+        console.loop(echo=echo)
     text = out.getvalue().replace(folder, "TMP")
     return re.sub(r"at \S*?(\w+\.py):\d+", r"at \1", text)
 

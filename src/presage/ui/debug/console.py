@@ -135,7 +135,7 @@ class Console(cmd.Cmd):
                 command.run(self, rest)
         except PresageError as error:
             self.failed = True
-            self.say(f"error: {error}".splitlines())
+            self.say([self.theme.clean(each) for each in f"error: {error}".split("\n")])
         except KeyboardInterrupt:
             self.say(["interrupted"])
         return False
