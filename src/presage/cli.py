@@ -210,8 +210,8 @@ def run_report(args: argparse.Namespace) -> int:
         written = reports.write(args, give_up=_give_up)
     for path, what in written.items():
         _print(f"{what}: {path}")
-    if args.open:
-        reports.open_page(written)
+        if args.open and what == reports.PAGE and not reports.open_page(path):
+            print(f"no browser was found to open {path} with", file=sys.stderr)
     return EXIT_HELD
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -46,11 +45,9 @@ def write(args: argparse.Namespace, give_up: GiveUp | None = None) -> dict[str, 
     return written
 
 
-def open_page(written: dict[str, str]) -> None:
-    """Show the page that was written in the user's browser."""
-    for path, what in written.items():
-        if what == PAGE and not webbrowser.open(Path(path).resolve().as_uri()):
-            print(f"no browser was found; open {path} yourself", file=sys.stderr)
+def open_page(path: str) -> bool:
+    """Show a page in the user's browser; False if none was found."""
+    return webbrowser.open(Path(path).resolve().as_uri())
 
 
 def _scenes(

@@ -42,8 +42,14 @@ def encode(trace: Trace) -> bytes:
 
 
 def file_name(trace: Trace) -> str:
-    """A name that tells the property, and that only an equal trace shares."""
-    digest = hashlib.sha256(encode(trace)).hexdigest()[:8]
+    """A name that tells the property, and that only an equal trace shares.
+
+    What a reader notes down, and which live path was found, makes no other trace of it.
+    """
+    told = msgspec.to_builtins(_File(FORMAT, VERSION, trace))
+    for name in ("live", "notes"):
+        del told["trace"][name]
+    digest = hashlib.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', trace.prop)[:60] or 'trace'}-{digest}{SUFFIX}"
 
 

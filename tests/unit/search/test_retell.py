@@ -112,12 +112,18 @@ def bug(module, name):
     return next(each for each in bugs if each.id == name)
 
 
-def hunted(module, name):
-    """The scenes of what a hunt finds, and the live path's state at the critical step."""
+def hunted_violation(module, name, seed=0):
+    """A system with one of its historic bugs, and what a hunt finds in it."""
     wanted = bug(module, name)
     system = module.system(**wanted.parameters)
     system.properties = tuple(p for p in system.properties if p.name == wanted.property)
-    [violation] = check(system, search="hunt", walks=60_000, traces=None).violations
+    [violation] = check(system, search="hunt", walks=60_000, seed=seed, traces=None).violations
+    return system, violation
+
+
+def hunted(module, name):
+    """The scenes of what a hunt finds, and the live path's state at the critical step."""
+    system, violation = hunted_violation(module, name)
     at = violation.critical
     live = retell(system, violation.live)
     return retell(system, violation.trace), live[min(at, len(live) - 1)].state, at

@@ -15,7 +15,7 @@ from presage.trace.diff import Change, diff
 from presage.trace.folds import folds
 from presage.trace.plain import Plain, shortened
 from presage.trace.recovery import shares
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import Trace
 from presage.ui.page.arrows import Arrows
 from presage.ui.story import violation_of
 from presage.ui.violation import marked_step
@@ -23,7 +23,7 @@ from presage.version import VERSION
 
 FORMAT, PAGE_VERSION = "presage-page", 1
 KEY_EVERY = 100
-LABEL_MAX = 120  # characters of an event's text
+LABEL_MAX = 120  # characters of an event's text, and of a title
 COMPARED_MAX = 400  # steps, from where two traces part, whose states are compared
 
 Told = tuple[Trace, Sequence[Scene]]
@@ -41,12 +41,12 @@ def page_data(
         "format": FORMAT,
         "version": PAGE_VERSION,
         "build": f"presage {VERSION}",
-        "title": trace.system,
-        "fact": fact,
-        "property": trace.prop,
+        "title": _cut(trace.system),
+        "fact": shortened(fact),
+        "property": shortened(trace.prop),
         "kind": trace.kind,
         "why": shortened(trace.message),
-        "evidence": "" if trace.evidence == "exact" else trace.evidence,
+        "evidence": "" if trace.evidence == "exact" else shortened(trace.evidence),
         "source": trace.source,
         "numbers": f"{len(trace.steps):,} steps, {nodes} node{'' if nodes == 1 else 's'},"
         f" seed {trace.seed}",
@@ -91,7 +91,7 @@ def story(trace: Trace, scenes: Sequence[Scene]) -> dict[str, Any]:
         "between": between,
         "folds": [fold._asdict() | {"text": fold.text} for fold in folds(trace)],
         "down": _down(trace, scenes),
-        "notes": [list(note) for note in trace.notes],
+        "notes": [[step, shortened(text)] for step, text in trace.notes],
     }
 
 
@@ -102,7 +102,7 @@ def _step(scene: Scene, scenes: Sequence[Scene], causes: Causes, arrows: Arrows)
         "node": "" if step is None else causes.lanes[step.index],
         "at": "" if step is None else step.node,
         "kind": "start" if step is None else step.kind,
-        "label": "initial state" if step is None else _label(step),
+        "label": "initial state" if step is None else _cut(step.label),
         "detail": "" if step is None else shortened(step.detail),
         "source": scene.source,
         "sends": arrows.sent.get(scene.index, []),
@@ -127,8 +127,8 @@ def _change(change: Change) -> list[Any]:
     return [change.mark, list(change.path), change.before, change.after]
 
 
-def _label(step: TraceStep) -> str:
-    return step.label if len(step.label) <= LABEL_MAX else step.label[: LABEL_MAX - 3] + "..."
+def _cut(text: str) -> str:
+    return text if len(text) <= LABEL_MAX else text[: LABEL_MAX - 3] + "..."
 
 
 def _log(scene: Scene) -> list[str]:

@@ -555,12 +555,17 @@ function messages(step) {
   return told;
 }
 
+// How many lines of log there are before each step.
+const logged = new Int32Array(main.steps.length + 1);
+main.steps.forEach((step, at) => { logged[at + 1] = logged[at] + step.log.length; });
+
 function logLines(last) {
   let expression = null, wrong = false;
-  try { expression = new RegExp(view.filter, "i"); } catch { wrong = true; }
+  try { if (view.filter) expression = new RegExp(view.filter, "i"); } catch { wrong = true; }
   const lines = [];
   let left = 0;
   for (let at = last; at >= 0; at--) {
+    if (!expression && lines.length >= LOG_MAX) { left += logged[at + 1]; break; }
     for (const line of main.steps[at].log.slice().reverse()) {
       if (expression && !expression.test(line)) continue;
       if (lines.length < LOG_MAX) lines.push(`${String(at).padStart(4)}  ${clean(line)}`);
