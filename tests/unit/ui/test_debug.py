@@ -89,7 +89,11 @@ def test_until_and_back_until_stop_where_an_expression_is_true(snapshot: Compare
     trace = found(ordered(), "in_order")
     forward = ("until server.largest == 2", "until client.up and False", "until 1 +")
     bad = ('until world["x"]', "until client.nothing", "until client.answers[0] == 2", "until")
-    back = ("back until server.largest == 0", "back until world.messages()", "until client.send(1)")
+    back = (
+        "back until server.largest == 0",
+        "back until world.messages(Ask)",
+        "until client.send(1)",
+    )
     snapshot("debug-until", drive(ordered(), trace, "t off", *forward, *bad, *back))
 
 
