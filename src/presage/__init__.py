@@ -85,6 +85,7 @@ __all__ = [
     "Envelope",
     "Faults",
     "HOLDS",
+    "Hunt",
     "Invoke",
     "Lapse",
     "Linearizable",

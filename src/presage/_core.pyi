@@ -150,9 +150,17 @@ class Suspect:
     ) -> tuple[tuple[list[int], int], list[tuple[str, int, tuple[Any, ...], list[int], int]]]:
         """Its beginning, and its first `steps` events."""
     def locate(
-        self, walks: int, region: int, samples: int, seconds: float | None
+        self,
+        walks: int,
+        region: int,
+        samples: int,
+        seconds: float | None,
+        progress: Callable[..., None] | None,
     ) -> dict[str, Any]:
-        """Its critical transition: `walks` walks from each place, `region` states searched."""
+        """Its critical transition: `walks` walks from each place, `region` states searched.
+
+        `progress` is told as that of a search; its depth is the place that is looked at.
+        """
     def dies(self, prints: Sequence[int], walks: int, region: int) -> bool:
         """Whether nothing recovers after these steps, told by the fingerprints they lead to."""
     def again(self, prints: Sequence[int]) -> Suspect | None:

@@ -283,9 +283,7 @@ def _read(target: str, factory: Callable[..., Any], settings: Mapping[str, Any])
         try:
             values[name] = known.get(name, Parameter(name)).read(write(value))
         except ValueError as error:
-            fact = f"`{target}`: {error}"
-            remedy = f"`--set {name}=VALUE` with such a value"
-            raise BadTarget(explain(fact, "a value of another type", remedy)) from error
+            raise _bad_value(target, name, str(error), known.get(name)) from error
     missing = [name for name in known if known[name].required and name not in values]
     if missing:
         raise BadTarget(
@@ -296,6 +294,14 @@ def _read(target: str, factory: Callable[..., Any], settings: Mapping[str, Any])
             )
         )
     return values
+
+
+def _bad_value(target: str, name: str, why: str, parameter: Parameter | None) -> BadTarget:
+    cause, remedy = "a value of another type", f"`--set {name}=VALUE` with such a value"
+    if parameter is not None and parameter.values:
+        cause = "a misspelt value, or one that this version does not have"
+        remedy = f"`--set {name}=VALUE` with one of these values"
+    return BadTarget(explain(f"`{target}`: {why}", cause, remedy))
 
 
 def _unknown_parameter(target: str, name: str, known: Mapping[str, Parameter]) -> BadTarget:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
@@ -19,7 +20,7 @@ from presage.model.system import FAULTS, System
 from presage.search import checkpoint as disk
 from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
-from presage.search.findings import add, findings, missed, save, suspected, violation_of
+from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
@@ -54,6 +55,8 @@ class Progress:
     seconds: float
     resumed_from: int = 0  # states in the checkpoint that it went on from
     checkpoints: int = 0  # written by this process
+    right: int = 0  # calm walks of a hunt that came right
+    suspect: int | None = None  # steps of the execution whose critical transition is looked for
 
 
 class ProgressLine(Protocol):
@@ -93,7 +96,7 @@ def check(
     `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
     """
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
-    limits = _limits(search, seed, counts | {"walks": walks})
+    limits = _limits(search, seed, seconds, counts | {"walks": walks})
     settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
@@ -102,14 +105,14 @@ def check(
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         kernel = build(system, bridge, symmetry=symmetry)
         limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
-        limits["progress"] = _teller(system, progress)
+        limits["progress"] = (teller := partial(_teller, system, progress))()
         kept |= {"sleep": reduction == "sleep", **walking(system, search, calm=calm)}
         raw = _searched(kernel, system, search, limits, kept, settings)
         report = _report(system, search, seed, raw, target, parameters)
         tell_calm(report, calm=calm)
         tell_reduction(report, system, reduction, symmetry=symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, bounds, settings)
+        _conclude(kernel, bridge, watch, report, raw, bounds, settings, teller)
     save(report, traces)
     return report
 
@@ -135,16 +138,18 @@ def _conclude(
     raw: dict[str, Any],
     limits: Limits,
     settings: Hunt,
+    teller: Teller,
 ) -> None:
     """Confirm what was found, then look at what only the whole graph, or walks, can tell."""
     system = bridge.system
     hunting.tell(report, raw)
     _judge(system, bridge, raw, report)
     for finding in findings(raw):
-        add(system, watch, report, finding, shrinks=report.search != "bfs")
+        shrinks = report.search != "bfs"
+        add(system, watch, report, finding, shrinks=shrinks, seconds=limits.seconds)
     for found in examine(bridge, kernel, watch, report, limits):
         report.violations.append(violation_of(system, report, found, found.prop))
-    suspected(system, watch, report, raw, settings, limits.seconds)
+    suspected(system, watch, report, raw, settings, limits.seconds, teller)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     missed(system, report)
 
@@ -182,7 +187,9 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     )
 
 
-def _limits(search: str, seed: int, limits: dict[str, Any]) -> dict[str, Any]:
+def _limits(
+    search: str, seed: int, seconds: float | None, limits: dict[str, Any]
+) -> dict[str, Any]:
     """`limits` with what is left out filled in; refuses what leaves nothing to do."""
     if search not in SEARCHES:
         known = ", ".join(f"`{name}`" for name in SEARCHES)
@@ -198,6 +205,14 @@ def _limits(search: str, seed: int, limits: dict[str, Any]) -> dict[str, Any]:
                     f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
+    if seconds is not None and not seconds > 0:
+        raise BadSystem(
+            explain(
+                f"`seconds` is {seconds}",
+                "a time that was over before it began, or no number at all",
+                "give `seconds` above 0, or leave it out",
+            )
+        )
     if not 0 <= seed < 2**64:
         raise BadSystem(
             explain(
@@ -213,7 +228,10 @@ def _limits(search: str, seed: int, limits: dict[str, Any]) -> dict[str, Any]:
     return limits
 
 
-def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None] | None:
+def _teller(
+    system: System, progress: ProgressLine | None, suspect: int | None = None, spent: float = 0.0
+) -> Callable[..., None] | None:
+    """What the kernel calls; `suspect` is how long the execution is that it looks at."""
     if progress is None:
         return None
 
@@ -223,7 +241,8 @@ def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None
         known = zip(system.properties, ends, decided[1:], strict=True)
         properties = {prop.name: end if sure else "open" for prop, end, sure in known}
         numbers = (unique, generated, depth, frontier, walks, handler_runs)
-        progress.update(Progress(*numbers, properties, seconds, *saved))
+        snapshot = Progress(*numbers, properties, spent + seconds, *saved)
+        progress.update(replace(snapshot, suspect=suspect))
 
     return tell
 

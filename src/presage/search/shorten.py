@@ -8,7 +8,7 @@ found so; where that says anything else, the suspect is told as it was found.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from presage._core import Suspect
 from presage.model.event import Event
@@ -31,6 +31,7 @@ def shortened(
     located: Located,
     settings: Hunt,
     seconds: float | None,
+    progress: Callable[..., None] | None = None,
 ) -> Located:
     """The same death with fewer steps before it, or `located` itself."""
     critical = located.critical
@@ -45,7 +46,7 @@ def shortened(
         again = suspect.again(shortening.prints)
         if again is None:  # too few walks took for dead what is not
             continue
-        fewer = locate(system, watch, again, settings, seconds)
+        fewer = locate(system, watch, again, settings, seconds, progress)
         if fewer.critical is not None and 0 < fewer.critical < critical:
             step = fewer.confirmed.steps[fewer.critical - 1]
             if likeness_of(step.event) == likeness_of(located.confirmed.steps[critical - 1].event):

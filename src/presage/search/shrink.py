@@ -23,12 +23,13 @@ SECONDS_MAX = 20.0
 
 def shrink(
     system: System, watch: Watch, confirmed: Confirmed, seconds: float | None = None
-) -> Confirmed:
-    """A shorter execution with the same violation, or `confirmed` itself."""
+) -> tuple[Confirmed, bool]:
+    """A shorter execution with the same violation, or `confirmed` itself; and whether there was
+    time to try all."""
     shrinking = Shrinking(system, watch, confirmed, SECONDS_MAX if seconds is None else seconds)
     for alike in (False, True):
         shrinking.go(alike=alike)
-    return shrinking.best
+    return shrinking.best, shrinking.in_time
 
 
 class Shrinking:
@@ -41,6 +42,7 @@ class Shrinking:
         self._course: Course | None = None
         self._spent = 0
         self._deadline = NOW() + seconds
+        self.in_time = True
 
     def go(self, *, alike: bool) -> None:
         """Leave out what can be left out; if `alike`, like events may stand in for others."""
@@ -58,7 +60,8 @@ class Shrinking:
             return course.taken
 
         def go_on() -> bool:
-            return self._spent + course.spent < STEPS_MAX and NOW() < self._deadline
+            self.in_time = self.in_time and NOW() < self._deadline
+            return self.in_time and self._spent + course.spent < STEPS_MAX
 
         least(without_rounds(best), attempt, go_on)
         self._spent += course.spent
