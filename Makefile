@@ -81,9 +81,9 @@ $(CORE): $(VENV) $(RUST_SOURCES)
 
 # The report page is tested in Debian's Chromium. Where it cannot be had, those tests fail and say so.
 $(BROWSER): $(VENV)
-	@command -v chromium chromium-browser google-chrome >/dev/null || test "$$(id -u)" != 0 || \
-		{ apt-get install -y -qq chromium || { apt-get update -qq && \
-		apt-get install -y -qq chromium; }; } >/dev/null 2>&1 || true
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+		test "$$(id -u)" != 0 || { apt-get install -y -qq chromium || \
+		{ apt-get update -qq && apt-get install -y -qq chromium; }; } >/dev/null 2>&1 || true
 	@command -v tmux >/dev/null || test "$$(id -u)" != 0 || \
 		{ apt-get install -y -qq tmux || { apt-get update -qq && \
 		apt-get install -y -qq tmux; }; } >/dev/null 2>&1 || true

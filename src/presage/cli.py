@@ -22,6 +22,7 @@ from presage.options import (
     Parser,
     add_check,
     add_debug,
+    add_explore,
     add_report,
     add_target,
     add_trace,
@@ -215,6 +216,20 @@ def run_report(args: argparse.Namespace) -> int:
     return EXIT_HELD
 
 
+def run_explore(args: argparse.Namespace) -> int:
+    """`presage explore`: a page on a live system, until Ctrl-C."""
+    from presage import reports
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        with reports.exploring(args.target, _settings(args.set), args.port, _give_up) as server:
+            print(f"exploring {args.target}: {server.address}\nCtrl-C ends it", file=sys.stderr)
+            if args.open and not reports.open_page(server.address):
+                print("no browser was found; open the address yourself", file=sys.stderr)
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+    return EXIT_HELD
+
+
 def run_systems(args: argparse.Namespace) -> int:
     """`presage systems`: what is shipped, with parameters and bug switches."""
     from presage.load import shipped
@@ -275,6 +290,8 @@ def _parser() -> Parser:
     graph.add_argument("--last", metavar="N", type=positive, help=last)
     report = _add(commands, "report", run_report, "write a page that shows a saved trace")
     add_report(report)
+    explore = _add(commands, "explore", run_explore, "step through a system on a local page")
+    add_explore(explore)
     _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)

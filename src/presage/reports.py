@@ -6,13 +6,16 @@ import argparse
 import os
 import shlex
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from presage.errors import BadTrace, HandlerStuck, explain
-from presage.load import load_traced
+from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
+from presage.load import load, load_traced
 from presage.options import EXPORTS
+from presage.search.explore import Explorer
 from presage.search.retell import Scene, retell
+from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace import codec
 from presage.trace.causes import Causes
 from presage.trace.export.itf import itf
@@ -21,6 +24,7 @@ from presage.trace.export.perfetto import perfetto
 from presage.trace.export.regression import regression
 from presage.trace.export.shiviz import shiviz
 from presage.trace.trace import Trace
+from presage.ui.explore import Server
 from presage.ui.page.data import page_data
 from presage.ui.page.page import render
 
@@ -46,8 +50,31 @@ def write(args: argparse.Namespace, give_up: GiveUp | None = None) -> dict[str, 
 
 
 def open_page(path: str) -> bool:
-    """Show a page in the user's browser; False if none was found."""
-    return webbrowser.open(Path(path).resolve().as_uri())
+    """Show a page, a file or an address, in the user's browser; False if none was found."""
+    is_address = path.startswith("http://")
+    return webbrowser.open(path if is_address else Path(path).resolve().as_uri())
+
+
+@contextmanager
+def exploring(
+    target: str, settings: Mapping[str, str], port: int, give_up: GiveUp | None
+) -> Iterator[Server]:
+    """A server of the page of a live system, ready to serve."""
+    system = load(target, settings).system
+    with Watch(SECONDS_DEFAULT, give_up) as watch:
+        explorer = Explorer(system, watch)
+        try:
+            server = Server(explorer, port)
+        except OSError as error:
+            raise BadTarget(
+                explain(
+                    f"port {port} cannot be used: {(error.strerror or 'unknown reason').lower()}",
+                    "another program listens there",
+                    "leave out `--port`, and a free one is taken",
+                )
+            ) from error
+        with server:
+            yield server
 
 
 def _scenes(

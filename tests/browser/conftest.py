@@ -8,7 +8,7 @@ import pytest
 from browser.building import data_of, hunted, write
 from playwright.sync_api import Browser, Page, sync_playwright
 
-BINARIES = ("chromium", "chromium-browser", "google-chrome")
+BINARIES = ("chromium", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 SIZE = {"width": 1400, "height": 860}
 

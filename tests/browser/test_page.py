@@ -171,6 +171,16 @@ def test_folds_hide_steps_and_say_how_many(opened, transport):
     assert page.selected == fold["last"]
 
 
+def test_a_loop_says_where_it_begins_and_folds_as_one(opened, tmp_path):
+    told = made_up(40, loop=31, critical=None)
+    page = opened(write(tmp_path / "loop.html", page_data(told)))
+    assert page.selected == 31
+    assert page.page.locator("#step-31").get_attribute("aria-label").endswith("repeats from here")
+    page.press("[")
+    assert page.page.get_by_role("option", name="10 steps that repeat for ever").count() == 1
+    assert page.selected == 30
+
+
 def test_two_traces_stand_side_by_side_and_part_at_the_same_height(opened, tree):
     page = opened(tree).page
     page.get_by_role("button", name="side by side: nearest live path").click()

@@ -171,16 +171,6 @@ impl<'a, 'w> Locator<'a, 'w> {
         }
     }
 
-    /// Whether nothing recovers from the end of the execution.
-    pub fn dies(mut self) -> PyResult<bool> {
-        let end = self.path.len() - 1;
-        Ok(match self.certain(end)? {
-            Region::Live(_) => false,
-            Region::Dead(_) => true,
-            Region::Unknown => !self.recovers(end)?,
-        })
-    }
-
     /// Bring two places together, of which walks recover from the first only.
     fn bisect(&mut self, low: &mut usize, high: &mut usize) -> PyResult<()> {
         while *high - *low > 1 {
@@ -293,7 +283,7 @@ impl<'a, 'w> Locator<'a, 'w> {
     }
 
     /// Whether any of the walks from a place recovers.
-    fn recovers(&mut self, place: usize) -> PyResult<bool> {
+    pub fn recovers(&mut self, place: usize) -> PyResult<bool> {
         let mut rested: Rested = (0, self.effort.walks, 0);
         for number in 0..self.effort.walks {
             let length = self.length();
@@ -338,7 +328,7 @@ impl<'a, 'w> Locator<'a, 'w> {
     }
 
     /// What all that can follow a place says.
-    fn certain(&mut self, place: usize) -> PyResult<Region> {
+    pub fn certain(&mut self, place: usize) -> PyResult<Region> {
         let (words, sum) = self.path[place].clone();
         let limits = (&self.hunt.calm, self.effort.region);
         survey(self.worker, (&words, sum), self.suspicion.property, limits)

@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::Hunt;
 use super::locate::{Effort, Located, Locator};
+use super::region::Region;
 use crate::path::{self, Begun};
 use crate::search::worker::Worker;
 use crate::search::{Happened, Initial, Limits, Route, Search};
@@ -119,8 +120,12 @@ impl Suspect {
                 events: self.hunt.follow(&mut worker, start, &prints)?.events,
                 ..self.suspicion.clone()
             };
-            let locator = Locator::new(&self.hunt, &mut worker, &suspicion, effort)?;
-            *dead.lock() = locator.dies()?;
+            let mut locator = Locator::new(&self.hunt, &mut worker, &suspicion, effort)?;
+            *dead.lock() = match locator.certain(prints.len())? {
+                Region::Live(_) => false,
+                Region::Dead(_) => true,
+                Region::Unknown => !locator.recovers(prints.len())?,
+            };
             Ok(())
         })?;
         Ok(dead.into_inner())

@@ -45,7 +45,7 @@ def page_data(
         "fact": shortened(fact),
         "property": shortened(trace.prop),
         "kind": trace.kind,
-        "why": shortened(trace.message),
+        "why": "" if trace.kind == "live" else shortened(trace.message),
         "evidence": "" if trace.evidence == "exact" else shortened(trace.evidence),
         "source": trace.source,
         "numbers": f"{len(trace.steps):,} steps, {nodes} node{'' if nodes == 1 else 's'},"

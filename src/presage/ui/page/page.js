@@ -50,7 +50,7 @@ const h = (name, attributes, ...children) =>
 
 const colour = (story, lane) => {
   const at = story.nodes.indexOf(lane);
-  return at < 0 ? "var(--dim)" : `var(--n${at % 8})`;
+  return at < 0 || lane === story.between ? "var(--dim)" : `var(--n${at % 8})`;
 };
 const nameOf = step => step.i === 0 ? step.label
   : `${step.node} ${step.kind}${step.label === step.kind ? "" : ` ${step.label}`}`;
@@ -156,8 +156,9 @@ function layoutOf(story) {
   const lane = Math.round(Math.max(least, Math.min(most, room / lanes.length)));
   const label = left + lane * lanes.length + 8;
   return {
-    story, ...rows, lanes, measured, strips, left, lane, label, width: label + texts,
-    height: rows.count * ROW + 12,
+    story, ...rows, lanes, measured, strips, left, lane, label,
+    width: Math.max(label + texts, twice || view.causal ? 0 : byId("chart").clientWidth - 16),
+    height: (rows.count + 1) * ROW,
     x: name => left + lane * (Math.max(0, lanes.indexOf(name)) + .5),
     y: step => ROW * (rows.row[step] + .5),
   };
@@ -215,7 +216,7 @@ function rowLabel(at, step) {
     return cut(clean(name), Math.floor(at.lane / 14));
   }
   const plain = PLAIN.has(step.kind) || step.label.includes(step.kind);
-  const text = (critical ? "critical: " : "") + (step.failure ? "raises in " : "")
+  const text = (critical ? "critical: " : "") + (step.i === at.story.loop ? "↻ " : "") + (step.failure ? "raises in " : "")
     + (plain ? step.label : `${step.kind} ${step.label}`);
   return cut(clean(text), view.beside === null ? LABEL_CHARACTERS : 30);
 }
@@ -229,7 +230,7 @@ function drawRow(at, step, position, count) {
   const g = el("g", {
     class: `row${critical ? " critical" : ""}`, role: "option", id: at.id + step.i,
     "aria-label": `step ${step.i}: ${clean(nameOf(step))}${critical ? ", critical transition" : ""}`
-      + (noted ? ", has a note" : ""),
+      + (step.i === story.loop ? ", repeats from here" : "") + (noted ? ", has a note" : ""),
     "aria-selected": step.i === view.step, "aria-posinset": position, "aria-setsize": count,
     "data-step": step.i, onclick: () => select(step.i, true),
   }, el("rect", {class: "hit", x: left + .5, y: y - ROW / 2, width: width - 1, height: ROW}));
@@ -577,9 +578,28 @@ function logLines(last) {
 
 function log() {
   const {lines, left, wrong} = logLines(view.step), out = byId("log");
-  out.textContent = (left ? `… ${left} lines before\n` : "") + lines.join("\n");
+  out.textContent = lines.length ? (left ? `… ${left} lines before\n` : "") + lines.join("\n")
+    : view.filter ? "no line matches" : "nothing was logged";
   byId("filter").setAttribute("aria-invalid", wrong);
   byId("wrong").textContent = wrong ? "not a regular expression: nothing is filtered" : "";
+}
+
+// Of `presage explore`: what can happen next; what is picked is posted, and the page comes again.
+const act = (what, number, text, idle) => h("form", {method: "post", action: what},
+  h("input", {type: "hidden", name: "n", value: number}),
+  h("button", {class: idle ? "idle" : null}, idle ? `${text} (changes nothing)` : text));
+
+function exploration(step) {
+  if (!data.explore) return [];
+  const {options, path, branches} = data.explore, last = main.steps.length - 1;
+  return [
+    h("h2", {}, step.i === last ? "what can happen next" : "this is the past"),
+    ...(step.i === last ? options.map(([text, idle], number) => act("take", number, text, idle))
+      : [act("go", path[step.i], "go back here")]),
+    step.i === last && !options.length ? h("p", {}, "nothing can happen any more") : null,
+    branches.length ? h("h2", {}, "other ways") : null,
+    ...branches.map(([number, text]) => act("go", number, text)),
+  ];
 }
 
 function inspect() {
@@ -599,6 +619,7 @@ function inspect() {
     share ? h("p", {class: "dim"}, share) : null,
     ...notes.map(([, text]) => h("p", {class: "note"}, text)),
     ...messages(step),
+    ...exploration(step),
     h("h2", {}, "properties here"), ...properties(step),
     h("h2", {}, "state"), tabs(),
     view.blamed ? h("p", {id: "blame"}, h("span", {class: "mono"}, pathText(view.blamed.path)),
@@ -743,6 +764,7 @@ const SIGNS = [
   ["●", "a message, or word of a broken connection, is handled"], ["◆", "a timer fires"],
   ["■", "a call or an action"], ["□", "a restart, a write, a slow node"],
   ["✕", "a crash or a reset; until its restart the lane is dashed"],
+  ["↻", "from here on the steps repeat for ever"],
   ["- - ✕", "a message that is dropped, or lost with its connection"],
   ["bars", "share of walks that recover from there; pale: estimated"],
   ["1 2 …", "properties, in the order of the inspector: wide where one fails"],

@@ -29,8 +29,9 @@ DANGEROUS = {
 def render(data: dict[str, Any]) -> str:
     """The page that shows `data`, as `page_data` makes it."""
     style, script = _part("page.css"), _part("page.js")
+    posts = "'self'" if "explore" in data else "'none'"
     policy = (
-        "default-src 'none'; base-uri 'none'; form-action 'none';"
+        f"default-src 'none'; base-uri 'none'; form-action {posts};"
         f" style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     )
     parts = {
