@@ -52,6 +52,7 @@ lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 bench: $(CORE) $(PEER) ## measure presage against Stateright, side by side
 	$(BIN)/python benchmarks/bench.py $(BENCH)
 	$(BIN)/python benchmarks/walks.py
+	$(BIN)/python benchmarks/processes.py
 
 shrinking: $(CORE) ## measure how much shorter shrinking makes what hunts and walks find
 	$(BIN)/python benchmarks/shrinking.py $(SHRINKING)

@@ -23,6 +23,8 @@ mod links;
 mod live;
 mod mirror;
 mod path;
+mod por;
+mod process;
 mod reader;
 mod recent;
 mod run;
@@ -48,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<value::Codec>()?;
     module.add_class::<kernel::Kernel>()?;
     module.add_class::<live::Graph>()?;
+    module.add_class::<process::ProcessKernel>()?;
     module.add_class::<reader::Reader>()?;
     module.add_function(wrap_pyfunction!(checkpoint::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::mix, module)?)?;

@@ -6,6 +6,10 @@ Layout, from the bottom up; each layer imports only what stands above it in this
     _core       Rust: canonical values, fingerprints, the kernel and its searches
     model       what a user writes (Service, System) and what a state is (World)
     props       claims about worlds, and histories of operations
+    process     sequential code that blocks (Program, Process), and the operations it asks for
+    mailbox     mailboxes, actors and locks for such code
+    sockets     streams of bytes for such code
+    simulate    one run of processes on a platform, in virtual time
     trace       what happened, as plain data and as a file
     search      check, replay, doctor
     ui          terminal texts
@@ -44,6 +48,8 @@ from presage.model.view import NodeView as NodeView
 from presage.model.view import WorldView as WorldView
 from presage.model.weights import Weights as Weights
 from presage.model.world import World as World
+from presage.process.program import Process as Process
+from presage.process.program import Program as Program
 from presage.props.history import Invoke as Invoke
 from presage.props.history import Linearizable as Linearizable
 from presage.props.history import Read as Read
@@ -72,6 +78,7 @@ from presage.search.hunt import Hunt as Hunt
 from presage.search.replay import replay as replay
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
+from presage.simulate.run import simulate as simulate
 from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__
 
@@ -94,6 +101,8 @@ __all__ = [
     "Observer",
     "Partition",
     "PresageError",
+    "Process",
+    "Program",
     "Property",
     "Read",
     "Register",
@@ -132,6 +141,7 @@ __all__ = [
     "reach",
     "replay",
     "sequentially_consistent",
+    "simulate",
     "sometimes",
     "state",
     "step",

@@ -139,6 +139,48 @@ class Kernel:
         `room` is how many states and edges to expect: right or wrong, it changes only the speed.
         """
 
+class ProcessKernel:
+    """Sequential processes in integers. Python runs a process once for each (local, response).
+
+    `bridge.op(local)` gives `(opcode, args)` for the first local of a process;
+    `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`, the
+    local that the response leads to and those that follow where what is asked tells nothing;
+    `bridge.judge(published)`, with `judge`, gives `None` or the number of what is broken.
+    A path is a list of (process, choice); a finding is (kind, detail, path, times met).
+    """
+
+    def __init__(
+        self,
+        bridge: Any,
+        processes: Sequence[tuple[int, bool]],
+        *,
+        spins: int = 0,
+        unmatched: bool = False,
+        judge: bool = False,
+    ) -> None: ...
+    def explore(
+        self,
+        reduction: str = "odpor",
+        *,
+        depth: int | None = None,
+        runs: int | None = None,
+        seconds: float | None = None,
+        keep_going: bool = False,
+        progress: Callable[[int, int, int, float], object] | None = None,
+        each: Callable[[list[tuple[int, int]], str], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def search(
+        self,
+        *,
+        depth: int | None = None,
+        states: int | None = None,
+        seconds: float | None = None,
+        keep_going: bool = False,
+        progress: Callable[[int, int, int, float], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def verify(self, states: int) -> tuple[list[str], int]:
+        """Try out the relation of dependence: what is wrong, and how many pairs were tried."""
+
 class Suspect:
     """An execution on which a property that must hold again and again ceased to hold."""
 

@@ -23,7 +23,9 @@ from presage.options import (
     add_check,
     add_debug,
     add_explore,
+    add_mpirun,
     add_report,
+    add_simulate,
     add_target,
     add_trace,
     hunt_of,
@@ -32,7 +34,7 @@ from presage.options import (
 from presage.version import VERSION
 
 if TYPE_CHECKING:
-    from presage.load import Loaded
+    from presage.search.report import Report
     from presage.ui.progress import Progress
     from presage.ui.theme import Theme
 
@@ -48,7 +50,7 @@ TRACEBACK = "PRESAGE_TRACEBACK"
 # Options that `check` has defaults for, called the same there.
 LIMITS = (
     *("depth", "states", "seconds", "walks", "handler_seconds"),
-    *("checkpoint", "checkpoint_seconds", "spill"),
+    *("checkpoint", "checkpoint_seconds", "spill", "search", "reduction", "spins"),
 )
 
 
@@ -80,48 +82,66 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """`presage check`: search, then tell what broke and what was covered."""
-    from presage.load import load
-    from presage.search.check import check
-
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load(args.target, _settings(args.set))
-        progress = _progress(args, loaded)
-        limits: dict[str, Any] = {name: getattr(args, name) for name in LIMITS}
-        limits["memory_mib"] = args.memory
-        given = {name: limit for name, limit in limits.items() if limit is not None}
-        try:
-            report = check(
-                loaded.system,
-                search=args.search,
-                threads=args.threads,
-                seed=args.seed,
-                keep_going=args.keep_going,
-                liveness=args.liveness,
-                resume=args.resume,
-                reduction=args.reduction,
-                symmetry=args.symmetry == "on",
-                hunt=hunt_of(args),
-                calm=args.calm,
-                traces=args.traces,
-                progress=progress,
-                target=loaded.target,
-                parameters=loaded.parameters,
-                give_up=lambda error: _give_up(error, progress),
-                **given,
-            )
-        finally:
-            progress.done()
+        report = _check_script(args) if args.mpi else _check_target(args)
     if args.json:
         _print_json(report.to_json())
     else:
         from presage.ui import explanation, summary, violation
 
         theme = _theme(args, sys.stdout)
-        more = functools.partial(explanation.brief, loaded.system)
+        more = functools.partial(explanation.brief, vars(args).get("system"))
         with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
             texts = [violation.render(found, theme, more) for found in report.violations]
         _print("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
+
+
+def _check_target(args: argparse.Namespace) -> Report:
+    from presage.load import load
+    from presage.process.program import Program
+    from presage.search.check import check
+
+    loaded = load(args.target, _settings(args.set))
+    args.system = loaded.system  # to explain what is found
+    kind = "process" if isinstance(loaded.system, Program) else "node"
+    progress = _progress(args, loaded.system.name, len(loaded.system.nodes), kind)
+    options = _check_options(args, progress)
+    try:
+        return check(loaded.system, target=loaded.target, parameters=loaded.parameters, **options)
+    finally:
+        progress.done()
+
+
+def _check_script(args: argparse.Namespace) -> Report:
+    from presage.search.scripts import BOTH, check_script
+
+    progress = _progress(args, args.target, args.mpi, "process")
+    options = _check_options(args, progress)
+    try:
+        return check_script(args.target, args.mpi, args.arg, args.buffering or BOTH, **options)
+    finally:
+        progress.done()
+
+
+def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """The keyword arguments of `check` that were given."""
+    limits: dict[str, Any] = {name: getattr(args, name) for name in LIMITS}
+    limits["memory_mib"] = args.memory
+    return {
+        "threads": args.threads,
+        "seed": args.seed,
+        "keep_going": args.keep_going,
+        "liveness": args.liveness,
+        "resume": args.resume,
+        "symmetry": args.symmetry == "on",
+        "hunt": hunt_of(args),
+        "calm": args.calm,
+        "traces": args.traces,
+        "progress": progress,
+        "give_up": lambda error: _give_up(error, progress),
+        **{name: limit for name, limit in limits.items() if limit is not None},
+    }
 
 
 def run_replay(args: argparse.Namespace) -> int:
@@ -156,40 +176,17 @@ def run_replay(args: argparse.Namespace) -> int:
 
 def run_debug(args: argparse.Namespace) -> int:
     """`presage debug`: walk about in a trace, on live code."""
-    from presage.load import load_traced
-    from presage.trace import codec
-    from presage.ui.debug import start
+    from presage import debugging
 
-    trace = codec.read(args.trace)
-    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load_traced(trace, args.trace, args.target, "debug")
-    streams, theme = (sys.stdin, sys.stdout), _theme(args, sys.stdout)
-    report = functools.partial(_report, args)
-    return start.start(loaded.system, trace, args, theme, streams, _give_up, report)
-
-
-def _report(args: argparse.Namespace) -> str:
-    """Write the page of a trace that is being debugged."""
-    from presage import reports
-
-    asked = ["report", args.trace, *(["--target", args.target] if args.target else [])]
-    return next(iter(reports.write(_parser().parse_args(asked), give_up=_give_up)))
+    report = functools.partial(_parser().parse_args, debugging.asked_report(args))
+    return debugging.debug(args, _theme(args, sys.stdout), _give_up, report)
 
 
 def run_explain(args: argparse.Namespace) -> int:
     """`presage explain`: a trace in one paragraph."""
-    from presage.load import load_traced
-    from presage.trace import codec
-    from presage.ui import explanation
+    from presage import debugging
 
-    trace = codec.read(args.trace)
-    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load_traced(trace, args.trace, args.target, "explain")
-        told = explanation.of(loaded.system, trace, args.trace, _give_up)
-    if args.json:
-        _print_json({"presage": VERSION, "trace": args.trace, **explanation.to_json(told)})
-    else:
-        _print(explanation.render(told, _theme(args, sys.stdout)))
+    _print(debugging.explained(args, _theme(args, sys.stdout), _give_up))
     return EXIT_HELD
 
 
@@ -201,6 +198,25 @@ def run_graph(args: argparse.Namespace) -> int:
     trace = codec.read(args.trace)
     _print(graph.render(trace, _theme(args, sys.stdout), first=args.first, last=args.last))
     return EXIT_HELD
+
+
+def run_simulate(args: argparse.Namespace) -> int:
+    """`presage simulate`: one run of a program on a platform, in virtual time."""
+    from presage.load import load_program
+    from presage.simulate.run import simulate
+    from presage.ui import timeline
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
+        script = (args.mpi, args.arg, args.buffering)
+        program = load_program(args.target, _settings(args.set), *script)
+        done = simulate(program, args.platform, seed=args.seed, until=args.until)
+    if args.chrome:
+        done.save_chrome(args.chrome)
+    if args.json:
+        _print_json({"presage": VERSION, "target": args.target, **done.to_json()})
+    else:
+        _print(timeline.render(done, _theme(args, sys.stdout), title=args.target))
+    return done.exit_status
 
 
 def run_report(args: argparse.Namespace) -> int:
@@ -261,13 +277,35 @@ def run_doctor(args: argparse.Namespace) -> int:
     return EXIT_NONDETERMINISM if examined.findings else EXIT_HELD
 
 
+def run_mpirun(args: argparse.Namespace) -> int:
+    """`presage mpirun`: one plain run of an mpi4py script, which prints for itself."""
+    from presage.mpi.run import mpirun
+
+    outcome = mpirun(args.script, args.ranks, args.args, tagged=args.tag_output)
+    sys.stdout.flush()
+    if outcome.is_ok:
+        return EXIT_HELD
+    _complain(f"{outcome.kind}\n{outcome.text}")
+    return EXIT_VIOLATION
+
+
 def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
     """The doctor's work in one of its processes."""
     from presage import hashseeds
     from presage.load import load
+    from presage.model.system import System
     from presage.search.doctor import transcribe
 
-    hashseeds.write(transcribe(load(target, settings).system, give_up=_give_up), path)
+    system = load(target, settings).system
+    if not isinstance(system, System):
+        raise BadTarget(
+            explain(
+                f"`{target}` is a program",
+                "the doctor examines the handlers of services",
+                "`presage check` runs processes again and again, and reports what differs",
+            )
+        )
+    hashseeds.write(transcribe(system, give_up=_give_up), path)
     return EXIT_HELD
 
 
@@ -288,6 +326,7 @@ def _parser() -> Parser:
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
     last = "default: the last step, but of a dead end the tenth after its critical transition"
     graph.add_argument("--last", metavar="N", type=positive, help=last)
+    add_simulate(_add(commands, "simulate", run_simulate, "run a program once, in virtual time"))
     report = _add(commands, "report", run_report, "write a page that shows a saved trace")
     add_report(report)
     explore = _add(commands, "explore", run_explore, "step through a system on a local page")
@@ -296,6 +335,8 @@ def _parser() -> Parser:
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)
     doctor.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
+    mpirun = _add(commands, "mpirun", run_mpirun, "run an mpi4py script once, without MPI")
+    add_mpirun(mpirun)
     return parser
 
 
@@ -342,26 +383,30 @@ def _theme(args: argparse.Namespace, stream: TextIO) -> Theme:
     return Theme.of(stream, ascii=args.ascii, colour=not args.no_color)
 
 
-def _progress(args: argparse.Namespace, loaded: Loaded) -> Progress:
+def _progress(args: argparse.Namespace, title: str, nodes: int, kind: str) -> Progress:
     from presage.search.check import WALKS
     from presage.ui.progress import Limits, Progress
 
-    nodes = len(loaded.system.nodes)
-    walked = args.search in WALKS
+    search = args.search or ("tree" if kind == "process" else "bfs")
+    walked = search in WALKS or search == "tree"
     return Progress(
         stream=sys.stderr,
         theme=_theme(args, sys.stderr),
-        title=loaded.system.name,
-        subtitle=f"{nodes} node{'' if nodes == 1 else 's'}, {args.search}",
+        title=title,
+        subtitle=f"{nodes} {kind}{_plural(kind, nodes)}, {search}",
         limits=Limits(
             depth=None if walked else args.depth,
             states=args.states,
             seconds=args.seconds,
-            walks=args.walks or WALKS.get(args.search),
+            walks=args.walks or WALKS.get(search),
         ),
         walked=walked,
         live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
     )
+
+
+def _plural(noun: str, count: int) -> str:
+    return "" if count == 1 else "es" if noun.endswith("s") else "s"
 
 
 def _print_json(value: dict[str, Any]) -> None:

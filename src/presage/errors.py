@@ -297,6 +297,27 @@ class Impure(PresageError):
         )
 
 
+class Escaped(PresageError):
+    """Cause: a process did something that presage cannot control, such as starting a thread.
+
+    Remedy: keep that out of the process, or put what it does behind messages.
+    """
+
+    exit_status = EXIT_NONDETERMINISM
+
+    def __init__(self, process: str, what: str, location: str) -> None:
+        self.process = process
+        self.what = what
+        self.location = location
+        super().__init__(
+            explain(
+                f"{location}: process `{process}` {what}, which presage cannot control",
+                "code written for a live run, where this is left to the operating system",
+                "leave it out while checking, or make what it does a process of its own",
+            )
+        )
+
+
 class HandlerStuck(PresageError):
     """Cause: a handler or predicate did not return within the time limit.
 

@@ -1,11 +1,9 @@
-"""From a target on the command line to a `System`.
+"""From a target on the command line to a `System` or a `Program`.
 
 A target is a shipped system's name, `package.module:name` or `path/to/file.py:name`; the name is
-that of a `System` or of a function that returns one, and may be left out where a file has only
-one. Whatever is wrong with the user's code on the way becomes a `BadTarget` with its place.
-
-A file is imported under a name made from its stem alone, so that its classes have the same
-identity in `check` and in a later `replay`, from whatever folder.
+that of a system, or of a function that returns one, and may be left out where a file has only
+one. Where nothing else is said, a program is a system too. Whatever is wrong with the user's code
+on the way becomes a `BadTarget` with its place.
 """
 
 from __future__ import annotations
@@ -14,16 +12,16 @@ import importlib
 import importlib.util
 import inspect
 import re
-import sys
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType, TracebackType
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from presage.errors import BadTarget, BadTrace, PresageError, explain
+from presage.importing import import_file, import_module, told, unknown
 from presage.model.service import Service
-from presage.model.source import place
 from presage.model.system import System
 from presage.parameters import (
     Parameter,
@@ -32,19 +30,18 @@ from presage.parameters import (
     takes_any,
     write,
 )
+from presage.process.program import Program
 from presage.systems import SHIPPED
 from presage.trace.trace import Trace
 
-OURS = str(Path(__file__).parent)
-FORMS = "a target is a shipped name, `package.module:name` or `path/to/file.py:name`"
-LISTING = "`presage systems` lists the shipped ones"
+Checkable: TypeAlias = System | Program
 
 
 @dataclass(frozen=True)
 class Loaded:
     """A system, and what was said to get it: enough to get it again."""
 
-    system: System
+    system: Checkable
     target: str
     parameters: dict[str, Any] = field(default_factory=dict)  # as given, read to their types
 
@@ -60,20 +57,61 @@ class Shipped:
 
 def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
     """Resolve `target` and build its system with `settings`, given as text or as plain values."""
+    if " --mpi " in target:  # as the traces of scripts name it
+        return Loaded(_script(target), target)
     thing = find(target)
     settings = settings or {}
-    if isinstance(thing, System):
+    if isinstance(thing, Checkable):
         if settings:
             raise BadTarget(
                 explain(
                     f"`{target}` takes no parameters, so `{next(iter(settings))}` cannot be set",
-                    "it is a `System`, not a function",
-                    "make it a function with keyword parameters that returns a `System`",
+                    f"it is a `{type(thing).__name__}`, not a function",
+                    "make it a function with keyword parameters that returns one",
                 )
             )
         return Loaded(thing, target)
     values = _read(target, thing, settings)
     return Loaded(_build(target, thing, values), target, values)
+
+
+def load_program(
+    target: str,
+    settings: Mapping[str, Any] | None = None,
+    ranks: int | None = None,
+    args: Sequence[str] = (),
+    buffering: str = "zero",
+) -> Program:
+    """Resolve a target that has to be a program of processes; with `ranks`, an mpi4py script."""
+    if ranks is not None:
+        from presage.mpi.launch import script
+
+        if settings:
+            raise BadTarget(
+                explain(
+                    f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
+                    "`--set` together with `--mpi`",
+                    "leave one of them out",
+                )
+            )
+        return script(target, ranks, args, buffering)
+    loaded = load(target, settings).system
+    if not isinstance(loaded, Program):
+        raise BadTarget(
+            explain(
+                f"`{target}` is a `{type(loaded).__name__}`, and cannot be simulated",
+                "services have no durations; only processes can be simulated",
+                "name a `Program`, or a function that returns one",
+            )
+        )
+    return loaded
+
+
+def _script(target: str) -> Program:
+    from presage.mpi.launch import script
+
+    path, _, ranks, _, buffering, *args = shlex.split(target)
+    return script(path, int(ranks), args, buffering)
 
 
 def load_traced(
@@ -92,17 +130,17 @@ def load_traced(
     return load(named, trace.parameters)
 
 
-def find(target: str) -> System | Callable[..., Any]:
+def find(target: str) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
     if target in SHIPPED:
-        return _checked(target, "system", importlib.import_module(SHIPPED[target]).system)
+        return _checked(target, "system", _factory(SHIPPED[target]))
     if match := re.fullmatch(r"(.+\.py)(?::(.*))?", target, re.DOTALL):
-        module = _import_file(target, Path(match[1]))
+        module = import_file(target, Path(match[1]))
         return _pick(target, module, match[2] or "")
     module_name, colon, name = target.partition(":")
     if not colon:
-        raise _unknown(target)
-    module = _import_module(target, module_name)
+        raise unknown(target)
+    module = import_module(target, module_name)
     return _pick(target, module, name)
 
 
@@ -110,92 +148,18 @@ def shipped() -> list[Shipped]:
     """Every system that comes with presage, by name."""
     told = []
     for name, path in sorted(SHIPPED.items()):
-        module = importlib.import_module(path)
-        summary = (inspect.getdoc(module) or "").partition("\n")[0]
-        told.append(Shipped(name, summary, list(parameters_of(module.system).values())))
+        summary = (inspect.getdoc(importlib.import_module(path)) or "").partition("\n")[0]
+        told.append(Shipped(name, summary, list(parameters_of(_factory(path)).values())))
     return told
 
 
-def _unknown(target: str) -> BadTarget:
-    path = Path(target)
-    if path.is_file() or path.is_dir() or "/" in target:
-        cause, remedy = "a path that is no Python file", "name a file that ends in `.py`"
-    elif "." in target:
-        cause, remedy = "a module without a name in it", f"add the name: `{target}:name`"
-    else:
-        cause, remedy = "a misspelt name", LISTING
-    hint = did_you_mean(target, SHIPPED)
-    return BadTarget(explain(f"there is no system `{target}`{hint}", cause, f"{remedy}; {FORMS}"))
+def _factory(path: str) -> Callable[..., Any]:
+    """What makes a shipped system, or program of processes."""
+    made = vars(importlib.import_module(path))
+    return made.get("system") or made["program"]  # type: ignore[no-any-return]
 
 
-def _import_file(target: str, path: Path) -> ModuleType:
-    if not path.is_file():
-        raise BadTarget(
-            explain(
-                f"`{path}` is not a file",
-                "another current folder, or a misspelt path",
-                f"give the path from the current folder; {FORMS}",
-            )
-        )
-    name = "presage_target_" + re.sub(r"\W", "_", path.stem)
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    assert spec is not None and spec.loader is not None, path
-    module = importlib.util.module_from_spec(spec)
-    _reachable(path.resolve().parent)
-    sys.modules[name] = module  # dataclasses and type hints look their module up here
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        sys.modules.pop(name, None)
-        raise _broken_import(target, error) from error
-    return module
-
-
-def _import_module(target: str, name: str) -> ModuleType:
-    if not all(part.isidentifier() for part in name.split(".")):
-        raise _unknown(target)
-    _reachable(Path.cwd())
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise _broken_import(target, error) from error
-        raise BadTarget(
-            explain(
-                f"there is no module `{error.name}`{did_you_mean(target, SHIPPED)}",
-                "it is not installed here, or lies below another folder than the current one",
-                f"check the spelling of `{target}`, or name its file: `path/to/file.py:name`",
-            )
-        ) from error
-    except BaseException as error:
-        raise _broken_import(target, error) from error
-
-
-def _reachable(folder: Path) -> None:
-    """Let the target import its neighbours, as it could when run by itself."""
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
-
-def _broken_import(target: str, error: BaseException) -> BaseException:
-    """What to raise when the code of `target` raised `error` while it was imported."""
-    if isinstance(error, PresageError | KeyboardInterrupt):
-        return error
-    if isinstance(error, SyntaxError):
-        where = place(error.filename, error.lineno or 1) if error.filename else target
-        line = f": `{error.text.strip()}`" if error.text else ""
-        cause = "a missing bracket, quote or colon, here or on the line before"
-        return BadTarget(explain(f"{where}: {error.msg}{line}", cause, "correct that line"))
-    return BadTarget(
-        explain(
-            f"{_told(error)}, while `{target}` was imported",
-            "a module that is not installed in this environment, or code that runs on import",
-            "correct that line, and keep the rest below `if __name__ == '__main__':`",
-        )
-    )
-
-
-def _pick(target: str, module: ModuleType, name: str) -> System | Callable[..., Any]:
+def _pick(target: str, module: ModuleType, name: str) -> Checkable | Callable[..., Any]:
     if not name:
         name = _only_name(target, module)
     thing: Any = module
@@ -208,7 +172,7 @@ def _pick(target: str, module: ModuleType, name: str) -> System | Callable[..., 
                 explain(
                     f"`{target}`: there is no `{name}`{did_you_mean(name, candidates or names)}",
                     f"a misspelt name; {known}",
-                    "name a `System`, or a function that returns one",
+                    "name a `System`, a `Program`, or a function that returns one",
                 )
             )
         thing = getattr(thing, part)
@@ -224,7 +188,8 @@ def _only_name(target: str, module: ModuleType) -> str:
         raise BadTarget(
             explain(
                 f"`{path}` has no system",
-                "it makes no `System`, or its factory is not annotated `-> System`",
+                "it makes no `System` or `Program`, or the function that does is not annotated"
+                " `-> System` or `-> Program`",
                 f"name it: `{path}:name`",
             )
         )
@@ -243,7 +208,7 @@ def _candidates(module: ModuleType) -> list[str]:
         name
         for name, value in vars(module).items()
         if not name.startswith("_")
-        if isinstance(value, System)
+        if isinstance(value, Checkable)
         or inspect.isfunction(value)
         and value.__module__ == module.__name__
         and _returns_system(value)
@@ -252,21 +217,22 @@ def _candidates(module: ModuleType) -> list[str]:
 
 def _returns_system(function: Callable[..., Any]) -> bool:
     returned = function.__annotations__.get("return")
-    return returned is System or returned in ("System", "presage.System")
+    names = ("System", "presage.System", "Program", "presage.Program")
+    return returned in (System, Program) or returned in names
 
 
-def _checked(target: str, name: str, thing: Any) -> System | Callable[..., Any]:
+def _checked(target: str, name: str, thing: Any) -> Checkable | Callable[..., Any]:
     """`thing`, if it can be a system or make one."""
-    if isinstance(thing, System):
+    if isinstance(thing, Checkable):
         return thing
     if isinstance(thing, type) and issubclass(thing, Service) or isinstance(thing, Service):
         fact, cause = "is a service, not a system", "the class was named instead of the system"
     elif not callable(thing):
-        fact = f"is a `{type(thing).__name__}`, not a `System`"
+        fact = f"is a `{type(thing).__name__}`, not a `System` or `Program`"
         cause = "another name was meant"
     else:
         return thing  # type: ignore[no-any-return]
-    remedy = "name a `System(nodes={...})`, or a function that returns one"
+    remedy = "name a `System(nodes={...})`, a `Program({...})`, or a function that returns one"
     raise BadTarget(explain(f"`{name}` of `{target}` {fact}", cause, remedy))
 
 
@@ -315,7 +281,7 @@ def _unknown_parameter(target: str, name: str, known: Mapping[str, Parameter]) -
     )
 
 
-def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> System:
+def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> Checkable:
     given = ", ".join(f"{name}={write(value)}" for name, value in values.items())
     try:
         system = factory(**values)
@@ -324,40 +290,22 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
     except BaseException as error:
         raise BadTarget(
             explain(
-                f"{_told(error)}, while `{target}` was built{f' with {given}' if given else ''}",
+                f"{told(error)}, while `{target}` was built{f' with {given}' if given else ''}",
                 "a parameter out of its range, or a slip in the function that makes the system",
                 "give other parameters, or correct that line",
             )
         ) from error
-    if isinstance(system, System):
+    if isinstance(system, Checkable):
         return system
     if inspect.iscoroutine(system):
         system.close()  # never awaited, on purpose: without this Python warns about it later
     raise BadTarget(
         explain(
-            f"`{target}` returned a `{type(system).__name__}`, not a `System`",
+            f"`{target}` returned a `{type(system).__name__}`, not a `System` or `Program`",
             "a missing `return`, or another function was meant",
-            "return a `System(nodes={...})`",
+            "return a `System(nodes={...})` or a `Program({...})`",
         )
     )
-
-
-def _told(error: BaseException) -> str:
-    """`place: Type: text` of an exception out of the user's code."""
-    found = _innermost(error.__traceback__)
-    text = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"{found}: {text}" if found else text
-
-
-def _innermost(traceback: TracebackType | None) -> str:
-    """The last place in a traceback that is neither ours nor the import machinery's."""
-    found = ""
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(("<frozen", OURS)):
-            found = place(file, traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return found
 
 
 def _listed(names: list[str]) -> str:

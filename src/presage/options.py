@@ -23,21 +23,32 @@ def add_check(parser: Parser) -> None:
     """The options of `presage check`."""
     from presage.search.check import SEARCHES
     from presage.search.liveness import LIVENESS
+    from presage.search.programs import REDUCTIONS as REDUCED
     from presage.search.reductions import REDUCTIONS
 
     add_target(parser)
     how = parser.add_argument_group("search")
-    how.add_argument("--search", choices=SEARCHES, default="bfs", help="default: %(default)s")
+    default = "default: bfs; of programs: tree"
+    how.add_argument("--search", choices=(*SEARCHES, "tree"), help=default)
     how.add_argument("--threads", metavar="N", type=positive, default=1, help="default: 1")
     how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
     how.add_argument("--walks", metavar="N", type=positive, help="how many random walks")
-    how.add_argument("--reduction", choices=REDUCTIONS, default="none", help="default: none")
+    default = "default: none; of programs: odpor"
+    how.add_argument("--reduction", choices=(*REDUCTIONS, *REDUCED[1:]), help=default)
+    spins = "tests in a row that may fail before the next waits; 0: no end; default: 2"
+    how.add_argument("--spins", metavar="N", type=at_least(0), help=spins)
     how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
     how.add_argument("--calm", action="store_true", help="walks without faults, by weights")
     how.add_argument("--keep-going", action="store_true", help="look on after a violation")
     how.add_argument(
         "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
     )
+    mpi = parser.add_argument_group("mpi4py scripts")
+    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
+    waits = "whether sends wait for their receives (zero), never do (eager); default: both"
+    mpi.add_argument("--buffering", choices=("zero", "eager", "both"), help=waits)
+    args = "an argument of the script; may be repeated"
+    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
     limits = parser.add_argument_group("limits")
     limits.add_argument("--depth", metavar="N", type=positive, help="the initial state is 1")
     limits.add_argument("--states", metavar="N", type=positive, help="distinct states")
@@ -69,6 +80,23 @@ def add_debug(parser: Parser) -> None:
     parser.add_argument("--at", metavar="N", type=_whole, help="begin there, not where it breaks")
     does = "do this and end; may be given several times"
     parser.add_argument("--do", metavar="COMMAND", action="append", default=[], help=does)
+
+
+def add_simulate(parser: Parser) -> None:
+    """The options of `presage simulate`."""
+    add_target(parser)
+    parser.add_argument(
+        "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
+    )
+    mpi = parser.add_argument_group("mpi4py scripts")
+    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
+    waits = "whether sends wait for their receives; default: zero, they do"
+    mpi.add_argument("--buffering", choices=("zero", "eager"), default="zero", help=waits)
+    args = "an argument of the script; may be repeated"
+    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
+    parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
+    parser.add_argument("--until", metavar="S", type=_duration, help="virtual time to stop at")
+    parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
 
 
 def _add_hunt(parser: Parser) -> None:
@@ -156,6 +184,14 @@ def add_report(parser: Parser) -> None:
     parser.add_argument("--target", help="the system, for a trace that does not name it")
     for name, what in EXPORTS.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, instead of the page")
+
+
+def add_mpirun(parser: Parser) -> None:
+    """The options of `presage mpirun`; what follows the script is the script's."""
+    parser.add_argument("-n", "--np", dest="ranks", metavar="N", type=positive, default=1)
+    parser.add_argument("--tag-output", action="store_true", help="the rank before each line")
+    parser.add_argument("script", metavar="SCRIPT", help="a script that uses mpi4py")
+    parser.add_argument("args", nargs=argparse.REMAINDER, help="of the script")
 
 
 def at_least(least: int) -> Any:

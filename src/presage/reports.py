@@ -13,6 +13,7 @@ from pathlib import Path
 from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
 from presage.load import load, load_traced
 from presage.options import EXPORTS
+from presage.process.program import Program
 from presage.search.explore import Explorer
 from presage.search.retell import Scene, retell
 from presage.search.watch import SECONDS_DEFAULT, Watch
@@ -61,6 +62,14 @@ def exploring(
 ) -> Iterator[Server]:
     """A server of the page of a live system, ready to serve."""
     system = load(target, settings).system
+    if isinstance(system, Program):
+        raise BadTarget(
+            explain(
+                f"`{target}` is a program of processes",
+                "what a process does next cannot be picked apart from what it waits for",
+                "`presage check` it, then `presage report` or `presage debug` a trace",
+            )
+        )
     with Watch(SECONDS_DEFAULT, give_up) as watch:
         explorer = Explorer(system, watch)
         try:

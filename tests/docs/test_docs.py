@@ -1,7 +1,8 @@
 """The documentation runs: every Python block, every `presage` command, every link.
 
 The blocks of a page share one namespace, in order. A block that begins with a comment naming a
-file, `# lock.py`, is also saved there, so that commands further down the page can use it. In a
+file, `# lock.py`, is also saved there, so that commands further down the page can use it; so is
+a block of TOML, `# net.toml`. A block that imports mpi4py is a script, and only saved. In a
 `console` block a line `$ presage ...` is run in the page's own folder, and must end with status 0,
 or with N if the line ends in `# exit N`.
 """
@@ -27,7 +28,7 @@ SECONDS_MAX = 120
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\s*$")
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
-SAVED = re.compile(r"# (?P<name>\w+\.py)$")
+SAVED = re.compile(r"# (?P<name>\w+\.(?:py|toml))$")
 COMMAND = re.compile(r"\$ presage (?P<arguments>.*?)(?:\s+# exit (?P<status>\d+))?\s*$")
 LINK = re.compile(r"\]\((?P<path>[^)\s#:]+)(?:#[^)\s]*)?\)")
 
@@ -60,10 +61,16 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def run_python(page: Path, block: Block, module: ModuleType) -> None:
+def save(block: Block) -> None:
     if saved := SAVED.match(block.text.partition("\n")[0]):
         with Path(saved["name"]).open("a", encoding="utf-8") as file:
             file.write(block.text)
+
+
+def run_python(page: Path, block: Block, module: ModuleType) -> None:
+    save(block)
+    if "\nfrom mpi4py" in block.text:
+        return
     # Empty lines in front make tracebacks and properties name the page's own lines.
     padded = "\n" * (block.line - 1) + block.text
     exec(compile(padded, str(page), "exec"), module.__dict__)
@@ -96,6 +103,8 @@ def test_every_block_of_a_page_runs(
     for block in blocks(page):
         if block.language == "python":
             run_python(page, block, module)
+        elif block.language == "toml":
+            save(block)
         elif block.language == "console":
             run_commands(page, block)
 

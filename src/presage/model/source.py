@@ -14,7 +14,11 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-OURS = str(Path(__file__).parent)
+# What calls the user's code or is called by it; shipped systems count as the user's.
+OURS = tuple(
+    str(Path(__file__).parents[1] / folder)
+    for folder in ("model", "process", "mailbox", "mpi", "sockets")
+)
 STANDARD = str(Path(linecache.__file__).parent)
 
 
@@ -47,6 +51,7 @@ def place_of_attribute(file: str, line: int, attribute: str) -> str:
 
 
 def _is_user(file: str) -> bool:
+    """Whether a file is written by a user."""
     if file.startswith(OURS):
         return False
     return not file.startswith(STANDARD) or "site-packages" in file

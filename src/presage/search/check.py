@@ -17,12 +17,14 @@ from presage._core import Kernel
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
+from presage.process.program import Program
 from presage.search import checkpoint as disk
 from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
 from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact
+from presage.search.programs import Exploring, Telling, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
 from presage.search.walks import tell_calm, walking
@@ -66,9 +68,9 @@ class ProgressLine(Protocol):
 
 
 def check(
-    system: System,
+    system: System | Program,
     *,
-    search: str = "bfs",
+    search: str | None = None,
     depth: int | None = None,
     states: int | None = None,
     seconds: float | None = None,
@@ -80,8 +82,9 @@ def check(
     calm: bool = False,
     hunt: Hunt | None = None,
     liveness: str = "exact",
-    reduction: str = "none",
+    reduction: str | None = None,
     symmetry: bool = False,
+    spins: int | None = None,
     handler_seconds: float = SECONDS_DEFAULT,
     progress: ProgressLine | None = None,
     traces: str | Path | None = ".presage/traces",
@@ -94,26 +97,56 @@ def check(
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
+    Left out, `search` is `bfs` for a system and `tree` for a program, and `reduction` is `none`
+    for a system and the strongest, `odpor`, for a program.
     """
+    telling = Telling(handler_seconds, traces, target, dict(parameters or {}), progress, give_up)
+    if isinstance(system, Program):
+        refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
+        exploring = Exploring(search, reduction, depth, states, walks, seconds, keep_going, spins)
+        return check_program(system, exploring, telling, _program_teller(progress))
+    search, reduction = search or "bfs", reduction or "none"
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
     limits = _limits(search, seed, seconds, counts | {"walks": walks})
+    limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
     settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
-    with Watch(handler_seconds, give_up) as watch:
+    how = How(search, reduction, symmetry, calm, limits, settings, bounds, keeping)
+    return _check_system(system, how, telling)
+
+
+@dataclass(frozen=True)
+class How:
+    """How a system is searched, all of it settled and found possible."""
+
+    search: str
+    reduction: str
+    symmetry: bool
+    calm: bool
+    limits: dict[str, Any]
+    hunt: Hunt
+    bounds: Limits
+    keeping: disk.Keeping
+
+
+def _check_system(system: System, how: How, telling: Telling) -> Report:
+    search, limits, keeping = how.search, how.limits, how.keeping
+    target, parameters = telling.target, telling.parameters
+    with Watch(telling.handler_seconds, telling.give_up) as watch:
         bridge = Bridge(system, watch, weighs=search in WALKS)
+        memory_mib = limits["memory_mib"]
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
-        kernel = build(system, bridge, symmetry=symmetry)
-        limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
-        limits["progress"] = (teller := partial(_teller, system, progress))()
-        kept |= {"sleep": reduction == "sleep", **walking(system, search, calm=calm)}
-        raw = _searched(kernel, system, search, limits, kept, settings)
-        report = _report(system, search, seed, raw, target, parameters)
-        tell_calm(report, calm=calm)
-        tell_reduction(report, system, reduction, symmetry=symmetry, sampled=raw["sampled"])
+        kernel = build(system, bridge, symmetry=how.symmetry)
+        limits["progress"] = (teller := partial(_teller, system, telling.progress))()
+        kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
+        raw = _searched(kernel, system, search, limits, kept, how.hunt)
+        report = _report(system, search, limits["seed"], raw, target, parameters)
+        tell_calm(report, calm=how.calm)
+        tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, bounds, settings, teller)
-    save(report, traces)
+        _conclude(kernel, bridge, watch, report, raw, how.bounds, how.hunt, teller)
+    save(report, telling.traces)
     return report
 
 
@@ -243,6 +276,16 @@ def _teller(
         numbers = (unique, generated, depth, frontier, walks, handler_runs)
         snapshot = Progress(*numbers, properties, spent + seconds, *saved)
         progress.update(replace(snapshot, suspect=suspect))
+
+    return tell
+
+
+def _program_teller(progress: ProgressLine | None) -> Callable[..., None] | None:
+    if progress is None:
+        return None
+
+    def tell(nodes: int, runs: int, depth: int, seconds: float) -> None:
+        progress.update(Progress(nodes, nodes, depth, 0, runs, 0, {}, seconds))
 
     return tell
 

@@ -9,9 +9,12 @@ from presage.errors import BadTrace, Diverged, HandlerStuck, Nondeterminism, exp
 from presage.model.event import Event, Step
 from presage.model.system import System
 from presage.model.world import World
+from presage.process.fence import Fence
+from presage.process.program import Program
 from presage.props.property import Property
 from presage.search.confirm import Run
 from presage.search.lasso import endless
+from presage.search.runs import Told, broken, retrace
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import Trace, TraceStep
 
@@ -20,13 +23,13 @@ from presage.trace.trace import Trace, TraceStep
 class Replayed:
     """What came of a replay: `message` says how the property broke again, None that it did not."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] | tuple[TraceStep, ...]
     message: str | None
     rounds: int = 0  # how often the loop was gone round once more
 
 
 def replay(
-    system: System,
+    system: System | Program,
     trace: Trace,
     *,
     handler_seconds: float = SECONDS_DEFAULT,
@@ -37,21 +40,43 @@ def replay(
     Raises `BadTrace` where a step is no longer possible, `Diverged` where a step leads to another
     state than it did, and `Nondeterminism` where it leads elsewhere each time.
     """
-    prop = _property(system, trace)
     with Watch(handler_seconds, give_up) as watch:
         try:
-            return _follow(system, trace, watch, prop)
+            return _again(system, trace, watch)
         except Diverged as first:
             # Chance would make a second attempt differ from the first; an edit would not.
             try:
-                _follow(system, trace, watch, prop)
+                _again(system, trace, watch)
             except Diverged as second:
                 if str(second) == str(first):
                     raise first from None
             raise Nondeterminism(f"two replays of one trace went different ways: {first}") from None
 
 
-def _follow(system: System, trace: Trace, watch: Watch, prop: Property | None) -> Replayed:
+def _again(system: System | Program, trace: Trace, watch: Watch) -> Replayed:
+    if isinstance(system, Program):
+        return _follow_program(system, trace, watch)
+    return _follow(system, trace, watch)
+
+
+def _follow_program(program: Program, trace: Trace, watch: Watch) -> Replayed:
+    with Fence():
+        told = retrace(program, trace.steps, watch.run)
+        found = [each for each in broken(told.world, watch.run) if each.prop == trace.prop]
+    same_steps(trace, told)
+    return Replayed(told.steps, found[0].message if found else None)
+
+
+def same_steps(trace: Trace, told: Told) -> None:
+    """Refuse a run of a program that went another way than its trace."""
+    for was, now in zip(trace.steps, told.steps, strict=True):
+        if was.fingerprint != now.fingerprint:
+            where = f"step {was.index} (`{was.label}` of {was.node})"
+            raise Diverged(where, was.fingerprint, now.fingerprint)
+
+
+def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
+    prop = _property(system, trace)
     world: World = watch.run(World.initial, system, trace.choices)
     expect(trace.initial, world, "the initial state")
     run = Run(system, watch, world, prop)

@@ -59,11 +59,12 @@ class Violation:
             return f"{self.prop} did not hold again within {self.walked:,} steps"
         if self.loop is not None:
             return f"{self.prop} need not hold again: {self.round}"
-        at_rest = self.kind in ("deadlock", "liveness")
+        stuck = self.kind == "deadlock" or self.prop == "no_deadlock"
+        at_rest = stuck or self.kind == "liveness"
         where = f"{'after' if at_rest else 'at'} step {self.step}"
         if self.step == 0:
             where = "in the initial state"
-        if self.kind == "deadlock":
+        if stuck:
             return f"{self.prop} fails: nothing can happen {where}"
         return f"{self.prop} {'does not hold at rest' if at_rest else 'fails'} {where}"
 

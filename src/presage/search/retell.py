@@ -16,8 +16,13 @@ from presage.model.event import MISHAPS
 from presage.model.handling import place_of_handler
 from presage.model.system import System
 from presage.model.world import World
+from presage.process.fence import Fence
+from presage.process.program import Program
+from presage.process.world import ProcessWorld
 from presage.props.property import Property
-from presage.search.replay import event_of, expect
+from presage.search.moments import state_of
+from presage.search.replay import event_of, expect, same_steps
+from presage.search.runs import Broken, broken, retrace
 from presage.search.states import State, States
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.plain import shortened
@@ -50,7 +55,7 @@ class Scene:
 
 
 def retell(
-    system: System,
+    system: System | Program,
     trace: Trace,
     *,
     handler_seconds: float = SECONDS_DEFAULT,
@@ -60,6 +65,8 @@ def retell(
 
     Raises as `replay` does, where the system is no longer the one that the trace was made of.
     """
+    if isinstance(system, Program):
+        return _retell_program(system, trace, handler_seconds, give_up)
     with Watch(handler_seconds, give_up) as watch:
         world: World = watch.run(World.initial, system, trace.choices)
         expect(trace.initial, world, "the initial state")
@@ -94,6 +101,44 @@ def retell(
                 )
             )
     return tuple(scenes)
+
+
+def _retell_program(
+    program: Program,
+    trace: Trace,
+    handler_seconds: float,
+    give_up: Callable[[HandlerStuck], None] | None,
+) -> tuple[Scene, ...]:
+    states: list[State] = []
+    verdicts: list[dict[str, Said]] = []
+    with Watch(handler_seconds, give_up) as watch, Fence():
+
+        def look(world: ProcessWorld) -> None:
+            states.append(state_of(world))
+            verdicts.append(_said(world, broken(world, watch.run)))
+
+        told = retrace(program, trace.steps, watch.run, look)
+    same_steps(trace, told)
+    opening = told.world.opening.items()
+    first = Scene(
+        0,
+        None,
+        states[0],
+        verdicts[0],
+        logs=tuple(f"{name}: {line}" for name, lines in opening for line in lines),
+    )
+    later = zip(told.steps, states[1:], verdicts[1:], strict=True)
+    return first, *(
+        Scene(step.index, step, state, said, logs=step.logs, sends=step.sends)
+        for step, state, said in later
+    )
+
+
+def _said(world: ProcessWorld, found: list[Broken]) -> dict[str, Said]:
+    """What is claimed of every program, and of this one, in one world."""
+    names = [NO_EXCEPTION, "no_deadlock", *(prop.name for prop in world.program.properties)]
+    said = dict.fromkeys(names, Said(True))
+    return said | {each.prop: Said(False, shortened(each.message)) for each in found}
 
 
 class Judge:

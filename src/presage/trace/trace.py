@@ -91,6 +91,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     parameters: dict[str, Plain] = {}
     system: str
     nodes: tuple[str, ...] = ()
+    door: str = "service"  # or process: what the nodes are
     seed: int = 0
     prop: str
     kind: str  # safety, liveness, exception, deadlock
@@ -162,7 +163,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
             steps=written,
         )
 
-    def with_steps(self, steps: Iterable[Step]) -> Trace:
+    def with_steps(self, steps: Iterable[Step | TraceStep]) -> Trace:
         """The same trace told by live `steps`, as a replay has just taken them."""
         return msgspec.structs.replace(self, steps=_written(steps))
 
@@ -180,8 +181,11 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(step for step in self.steps if step.node == node)
 
 
-def _written(steps: Iterable[Step]) -> tuple[TraceStep, ...]:
-    return tuple(TraceStep.of(step, index) for index, step in enumerate(steps, 1))
+def _written(steps: Iterable[Step | TraceStep]) -> tuple[TraceStep, ...]:
+    return tuple(
+        step if isinstance(step, TraceStep) else TraceStep.of(step, index)
+        for index, step in enumerate(steps, 1)
+    )
 
 
 def plain_parameters(parameters: Mapping[str, Any] | None) -> dict[str, Plain]:

@@ -16,6 +16,7 @@ LOCATING_TOLD = 1.0  # seconds
 STOPPED = {
     "depth": "whatever lies beyond depth {depth}",
     "states": "whatever lies beyond the first {unique} states",
+    "runs": "whatever lies beyond the first {executions} runs",
     "seconds": "whatever {seconds} did not reach",
     "memory": "whatever did not fit into memory",
     "interrupt": "whatever was left when it was interrupted",
@@ -52,9 +53,14 @@ def _headline(report: Report, theme: Theme) -> str:
     numbers = [_plural(report.unique, "state"), _plural(report.generated, "transition")]
     if report.hunted is not None:  # it remembers some of the states it meets
         del numbers[0]
+    if report.search == "tree":
+        numbers[0] = _plural(report.traces, "trace")
     if report.exhausted:
         numbers.append(f"depth {report.depth:,}")
-    if report.executions and (report.hunted is None or report.violations or not good):
+    if report.search == "tree":
+        blocked = report.executions - report.traces
+        numbers += [f"{_plural(blocked, 'run')} cut short"] if blocked else []
+    elif report.executions and (report.hunted is None or report.violations or not good):
         numbers.insert(0, _plural(report.executions, "execution"))
     numbers += [_seconds(report), *_locating(report), f"seed {report.seed}"]
     head = "".join(span.text for span in spans)
@@ -129,7 +135,10 @@ def _not_covered(report: Report) -> list[str]:
     text = STOPPED.get(report.stopped_by, f"the rest; the search ended by {report.stopped_by}")
     return [
         text.format(
-            depth=f"{report.depth:,}", unique=f"{report.unique:,}", seconds=_seconds(report)
+            depth=f"{report.depth:,}",
+            unique=f"{report.unique:,}",
+            executions=f"{report.executions:,}",
+            seconds=_seconds(report),
         )
     ]
 

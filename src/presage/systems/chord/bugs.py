@@ -5,8 +5,8 @@ that Zave found in the published protocol. Left out: bugs of which only the numb
 (CrystalBall's third), and Zave's nodes that come back under the same identifier, which only ever
 did harm as CB-CH1 here.
 
-Losing a node kills in two steps: after the reset of CH-13, or the crash of CH-Z1, walks recover now
-and then, as long as somebody knows who was lost; the last to hear of it is mostly the critical one.
+CH-13 kills in two steps: after the reset walks still recover now and then, as long as somebody
+knows who was lost; the last to hear of it is the critical one.
 
 Recovery, the push to an old predecessor and more ways to learn of others came later and mask
 CH-succ, CH-2 and CH-8, which therefore belong to the era of 2006.
@@ -59,7 +59,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "CH-2", "era": "2006"},
         "UpdatePred n5 -> n1",
         COMMENT,
-        others=("FindPredReply",),
     ),
     Bug(
         "CH-8",
@@ -79,7 +78,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "CH-13", "resets": 1},
         "connection to n1",
         COMMENT,
-        others=("reset",),
     ),
     Bug(
         "CH-17",
@@ -170,7 +168,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "CH-Z1", "era": "2017", "crashes": 1},
         "GetPred n1 -> n5",
         ZAVE,
-        others=("GetPredReply", "FindPred", "connection", "crash"),
     ),
     Bug(
         "CH-Z2",

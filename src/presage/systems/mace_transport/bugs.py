@@ -52,7 +52,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "MT-1", "messages": 3},
         SYN_AGAIN,
         COMMENT,
-        others=("Ack",),
     ),
     Bug(
         "MT-2",
@@ -72,7 +71,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "MT-3", "messages": 2},
         ACK,
         "MaceMC paper, section 5; " + COMMENT,
-        others=("Data",),
     ),
     Bug(
         "MT-3-strict",
@@ -146,7 +144,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "MT-11", "messages": 3, "resets": 1},
         SYN_AGAIN,
         COMMENT,
-        others=("Ack",),
     ),
     Bug(
         "MT-12",

@@ -31,7 +31,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "PA-4", "nodes": 4, "resets": 2},
         "RowInfo n302 -> n021",  # brings back who has been reset
         PAPER,
-        others=("LeafsetInfo",),
     ),
     Bug(
         "PA-5",
@@ -41,7 +40,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "PA-5", "nodes": 4, "resets": 2, "idle_closes": 1},
         "reset",
         COMMENT,
-        others=("RowInfo", "LeafsetInfo"),
     ),
     Bug(
         "PA-tie",

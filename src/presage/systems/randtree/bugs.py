@@ -6,9 +6,9 @@ they mask a bug: a parent notices a child which does not behave as one (`strange
 and children compare their views from time to time (`compare`), and a child that is forgotten
 because of its farewell is told (`farewell`).
 
-A farewell that is not heard (RT-10), or crosses an acceptance (RT-m1), need not be critical itself:
-often a probe, or another request to join, would still mend it. Then that step is which takes the
-last such way: mostly the acceptance by which the forgotten child is content with another parent.
+A farewell that crosses an acceptance (RT-m1) need not be critical itself: a probe, or another
+request to join, may still mend it. Then that step is which takes the last such way, such as the
+acceptance by which the forgotten child is content with another parent.
 
 The hunt may see another property first: a node that is wrongly taken for a child is never accepted
 (`all_joined`, RT-init), one that was forgotten never hears of a new root (`root_match`, RT-m1 and
@@ -77,7 +77,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "RT-10", "nodes": 4, "degree": 3},
         "Remove n3 -> n2",
         COMMENT,
-        others=("Join", "JoinReply", "UpdateSiblings"),
     ),
     Bug(
         "RT-15",
@@ -150,7 +149,7 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "RT-m1", "nodes": 4, "degree": 3, "resets": 1},
         "Remove n2 -> n0",
         "mutation",
-        others=("Join", "JoinReply"),
+        others=("JoinReply",),
     ),
     Bug(
         "RT-m2",
@@ -160,7 +159,6 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "RT-m2"},
         "Join n1 -> n0",
         "mutation: CrystalBall's suggested mending of CB-RT1",
-        others=("JoinReply", "UpdateSiblings"),
     ),
     Bug(
         "RT-m3",

@@ -1,0 +1,107 @@
+//! Stateless exploration: every execution that differs, none that only swaps independent steps.
+//!
+//! Generic: a `Machine` says what can happen and which steps depend on each other; the explorers
+//! know nothing else. Two executions are *equivalent* if one becomes the other by swapping
+//! neighbouring steps that are independent; `odpor` runs exactly one of each class.
+//!
+//! What a machine must keep to:
+//! - A process is sequential, and its id is the same in equivalent executions.
+//! - Independent steps of two processes, both enabled, stay enabled and commute: the same state
+//!   either way, the same choices and, save where `stale` says so, the same labels.
+//! - The label of a step is what it was *in the state it ran in*. An explorer never carries one to
+//!   another state unless what ran in between was independent and not `stale` for it.
+//! - Every execution ends, or the visitor cuts it.
+//! - Steps that others can disable are `hindered`, and told by `waiting` when they are stuck.
+
+pub mod odpor;
+pub mod plain;
+#[cfg(test)]
+mod shared;
+pub mod source;
+mod trace;
+mod tree;
+
+/// What one process does next, and how its choice turns out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Step {
+    pub process: u32,
+    pub choice: i32,
+}
+
+impl Step {
+    pub fn pair(&self) -> (u32, i32) {
+        (self.process, self.choice)
+    }
+}
+
+pub trait Machine {
+    type State: Clone;
+    type Label: Clone;
+    type Error;
+
+    fn start(&mut self) -> Result<Self::State, Self::Error>;
+
+    /// Every enabled step, process by process; all choices of a process are neighbours.
+    fn enabled(&mut self, state: &Self::State, into: &mut Vec<Step>) -> Result<(), Self::Error>;
+
+    /// The enabled steps of one process.
+    fn choices(
+        &mut self,
+        state: &Self::State,
+        process: u32,
+        into: &mut Vec<Step>,
+    ) -> Result<(), Self::Error>;
+
+    /// Do an enabled step; an error if it is not, since then dependence is wrong.
+    fn run(&mut self, state: &mut Self::State, step: Step) -> Result<Self::Label, Self::Error>;
+
+    /// Whether two steps, of different processes, must not swap places.
+    fn dependent(&self, one: &Self::Label, other: &Self::Label) -> bool;
+
+    /// Whether a label may be another once `ran`, though independent, ran before it.
+    fn stale(&self, _ran: &Self::Label, _label: &Self::Label) -> bool {
+        true
+    }
+
+    /// Whether `later` was enabled by `first`, for sure: then it cannot come before. Saves looking.
+    fn enables(&self, _first: &Self::Label, _later: &Self::Label) -> bool {
+        false
+    }
+
+    /// Whether such a step is not always enabled, and others can disable it again.
+    fn hindered(&self, _label: &Self::Label) -> bool {
+        false
+    }
+
+    /// Hindered steps that are not enabled: nobody runs them, so their races would go unseen.
+    fn waiting(&mut self, _state: &Self::State, _into: &mut Vec<(u32, Self::Label)>) {}
+}
+
+/// How an execution ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Nothing is enabled.
+    Over,
+    /// All that is enabled was explored elsewhere.
+    Asleep,
+    /// As deep as allowed.
+    Cut,
+}
+
+/// Who looks on. `false` ends the exploration.
+pub trait Visitor<M: Machine> {
+    /// The last step of `path` led to `state`, a node of the tree of executions.
+    fn enter(&mut self, machine: &mut M, state: &M::State, path: &[Step])
+    -> Result<bool, M::Error>;
+
+    fn end(
+        &mut self,
+        machine: &mut M,
+        state: &M::State,
+        path: &[Step],
+        how: End,
+    ) -> Result<bool, M::Error>;
+
+    /// The most steps an execution may have.
+    fn depth(&self) -> usize;
+}

@@ -1,0 +1,376 @@
+//! Optimal dynamic partial-order reduction: one execution of each class, and none begun in vain.
+//!
+//! At the end of an execution every race (i, j) is turned round: what does not happen after i, and
+//! then the process of j, is a sequence that the level of i still owes, unless what sleeps there
+//! covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
+//! Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas).
+//!
+//! A race is turned round once, at the end of the first execution that has it. What later ones with
+//! the same beginning up to j would insert is covered then: of what comes after j the sequence
+//! holds only what no choice can change, and what else can come first there races with it.
+//!
+//! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
+
+use super::trace::Trace;
+use super::tree::{Forest, NONE};
+use super::{End, Machine, Step, Visitor};
+
+type Labelled<M> = (Step, <M as Machine>::Label);
+
+struct Level<M: Machine> {
+    state: M::State,
+    /// Explored here or above, and independent of all that ran since. Labels are of this state.
+    sleep: Vec<Labelled<M>>,
+    tree: u32,
+    /// Whether the step taken here could have turned out otherwise.
+    forked: bool,
+}
+
+struct Explorer<'a, M: Machine> {
+    machine: &'a mut M,
+    levels: Vec<Level<M>>,
+    trace: Trace<M::Label>,
+    forest: Forest<M::Label>,
+    /// Events whose races have been turned round.
+    settled: usize,
+    /// States to try things in: one walks, one stays at the end of a sequence, one looks ahead.
+    walk: M::State,
+    stay: M::State,
+    ahead: M::State,
+    steps: Vec<Step>,
+    sequence: Vec<Labelled<M>>,
+    forks: Vec<usize>,
+}
+
+pub fn explore<M: Machine>(machine: &mut M, visitor: &mut impl Visitor<M>) -> Result<(), M::Error> {
+    let state = machine.start()?;
+    let (walk, stay, ahead) = (state.clone(), state.clone(), state.clone());
+    let level = Level {
+        state,
+        sleep: Vec::new(),
+        tree: NONE,
+        forked: false,
+    };
+    let mut explorer = Explorer {
+        machine,
+        levels: vec![level],
+        trace: Trace::default(),
+        forest: Forest::default(),
+        settled: 0,
+        walk,
+        stay,
+        ahead,
+        steps: Vec::new(),
+        sequence: Vec::new(),
+        forks: Vec::new(),
+    };
+    explorer.explore(visitor)
+}
+
+impl<M: Machine> Explorer<'_, M> {
+    fn explore(&mut self, visitor: &mut impl Visitor<M>) -> Result<(), M::Error> {
+        let mut next = None;
+        if !self.arrive(visitor, &mut next)? {
+            return Ok(());
+        }
+        loop {
+            let depth = self.trace.len();
+            let mut tree = self.levels[depth].tree;
+            let chosen = match next.take() {
+                Some(step) => Some((step, NONE)),
+                None => self.forest.shift(&mut tree),
+            };
+            self.levels[depth].tree = tree;
+            if let Some((step, below)) = chosen {
+                self.siblings(step)?;
+                self.descend(step, below)?;
+                if !self.arrive(visitor, &mut next)? {
+                    return Ok(());
+                }
+            } else {
+                let Some((step, label)) = self.trace.pop() else {
+                    return Ok(());
+                };
+                let above = &mut self.levels[depth - 1];
+                if above.tree != NONE {
+                    above.sleep.push((step, label.clone()));
+                }
+                self.settled = self.settled.min(self.trace.len());
+            }
+        }
+    }
+
+    /// In a state just reached: end the execution, or see that there is something to do.
+    fn arrive(
+        &mut self,
+        visitor: &mut impl Visitor<M>,
+        next: &mut Option<Step>,
+    ) -> Result<bool, M::Error> {
+        let depth = self.trace.len();
+        let level = &self.levels[depth];
+        let path = &self.trace.steps;
+        if !visitor.enter(self.machine, &level.state, path)? {
+            return Ok(false);
+        }
+        if level.tree != NONE && depth < visitor.depth() {
+            return Ok(true);
+        }
+        self.steps.clear();
+        self.machine.enabled(&level.state, &mut self.steps)?;
+        let awake = |step: &&Step| !level.sleep.iter().any(|(asleep, _)| asleep == *step);
+        let how = if self.steps.is_empty() {
+            End::Over
+        } else if depth >= visitor.depth() {
+            End::Cut
+        } else if let Some(&step) = self.steps.iter().find(awake) {
+            *next = Some(step);
+            return Ok(true);
+        } else {
+            End::Asleep
+        };
+        let more = visitor.end(self.machine, &level.state, path, how)?;
+        if more && how != End::Asleep {
+            self.turn_races()?;
+        }
+        Ok(more)
+    }
+
+    /// Owe the other ways in which this step's choice can turn out.
+    fn siblings(&mut self, step: Step) -> Result<(), M::Error> {
+        let depth = self.trace.len();
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.clear();
+        let state = &self.levels[depth].state;
+        self.machine.choices(state, step.process, &mut steps)?;
+        self.levels[depth].forked = steps.len() > 1;
+        for &other in steps.iter().filter(|&&other| other != step) {
+            self.walk.clone_from(&self.levels[depth].state);
+            let label = self.machine.run(&mut self.walk, other)?;
+            self.owe(depth, &[(other, label)])?;
+        }
+        self.steps = steps;
+        Ok(())
+    }
+
+    /// Take a step, with what is owed below it.
+    fn descend(&mut self, step: Step, below: u32) -> Result<(), M::Error> {
+        let depth = self.trace.len();
+        if self.levels.len() == depth + 1 {
+            self.levels.push(Level {
+                state: self.levels[depth].state.clone(),
+                sleep: Vec::new(),
+                tree: NONE,
+                forked: false,
+            });
+        }
+        let (above, under) = self.levels.split_at_mut(depth + 1);
+        let (above, under) = (&above[depth], &mut under[0]);
+        under.state.clone_from(&above.state);
+        under.tree = below;
+        under.sleep.clear();
+        let label = self.machine.run(&mut under.state, step)?;
+        for (asleep, known) in &above.sleep {
+            if asleep.process == step.process || self.machine.dependent(&label, known) {
+                continue;
+            }
+            let known = match self.machine.stale(&label, known) {
+                true => {
+                    self.walk.clone_from(&under.state);
+                    self.machine.run(&mut self.walk, *asleep)?
+                }
+                false => known.clone(),
+            };
+            under.sleep.push((*asleep, known));
+        }
+        self.trace.push(self.machine, step, label);
+        Ok(())
+    }
+
+    /// Turn round every race not met before.
+    fn turn_races(&mut self) -> Result<(), M::Error> {
+        let length = self.trace.len();
+        for later in self.settled..length {
+            for at in 0..self.trace.races(later).len() {
+                let first = self.trace.races(later)[at];
+                self.turn((first, later), self.trace.steps[later].process)?;
+            }
+        }
+        self.settled = length;
+        let mut waiting = Vec::new();
+        self.machine
+            .waiting(&self.levels[length].state, &mut waiting);
+        for (process, label) in waiting {
+            for first in self.trace.races_of(self.machine, process, &label) {
+                self.turn((first, length), process)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Owe the level of `first` an execution in which `process`, which came `later`, is before it.
+    fn turn(&mut self, (first, later): (usize, usize), process: u32) -> Result<(), M::Error> {
+        let mut sequence = std::mem::take(&mut self.sequence);
+        sequence.clear();
+        self.stay.clone_from(&self.levels[first].state);
+        self.forks.clear();
+        for event in first + 1..self.trace.len() {
+            if self.trace.before(first, event) || self.is_open(later, event) {
+                continue;
+            }
+            let step = self.trace.steps[event];
+            let label = self.machine.run(&mut self.stay, step)?;
+            sequence.push((step, label));
+        }
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.clear();
+        self.machine.choices(&self.stay, process, &mut steps)?;
+        for &step in &steps {
+            self.walk.clone_from(&self.stay);
+            let label = self.machine.run(&mut self.walk, step)?;
+            sequence.push((step, label));
+            self.owe(first, &sequence)?;
+            sequence.pop();
+        }
+        self.steps = steps;
+        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Whether an event after `later` is a choice, or happens after one: then it may be another, or
+    /// none, in an execution that has the same race.
+    fn is_open(&mut self, later: usize, event: usize) -> bool {
+        if event <= later {
+            return false;
+        }
+        let after = |&fork: &usize| self.trace.before(fork, event);
+        let open = self.levels[event].forked || self.forks.iter().any(after);
+        if open {
+            self.forks.push(event);
+        }
+        open
+    }
+
+    /// Insert a sequence into the tree of a level, unless something there covers it.
+    fn owe(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
+        for at in 0..self.levels[depth].sleep.len() {
+            let (asleep, label) = self.levels[depth].sleep[at].clone();
+            let covers = match place_of(owed, asleep.process) {
+                Some(place) => owed[place].0 == asleep && self.is_initial(owed, place),
+                None => self.passes(depth, &[], (asleep, label), owed)?,
+            };
+            if covers {
+                return Ok(());
+            }
+        }
+        self.insert(depth, owed.to_vec())
+    }
+
+    /// Follow the first branches that begin some execution equivalent to `owed`; where they part,
+    /// a new branch.
+    fn insert(&mut self, depth: usize, mut owed: Vec<Labelled<M>>) -> Result<(), M::Error> {
+        let (mut parent, mut way) = (NONE, Vec::new());
+        let mut child = self.levels[depth].tree;
+        while child != NONE {
+            let (step, label) = {
+                let node = self.forest.get(child);
+                (node.step, node.label.clone())
+            };
+            let place = place_of(&owed, step.process);
+            let follows = match place {
+                Some(place) => owed[place].0 == step && self.is_initial(&owed, place),
+                None => self.passes(depth, &way, (step, label.clone()), &owed)?,
+            };
+            if !follows {
+                child = self.forest.get(child).next;
+                continue;
+            }
+            way.push(step);
+            let passed = place.unwrap_or(owed.len());
+            let machine = &self.machine;
+            let stale = |(_, known): &Labelled<M>| machine.stale(&label, known);
+            let stale = owed[..passed].iter().any(stale);
+            if let Some(place) = place {
+                owed.remove(place);
+            }
+            if stale {
+                self.relabel(depth, &way, &mut owed)?;
+            }
+            parent = child;
+            child = self.forest.get(child).first;
+            if child == NONE || owed.is_empty() {
+                return Ok(()); // what is explored from that leaf covers it
+            }
+        }
+        let mut tree = self.levels[depth].tree;
+        self.forest.append(&mut tree, parent, &owed);
+        self.levels[depth].tree = tree;
+        Ok(())
+    }
+
+    /// Whether nothing before `place` keeps that step from being the first.
+    fn is_initial(&self, owed: &[Labelled<M>], place: usize) -> bool {
+        let label = &owed[place].1;
+        let mut before = owed[..place].iter();
+        before.all(|(_, known)| !self.machine.dependent(known, label))
+    }
+
+    /// Whether a step of a process that `owed` lacks is independent of it all, label by label in
+    /// the states it passes. `way` leads from the level to where both begin.
+    fn passes(
+        &mut self,
+        depth: usize,
+        way: &[Step],
+        mine: Labelled<M>,
+        owed: &[Labelled<M>],
+    ) -> Result<bool, M::Error> {
+        let (step, mut label) = mine;
+        let mut reached = None; // how many of `owed` have run in the scratch state
+        for (at, (_, known)) in owed.iter().enumerate() {
+            if self.machine.dependent(known, &label) {
+                return Ok(false);
+            }
+            if self.machine.stale(known, &label) && at + 1 < owed.len() {
+                let from = match reached {
+                    Some(from) => from,
+                    None => {
+                        self.replay(depth, way)?;
+                        0
+                    }
+                };
+                for (passed, _) in &owed[from..=at] {
+                    self.machine.run(&mut self.walk, *passed)?;
+                }
+                reached = Some(at + 1);
+                self.ahead.clone_from(&self.walk);
+                label = self.machine.run(&mut self.ahead, step)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn replay(&mut self, depth: usize, way: &[Step]) -> Result<(), M::Error> {
+        self.walk.clone_from(&self.levels[depth].state);
+        for &step in way {
+            self.machine.run(&mut self.walk, step)?;
+        }
+        Ok(())
+    }
+
+    /// Labels anew, now that `way` comes before.
+    fn relabel(
+        &mut self,
+        depth: usize,
+        way: &[Step],
+        owed: &mut [Labelled<M>],
+    ) -> Result<(), M::Error> {
+        self.replay(depth, way)?;
+        for (step, label) in owed {
+            *label = self.machine.run(&mut self.walk, *step)?;
+        }
+        Ok(())
+    }
+}
+
+fn place_of<L>(owed: &[(Step, L)], process: u32) -> Option<usize> {
+    owed.iter().position(|(step, _)| step.process == process)
+}

@@ -1,0 +1,20 @@
+//! Sequential processes that talk through mailboxes, explored on integers.
+//!
+//! Python runs a process once for each (local state, response); `memo.rs` remembers. All else, who
+//! meets whom at a mailbox and in which orders, is done here: `world.rs` is the machine that the
+//! explorers of `por` run, `bfs.rs` the search that keeps states.
+
+mod act;
+mod bfs;
+mod findings;
+mod kernel;
+mod label;
+mod look;
+mod memo;
+mod op;
+mod state;
+mod verify;
+mod watch;
+mod world;
+
+pub use kernel::ProcessKernel;

@@ -1,0 +1,59 @@
+"""`presage.mailbox` for `async def` processes: the same names, to await."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar, overload
+
+from presage.mailbox import asking
+from presage.mailbox.aio import this_actor as this_actor
+from presage.mailbox.aio.actor import Actor as Actor
+from presage.mailbox.aio.boxes import ActivitySet as ActivitySet
+from presage.mailbox.aio.boxes import Comm as Comm
+from presage.mailbox.aio.boxes import Mailbox as Mailbox
+from presage.mailbox.aio.synchro import Barrier as Barrier
+from presage.mailbox.aio.synchro import ConditionVariable as ConditionVariable
+from presage.mailbox.aio.synchro import Mutex as Mutex
+from presage.mailbox.aio.synchro import Semaphore as Semaphore
+from presage.mailbox.comm import TimeoutException as TimeoutException
+from presage.process.context import awaiting
+
+T = TypeVar("T")
+
+__all__ = [
+    "ActivitySet",
+    "Actor",
+    "Barrier",
+    "Comm",
+    "ConditionVariable",
+    "Mailbox",
+    "Mutex",
+    "Semaphore",
+    "TimeoutException",
+    "choose",
+    "mark",
+    "publish",
+    "this_actor",
+]
+
+
+@overload
+async def choose(options: int) -> int: ...
+@overload
+async def choose(options: Sequence[T]) -> T: ...
+async def choose(options: int | Sequence[T]) -> int | T:
+    """A number from 0 below `options`, or one of them; a search tries each."""
+    return await awaiting(asking.choose(options))
+
+
+async def publish(**fields: Any) -> None:
+    """Let properties see values of this process."""
+    await awaiting(asking.publish(fields))
+
+
+async def mark(state: Any) -> None:
+    """Say that from here on the future depends on `state` and what is under way, only.
+
+    Histories that reach the same place with an equal `state` are then searched as one.
+    """
+    await awaiting(asking.mark(state))

@@ -1,0 +1,230 @@
+"""A put or a get from its start to its end: written once, for plain functions and coroutines.
+
+A communication that was started holds a slot of its process until a wait or a test has returned it
+or it was withdrawn. Which slots are open, and for what, is noted in the process's context, because
+it is part of what the future of the process depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from presage.errors import explain
+from presage.process import context
+from presage.process.context import Asking, current
+from presage.process.ops import NONE, Misuse, Recv, Response, Send
+
+
+class TimeoutException(Exception):
+    """A wait with a timeout has given up."""
+
+
+class State(Enum):
+    """How far a communication is."""
+
+    INITED = "not started"
+    STARTED = "under way"
+    TESTED = "complete"  # and a test said so; a wait may still come
+    WAITED = "over"
+    CANCELED = "cancelled"
+    DETACHED = "detached"
+
+
+class Activity:
+    """What a put and a get have in common, whoever waits for them."""
+
+    def __init__(self, op: Send | Recv) -> None:
+        self._op = op
+        self._owner = current()
+        self._slot = NONE
+        self._state = State.INITED
+        self._payload: Any = op.payload if isinstance(op, Send) else None
+
+    @property
+    def mailbox_name(self) -> str:
+        """The mailbox it was started at."""
+        return self._op.mailbox
+
+    @property
+    def is_get(self) -> bool:
+        return isinstance(self._op, Recv)
+
+    def get_payload(self) -> Any:
+        """What was sent: known to a get once it is complete."""
+        if self.is_get and self._state not in (State.WAITED, State.TESTED):
+            raise misuse(
+                f"the payload of {self} is read, which is {self._state.value}",
+                "a `get_async()` that was not waited for",
+                "call `comm.wait()` first",
+            )
+        return self._payload
+
+    def __str__(self) -> str:
+        return f"{'get' if self.is_get else 'put'} at `{self._op.mailbox}`"
+
+
+def misuse(fact: str, cause: str, remedy: str) -> Misuse:
+    """The checked code uses the library wrongly: a violation, not an error of presage."""
+    return Misuse("misuse", explain(f"process `{current().name}`: {fact}", cause, remedy))
+
+
+def open_slots() -> dict[int, str]:
+    """What the slots of this process are taken for."""
+    noted: dict[int, str] = current().notes.setdefault("open", {})
+    return noted
+
+
+def start(comm: Activity, *, buffered: bool = False) -> Asking[None]:
+    """Post it. `buffered`: complete for the sender at once."""
+    if comm._state is not State.INITED:
+        raise misuse(
+            f"{comm} is started twice",
+            "`put_async` and `get_async` start what they give",
+            "start only what `put_init` and `get_init` gave, once",
+        )
+    op = comm._op
+    if buffered and isinstance(op, Send):
+        op = Send(op.mailbox, op.payload, op.key, True, op.size)
+    comm._slot = yield from context.post(op)
+    comm._state = State.STARTED
+    open_slots()[comm._slot] = str(comm)
+
+
+def detach(comm: Activity) -> Asking[None]:
+    """Send it and forget it: nobody is going to wait."""
+    if comm.is_get:
+        raise misuse(
+            f"{comm} is detached", "only a put can be forgotten", "wait for it, or cancel it"
+        )
+    if comm._state is State.INITED:
+        yield from start(comm, buffered=True)
+        current().notes.setdefault("detached", []).append(comm._slot)
+    elif comm._state is not State.STARTED:
+        raise misuse(
+            f"{comm} is detached, and is {comm._state.value}",
+            "it was waited for, cancelled or detached before",
+            "detach what was just made: `mailbox.put_init(payload).detach()`",
+        )
+    comm._state = State.DETACHED
+
+
+def reap() -> Asking[None]:
+    """Give back the slots of what was sent and forgotten."""
+    slots: list[int] = current().notes.pop("detached", [])
+    for slot in slots:
+        yield from context.wait_any((slot,))
+        del open_slots()[slot]
+
+
+def wait(comm: Activity, timeout: float | None = None) -> Asking[None]:
+    """Wait until it is complete; what times out stays under way."""
+    if comm._state is State.INITED:
+        yield from start(comm)
+    if comm._state is State.TESTED:
+        comm._state = State.WAITED
+        return
+    _check([comm])
+    response = yield from context.wait_any((comm._slot,), timeout)
+    if response.choice == NONE:
+        raise _timeout(str(comm), timeout)
+    _close(comm, response, State.WAITED)
+
+
+def wait_or_withdraw(comm: Activity, timeout: float | None) -> Asking[None]:
+    """Wait; when that times out, nothing is left behind, unless it was met at the last moment."""
+    try:
+        yield from wait(comm, timeout)
+    except TimeoutException:
+        if (yield from cancel(comm)):
+            raise
+        yield from wait(comm)
+
+
+def test(comm: Activity) -> Asking[bool]:
+    """Whether it is complete."""
+    if comm._state in (State.TESTED, State.WAITED):
+        return True
+    if comm._state is State.INITED:
+        yield from start(comm)
+    _check([comm])
+    response = yield from context.test_any((comm._slot,))
+    if response.choice == NONE:
+        return False
+    _close(comm, response, State.TESTED)
+    return True
+
+
+def cancel(comm: Activity) -> Asking[bool]:
+    """Withdraw it; False if it was met before."""
+    if comm._state in (State.TESTED, State.WAITED):
+        return False
+    if comm._state is State.INITED:
+        comm._state = State.CANCELED
+        return True
+    _check([comm])
+    if (yield from context.cancel(comm._slot)):
+        comm._state = State.CANCELED
+        del open_slots()[comm._slot]
+        return True
+    return False
+
+
+def wait_any(comms: Sequence[Activity], timeout: float | None = None) -> Asking[int]:
+    """Wait for one of them; which one. NONE after a timeout."""
+    _check(comms)
+    response = yield from context.wait_any(tuple(comm._slot for comm in comms), timeout)
+    if response.choice != NONE:
+        _close(comms[response.choice], response, State.WAITED)
+    return response.choice
+
+
+def test_any(comms: Sequence[Activity]) -> Asking[int]:
+    """Which of them is complete; NONE if none is."""
+    if not comms:
+        return NONE
+    _check(comms)
+    response = yield from context.test_any(tuple(comm._slot for comm in comms))
+    if response.choice != NONE:
+        _close(comms[response.choice], response, State.TESTED)
+    return response.choice
+
+
+def wait_all(comms: Sequence[Activity]) -> Asking[None]:
+    """Wait for each in turn: no order among those that are complete is explored in vain."""
+    for comm in comms:
+        yield from wait(comm)
+
+
+def _close(comm: Activity, response: Response, state: State) -> None:
+    del open_slots()[comm._slot]
+    comm._state = state
+    if comm.is_get:
+        comm._payload = response.payload
+
+
+def _check(comms: Sequence[Activity]) -> None:
+    if not comms:
+        raise misuse(
+            "waits for one of no communications, which never ends",
+            "an empty list, or a set from which everything was taken",
+            "ask whether something is left before waiting",
+        )
+    for comm in comms:
+        if comm._owner is not current():
+            raise misuse(
+                f"waits for {comm}, which process `{comm._owner.name}` has started",
+                "a communication shared through a global or an argument",
+                "wait in the process that put or got; send the other a message",
+            )
+        if comm._state is not State.STARTED:
+            raise misuse(
+                f"waits for {comm}, which is {comm._state.value}",
+                "a communication that was waited for twice, cancelled or detached",
+                "forget a communication once it has been waited for",
+            )
+
+
+def _timeout(what: str, timeout: float | None) -> TimeoutException:
+    return TimeoutException(f"{what}: nobody came within {timeout or 0.0:g} s")

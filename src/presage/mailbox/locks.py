@@ -1,0 +1,255 @@
+"""Locks made of mailboxes: whoever holds the token of a mailbox may go on.
+
+A lock takes the token, an unlock puts it back without waiting. Processes share no memory, so the
+token of a mutex carries the value that the mutex guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from presage.mailbox import comm
+from presage.mailbox.comm import Activity, TimeoutException, misuse
+from presage.process.context import Asking, current
+from presage.process.ops import Recv, Send
+
+N = TypeVar("N", bound="Named")
+
+
+class Named:
+    """A lock by its name. It can be sent: whoever receives it means the same lock."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @classmethod
+    def by_name(cls: type[N], name: str) -> N:
+        """The one of that name, made by some process, now or later."""
+        lock = cls.__new__(cls)
+        lock.name = name
+        return lock
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return object.__new__, (type(self),), dict(sorted(vars(self).items()))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class Same:
+    """In place of a value: the one that is there."""
+
+
+SAME = Same()
+
+
+def fresh_name(kind: str, given: str | None) -> str:
+    """The name given, or one that no other process makes up."""
+    if given is not None:
+        return given
+    context = current()
+    number = context.notes.setdefault("made", 0)
+    context.notes["made"] = number + 1
+    return f"{kind} {number} of {context.name}"
+
+
+def drop(mailbox: str, payload: Any = None) -> Asking[None]:
+    """Put without waiting."""
+    yield from comm.detach(Activity(Send(mailbox, payload)))
+
+
+def take(mailbox: str, timeout: float | None = None) -> Asking[Any]:
+    """Get, and leave nothing behind if that times out."""
+    got = Activity(Recv(mailbox))
+    yield from comm.start(got)
+    yield from comm.wait_or_withdraw(got, timeout)
+    return got.get_payload()
+
+
+def try_take(mailbox: str) -> Asking[tuple[Any] | None]:
+    """Get what is there, now or never."""
+    got = Activity(Recv(mailbox))
+    yield from comm.start(got)
+    if not (yield from comm.test(got)):
+        if (yield from comm.cancel(got)):
+            return None
+        yield from comm.wait(got)
+    return (got.get_payload(),)
+
+
+def _held() -> dict[str, Any]:
+    held: dict[str, Any] = current().notes.setdefault("held", {})
+    return held
+
+
+def _box(name: str) -> str:
+    return f"mutex {name}"
+
+
+def create_mutex(name: str, value: Any) -> Asking[None]:
+    yield from drop(_box(name), value)
+
+
+def lock(name: str, timeout: float | None = None) -> Asking[Any]:
+    """Wait for the token; what it carries."""
+    if name in _held():
+        raise misuse(
+            f"locks the mutex `{name}` that it holds, and would wait for itself for ever",
+            "a function that locks is called by one that has locked",
+            "unlock first, or lock in one of the two only",
+        )
+    value = yield from take(_box(name), timeout)
+    _held()[name] = value
+    return value
+
+
+def try_lock(name: str) -> Asking[bool]:
+    if name in _held():
+        return False
+    taken = yield from try_take(_box(name))
+    if taken is None:
+        return False
+    _held()[name] = taken[0]
+    return True
+
+
+def unlock(name: str, value: Any = SAME) -> Asking[None]:
+    """Put the token back, with a new value if one is given."""
+    if name not in _held():
+        raise misuse(
+            f"unlocks the mutex `{name}`, which it does not hold",
+            "it was unlocked before, or is held by another process",
+            "unlock once, in the process that locked",
+        )
+    kept = _held().pop(name)
+    yield from drop(_box(name), kept if value is SAME else value)
+
+
+def create_semaphore(name: str, capacity: int) -> Asking[None]:
+    for _ in range(capacity):
+        yield from release(name)
+
+
+def acquire(name: str, timeout: float | None = None) -> Asking[None]:
+    yield from take(f"semaphore {name}", timeout)
+
+
+def acquire_for(name: str, timeout: float) -> Asking[bool]:
+    try:
+        yield from acquire(name, timeout)
+    except TimeoutException:
+        return True
+    return False
+
+
+def try_acquire(name: str) -> Asking[bool]:
+    return (yield from try_take(f"semaphore {name}")) is not None
+
+
+def release(name: str) -> Asking[None]:
+    yield from drop(f"semaphore {name}")
+
+
+def create_barrier(name: str, parties: int | Sequence[str]) -> Asking[None]:
+    if isinstance(parties, int):
+        yield from drop(f"barrier {name}", (0, 0))
+
+
+def pass_barrier(name: str, parties: int | Sequence[str]) -> Asking[bool]:
+    """Wait for the others; whether this one came last, where they count."""
+    if not parties:
+        raise misuse(
+            f"waits at the barrier `{name}` without saying for how many it is",
+            "`Barrier.by_name(name)` without its parties",
+            "name them again: `Barrier.by_name(name, 3)`",
+        )
+    if isinstance(parties, int):
+        return (yield from _count_in(name, parties))
+    me = current().name
+    if me not in parties:
+        raise misuse(
+            f"waits at the barrier `{name}`, which is for {', '.join(parties)}",
+            "a name that was left out of the parties",
+            "name every process that waits there",
+        )
+    others = [other for other in parties if other != me]
+    for other in others:
+        yield from drop(f"barrier {name}: {me} to {other}")
+    for other in others:
+        yield from take(f"barrier {name}: {other} to {me}")
+    return False
+
+
+def _count_in(name: str, parties: int) -> Asking[bool]:
+    """Take the count in turn; the last one opens a gate for each of the others."""
+    count, turn = yield from take(f"barrier {name}")
+    gate = f"barrier {name}, turn {turn}, place "
+    if count + 1 < parties:
+        yield from drop(f"barrier {name}", (count + 1, turn))
+        yield from take(f"{gate}{count}")
+        return False
+    yield from drop(f"barrier {name}", (0, turn + 1))
+    for place in range(parties - 1):
+        yield from drop(f"{gate}{place}")
+    return True
+
+
+def await_condition(name: str, mutex: str) -> Asking[Any]:
+    """Ask to be woken, then unlock; lock again when woken. What the mutex guards."""
+    woken = yield from _sleep_on(name, mutex)
+    yield from comm.wait(woken)
+    return (yield from lock(mutex))
+
+
+def await_condition_for(name: str, mutex: str, timeout: float) -> Asking[bool]:
+    """The same with a timeout; whether that was it."""
+    woken = yield from _sleep_on(name, mutex)
+    timed_out = False
+    try:
+        yield from comm.wait_or_withdraw(woken, timeout)
+    except TimeoutException:
+        timed_out = True
+    yield from lock(mutex)
+    return timed_out
+
+
+def _sleep_on(name: str, mutex: str) -> Asking[Activity]:
+    if mutex not in _held():
+        raise misuse(
+            f"waits for the condition `{name}` without holding the mutex `{mutex}`",
+            "the mutex was not locked, or another one was",
+            "lock the mutex, and wait while holding it",
+        )
+    woken = Activity(Recv(f"condition {name}"))
+    yield from comm.start(woken)
+    yield from unlock(mutex)
+    return woken
+
+
+def notify_one(name: str) -> Asking[bool]:
+    """Wake the one that has waited longest; whether there was one."""
+    if not _held():
+        raise misuse(
+            f"notifies the condition `{name}` and holds no mutex",
+            "the mutex was unlocked before, so that others may wait again meanwhile",
+            "notify while holding the mutex that those who wait have locked",
+        )
+    call = Activity(Send(f"condition {name}", None))
+    yield from comm.start(call)
+    if (yield from comm.cancel(call)):
+        return False
+    yield from comm.wait(call)
+    return True
+
+
+def notify_all(name: str) -> Asking[None]:
+    """Wake all that wait."""
+    while (yield from notify_one(name)):
+        pass

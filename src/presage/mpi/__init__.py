@@ -1,0 +1,25 @@
+"""mpi4py without MPI: unmodified scripts, run and checked on presage's own processes.
+
+launch        a script as a program of ranks; run, one plain run
+rank          what a rank knows
+mistakes      what scripts do wrong
+module        the module that scripts import; extras; environment, what a rank finds around it
+comm, cart    communicators; group
+point         messages of objects; point_buffers of buffers; post, what both are made of
+gather_...    collective calls of objects and buffers; together, how they travel; results
+request       what is under way; persistent, many; hazards, buffers in use; message
+datatype, op, status, buffers, objects
+finish        the end of a rank; races, waiting: what reports say
+"""
+
+from presage.mpi.launch import BUFFERINGS, script
+from presage.mpi.waiting import describe, unmatched, waits_for, who_waits
+
+__all__ = [
+    "BUFFERINGS",
+    "describe",
+    "script",
+    "unmatched",
+    "waits_for",
+    "who_waits",
+]

@@ -1,0 +1,46 @@
+"""The end of a rank: what MPI wants to be complete, waited for and freed by then."""
+
+from __future__ import annotations
+
+from presage.mpi.mistakes import MPIException
+from presage.mpi.persistent import Prequest
+from presage.mpi.rank import Rank, calling, here
+from presage.mpi.request import Request
+from presage.mpi.together import settle
+from presage.process.context import blocking
+
+
+def finalize() -> None:
+    """`MPI.Finalize`, called by the script or at its end."""
+    rank = here()
+    if rank.finalized:
+        return
+    owing = {core.ranks[owed.source] for core in rank.cores for owed in core.owed}
+    calling("Finalize", sorted(owing))
+    for core in rank.cores:
+        blocking(settle(core))
+    if rank.strict:
+        _complain(rank)
+    rank.finalized = True
+
+
+def _complain(rank: Rank) -> None:
+    for request in rank.requests:
+        kind, why = _left_open(request)
+        raise MPIException(
+            kind, f"rank {rank.number} ends, and the request of {request.told} {why}"
+        )
+    for what, place in rank.handles.values():
+        raise MPIException(
+            "leak", f"rank {rank.number} ends, and the {what}, {place}, is not freed"
+        )
+
+
+def _left_open(request: Request) -> tuple[str, str]:
+    if not isinstance(request, Prequest):
+        return "leaked-request", "was neither waited for nor freed"
+    if request.is_active:
+        return "missing-wait", "was started and not waited for"
+    if not request.started:
+        return "missing-start", "was never started"
+    return "leaked-request", "was not freed"

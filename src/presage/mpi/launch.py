@@ -1,0 +1,143 @@
+"""An unmodified script as a program: one process for each rank.
+
+The script is compiled once, and run by each rank in a namespace of its own, as `__main__`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from presage.errors import BadTarget, explain
+from presage.model.source import place
+from presage.mpi import waiting
+from presage.mpi.environment import Environment
+from presage.mpi.finish import finalize
+from presage.mpi.mistakes import MPIException
+from presage.mpi.races import refined
+from presage.mpi.rank import begin
+from presage.process.context import current
+from presage.process.program import Process, Program
+
+BUFFERINGS = ("zero", "eager")
+BESIDE_MAX = 100  # modules looked at
+
+
+class Script:
+    """A script, ready to be run by ranks."""
+
+    def __init__(self, path: Path, code: CodeType, args: Sequence[str]) -> None:
+        self.path = path
+        self._code = code
+        self._args = tuple(args)
+
+    def run(self, main: ModuleType) -> None:
+        """Run it once, for the rank at hand."""
+        main.__dict__["__file__"] = str(self.path)
+        around = Environment(main, self.path, self._args)
+        around.surround(current())
+        around.enter()
+        try:
+            self._run(main)
+            finalize()
+        finally:
+            around.leave()
+
+    def _run(self, main: ModuleType) -> None:
+        try:
+            exec(self._code, main.__dict__)
+        except SystemExit as ended:
+            if ended.code not in (None, 0):
+                raise MPIException("abort", f"the script ends with status {ended.code}") from ended
+
+
+def script(
+    path: str | Path,
+    ranks: int,
+    args: Sequence[str] = (),
+    buffering: str = "zero",
+    *,
+    strict: bool = True,
+) -> Program:
+    """The program of `ranks` processes that run the script.
+
+    `buffering`: whether a standard send waits for its receive (`zero`) or never does (`eager`).
+    `strict`: whether requests and handles that are left open at the end are reported.
+    """
+    if ranks < 1 or buffering not in BUFFERINGS:
+        raise BadTarget(
+            explain(
+                f"a script cannot be run by {ranks} ranks with buffering `{buffering}`",
+                "a misspelt word, or a number below 1",
+                "1 rank or more, and `zero` or `eager`; `both` are two programs",
+            )
+        )
+    file = Path(path)
+    made = Script(file, _compiled(file), args)
+    body = Body(made, ranks, buffering == "eager", strict)
+    processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
+    program = Program(processes, name=file.stem, leftovers=strict)
+    program.wording = waiting
+    program.refine = partial(refined, program)
+    return program
+
+
+def _compiled(path: Path) -> CodeType:
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise BadTarget(
+            explain(
+                f"the script `{path}` cannot be read: {error.strerror}",
+                "a misspelt path, or another folder",
+                "give the path of an mpi4py script",
+            )
+        ) from error
+    if _mentions_numpy(path) and importlib.util.find_spec("numpy") is not None:
+        importlib.import_module("numpy")  # before its chance is taken under control
+    try:
+        return compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise BadTarget(
+            explain(
+                f"the script `{path}` is no Python: {error}",
+                "a slip in the script, or a file of another kind",
+                "correct it where the text says",
+            )
+        ) from error
+
+
+def _mentions_numpy(path: Path) -> bool:
+    """Whether the script, or a module beside it, may import NumPy."""
+    beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
+    return any(b"numpy" in file.read_bytes() for file in {path, *beside} if file.is_file())
+
+
+class Body:
+    """What a rank runs. Where reports ask where it is written, it is the script."""
+
+    __name__ = "<script>"
+
+    def __init__(self, made: Script, ranks: int, eager: bool, strict: bool) -> None:
+        self._made = made
+        self._ranks = ranks
+        self._eager = eager
+        self._strict = strict
+        self._places: dict[tuple[str, int, int], str] = {}
+
+    def __repr__(self) -> str:
+        return place(str(self._made.path), 1)
+
+    def __call__(self, number: int) -> None:
+        main = ModuleType("__main__")
+        begin(
+            number,
+            self._ranks,
+            eager=self._eager,
+            strict=self._strict,
+            places=self._places,
+        )
+        self._made.run(main)

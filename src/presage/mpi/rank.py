@@ -1,0 +1,138 @@
+"""What a rank knows: its number, its communicators, and what it has to give back at the end.
+
+Scripts share one `MPI` module, as they would share the names of a C library; what belongs to one
+rank is kept with its process, and found through `here()`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from presage.errors import BadCall, explain
+from presage.model.source import place
+from presage.process.context import current
+
+if TYPE_CHECKING:
+    from presage.mpi.request import Request
+
+OURS = tuple(str(Path(__file__).parents[1] / name) for name in ("mpi", "process"))
+NOTE = "mpi"  # where a rank is kept among the notes of its process
+
+
+@dataclass(eq=False)
+class Core:
+    """A communicator, as one of its members holds it."""
+
+    name: str  # the same for all members; names its mailboxes
+    ranks: tuple[int, ...]  # the member's number in `COMM_WORLD`, by number here
+    rank: int
+    title: str = ""  # Get_name
+    calls: int = 0  # collective calls so far: names what they create
+    owed: list[Owed] = field(default_factory=list)  # collective messages to be looked at later
+    freed: bool = False
+    grid: Any = None  # of a Cartesian one
+    attributes: dict[int, Any] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return len(self.ranks)
+
+
+@dataclass(frozen=True)
+class Owed:
+    """A receive of a collective call that need not be complete for the caller to go on."""
+
+    slot: int
+    source: int
+    call: Any
+
+
+@dataclass(eq=False)
+class Rank:
+    """The state of one rank."""
+
+    number: int
+    size: int
+    eager: bool
+    strict: bool  # whether what is left open at the end is reported
+    world: Core
+    own: Core  # of COMM_SELF
+    places: dict[tuple[str, int, int], str]  # of collective calls, of all ranks: for reports
+    cores: list[Core] = field(default_factory=list)  # every one that it is a member of
+    requests: list[Request] = field(default_factory=list)  # not complete, or persistent
+    handles: dict[int, tuple[str, str]] = field(default_factory=dict)  # to be freed: what, where
+    made: int = 0
+    times_read: int = 0
+    finalized: bool = False
+
+    def keep(self, what: str) -> int:
+        """A handle that has to be freed; gives its number."""
+        self.made += 1
+        self.handles[self.made] = (what, where())
+        return self.made
+
+    def drop(self, number: int) -> None:
+        self.handles.pop(number, None)
+
+
+def begin(
+    number: int,
+    size: int,
+    *,
+    eager: bool,
+    strict: bool,
+    places: dict[tuple[str, int, int], str],
+) -> Rank:
+    """The running process becomes a rank."""
+    world = Core("world", tuple(range(size)), number, "MPI_COMM_WORLD")
+    own = Core(f"self{number}", (number,), 0, "MPI_COMM_SELF")
+    rank = Rank(number, size, eager, strict, world, own, places, [world, own])
+    current().notes[NOTE] = rank
+    return rank
+
+
+def here() -> Rank:
+    """The rank that is running."""
+    rank = current().notes.get(NOTE)
+    if rank is None:
+        raise BadCall(
+            explain(
+                "MPI was called by a process that is no rank",
+                "a process of a `Program` imports presage's `mpi4py`",
+                "make the program of a script: `presage.mpi.script(path, ranks)`",
+            )
+        )
+    return rank  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=4096)
+def _place(file: str, line: int) -> str:
+    return place(file, line)
+
+
+def where() -> str:
+    """The line of the script, or of a module of its own, that called MPI."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    return _place(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
+
+
+def calling(name: str, waits_for: Iterable[int] = (), **given: Any) -> str:
+    """Note which call of MPI the rank is in, and for which ranks it may wait; gives its text."""
+    from presage.mpi.mistakes import MPIException
+
+    if here().finalized:
+        raise MPIException("invalid-argument", f"{name} is called after Finalize, at {where()}")
+    told = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
+    text = f"{name}({told}) at {where()}"
+    notes = current().notes
+    notes["call"] = text
+    notes["waits_for"] = tuple(waits_for)
+    return text

@@ -1,0 +1,139 @@
+"""A program: the processes that run together, and what is claimed of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from typing import Any, Protocol
+
+from presage._core import Codec
+from presage.errors import BadSystem, explain
+from presage.model.source import place_of
+from presage.process.live import Live
+from presage.props.property import Property
+
+KINDS = ("always",)
+PLAIN = frozenset({bool, int, float, str, bytes, type(None)})  # nobody can change these
+
+
+class Process:
+    """One process: a function, plain or `async def`, and its arguments.
+
+    A program has not come to a deadlock if only `daemon` processes still wait.
+    """
+
+    def __init__(
+        self,
+        body: Callable[..., Any],
+        *args: Any,
+        daemon: bool = False,
+        host: str | None = None,
+    ) -> None:
+        if not callable(body):
+            raise BadSystem(
+                explain(
+                    f"a process needs a function, and was given a `{type(body).__name__}`",
+                    "the function was called where it should be named: `Process(body())`",
+                    "give the function, then its arguments: `Process(body, 1, 2)`",
+                )
+            )
+        self.body = body
+        self.args = args
+        self.daemon = daemon
+        self.host = host  # where it runs in a simulation
+        self.is_coroutine = inspect.iscoroutinefunction(body)
+        self._is_plain = all(type(arg) in PLAIN for arg in args)
+
+    def own_args(self) -> tuple[Any, ...]:
+        """A copy, so that each run begins with the same, whatever the last one made of it."""
+        if self._is_plain:
+            return self.args
+        try:
+            return deepcopy(self.args)
+        except Exception:  # something that cannot be copied: a module, a lock
+            return self.args
+
+
+class Wording(Protocol):
+    """How a library speaks of what its processes wait for; without one, mailboxes are named."""
+
+    def who_waits(self, world: Any, /) -> str: ...
+    def unmatched(self, posts: Any, /) -> str: ...
+
+
+class Program:
+    """Processes by name, and the properties of what they publish.
+
+    `leftovers`: that an offer is never received, or a request never met, is a violation.
+
+    Libraries may set `wording`, and `refine`, which is given the kind and text of a violation and
+    the steps that led to it, and may call it by a better name.
+    """
+
+    def __init__(
+        self,
+        processes: Mapping[str, Process | Callable[..., Any]],
+        *,
+        name: str | None = None,
+        properties: Iterable[Property] = (),
+        seed: int = 0,
+        leftovers: bool = False,
+    ) -> None:
+        self.processes = {
+            process: given if isinstance(given, Process) else Process(given)
+            for process, given in processes.items()
+        }
+        self.properties = tuple(properties)
+        self.seed = seed
+        self.leftovers = leftovers
+        self.wording: Wording | None = None
+        self.refine: Callable[[str, str, Any], tuple[str, str]] | None = None
+        self.codec = Codec()
+        if not self.processes:
+            raise BadSystem(
+                explain(
+                    "the program has no processes",
+                    "an empty mapping",
+                    "name at least one: `Program({'main': Process(body)})`",
+                )
+            )
+        first = next(iter(self.processes.values())).body
+        self.name = name or str(getattr(first, "__module__", "program"))
+        for prop in self.properties:
+            _check_property(prop)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the processes that it begins with."""
+        return tuple(self.processes)
+
+    def begin(self, name: str, process: Process | None = None, **known: Any) -> Live:
+        """A fresh run of a process, at its first operation, or where what is `known` leads."""
+        process = process or self.processes[name]
+        return Live(
+            name,
+            process.body,
+            process.own_args(),
+            f"{self.seed}/{name}",
+            is_coroutine=process.is_coroutine,
+            **known,
+        )
+
+
+def _check_property(prop: object) -> None:
+    if not isinstance(prop, Property) or prop.kind not in KINDS:
+        told = f"`{prop.name}` is `{prop.kind}`" if isinstance(prop, Property) else f"{prop!r}"
+        raise BadSystem(
+            explain(
+                f"{told}, which is no property of a program",
+                "a property of another kind, or a predicate that is not decorated",
+                "decorate a predicate over what processes publish with `@always`; assert in"
+                " processes what one of them can see alone",
+            )
+        )
+
+
+def body_place(process: Process) -> str:
+    """Where a process is written."""
+    return place_of(process.body)

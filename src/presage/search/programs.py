@@ -1,0 +1,242 @@
+"""`check` for programs: explore the runs of processes, confirm on live ones, report.
+
+`tree` follows runs from the start, one per class of runs that differ in what anybody could notice
+(`odpor`), or more of them with weaker reductions. `bfs` remembers states instead.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from presage._core import ProcessKernel
+from presage.errors import BadSystem, HandlerStuck, Nondeterminism, explain
+from presage.process.fence import Fence
+from presage.process.histories import Histories
+from presage.process.program import Program
+from presage.process.view import ProgramView
+from presage.process.world import Choice
+from presage.search.findings import RAISED, save
+from presage.search.report import Report, Violation
+from presage.search.runs import Broken, Told, broken, follow
+from presage.search.watch import Watch
+from presage.trace.trace import Trace, plain_parameters
+from presage.version import VERSION
+
+SEARCHES = ("tree", "bfs")
+REDUCTIONS = ("none", "dpor", "sdpor", "odpor")
+DEPTH_DEFAULT = 1_000
+SPINS_DEFAULT = 2
+ALWAYS_JUDGED = ("no_exception", "no_deadlock")
+
+
+class Judged(Histories):
+    """Local states, and properties over what processes publish."""
+
+    def judge(self, published: tuple[tuple[int, int, int], ...]) -> int | None:
+        """Called by the kernel: the first property broken by published values, if any."""
+        names = [self.names.kept[at] for at in range(len(self.names.kept))]
+        values: dict[str, dict[str, Any]] = {name: {} for name in names}
+        for process, key, value in published:
+            values[names[process]][self.fields.kept[key]] = self.payloads.fresh(value)
+        view = ProgramView(values)
+        for at, prop in enumerate(self.program.properties):
+            if not self._run(prop.judge, view):
+                return at
+        return None
+
+
+@dataclass(frozen=True)
+class Exploring:
+    """How the runs of a program are explored; None: as is best for most."""
+
+    search: str | None = None
+    reduction: str | None = None
+    depth: int | None = None
+    states: int | None = None  # `bfs` only
+    runs: int | None = None  # `tree` only
+    seconds: float | None = None
+    keep_going: bool = False
+    spins: int | None = None  # tests in a row that may fail before the next one waits
+
+    def settled(self) -> Exploring:
+        """With everything said; refuses what does not go together."""
+        stateful = self.search == "bfs"
+        search = self.search or "tree"
+        reduction = self.reduction or ("none" if stateful else "odpor")
+        _one_of("search", search, SEARCHES)
+        _one_of("reduction", reduction, REDUCTIONS)
+        if stateful and reduction != "none":
+            raise BadSystem(
+                explain(
+                    f"`bfs` of a program together with the reduction `{reduction}`",
+                    "a search that remembers states would hide what comes after them",
+                    "leave out either: `--search tree` for reductions, `--search bfs` for states",
+                )
+            )
+        depth = self.depth or (None if stateful else DEPTH_DEFAULT)
+        spins = SPINS_DEFAULT if self.spins is None else self.spins
+        return replace(self, search=search, reduction=reduction, depth=depth, spins=spins)
+
+
+def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        names = ", ".join(f"`{name}`" for name in known)
+        fact = f"there is no {what} `{given}` for programs"
+        raise BadSystem(explain(fact, "one that is for systems only, or misspelt", f"use {names}"))
+
+
+def refuse_options(**given: Any) -> None:
+    """Refuse options that mean nothing to a program."""
+    for name, value in given.items():
+        if value:
+            raise BadSystem(
+                explain(
+                    f"`{name}` was given for a program",
+                    "an option that is for systems of services only",
+                    f"leave out `{name}`",
+                )
+            )
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How long user code may take, and where to tell what came of a search."""
+
+    handler_seconds: float
+    traces: str | Path | None = None
+    target: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    progress: Any = None  # a `ProgressLine`
+    give_up: Callable[[HandlerStuck], None] | None = None
+
+
+def check_program(
+    program: Program,
+    exploring: Exploring,
+    telling: Telling,
+    tell: Callable[..., None] | None = None,
+) -> Report:
+    """Explore the runs of `program` and report what held and what broke."""
+    exploring = exploring.settled()
+    with Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
+        histories = Judged(program, watch.run)
+        raw = _explored(program, histories, exploring, tell)
+        report = _report(program, exploring, raw)
+        report.target, report.parameters = telling.target, telling.parameters
+        report.handler_runs = histories.runs
+        for finding in raw["findings"]:
+            _add(program, report, histories, finding, watch)
+    report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+    save(report, telling.traces)
+    return report
+
+
+def _explored(
+    program: Program,
+    histories: Judged,
+    exploring: Exploring,
+    tell: Callable[..., None] | None,
+) -> dict[str, Any]:
+    kernel = ProcessKernel(
+        histories,
+        histories.begin(),
+        judge=bool(program.properties),
+        unmatched=program.leftovers,
+        spins=exploring.spins or 0,
+    )
+    limits: dict[str, Any] = {
+        "depth": exploring.depth,
+        "seconds": exploring.seconds,
+        "keep_going": exploring.keep_going,
+        "progress": tell,
+    }
+    if exploring.search == "bfs":
+        return kernel.search(states=exploring.states, **limits)
+    return kernel.explore(str(exploring.reduction), runs=exploring.runs, **limits)
+
+
+def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Report:
+    stopped_by = raw["stopped_by"] or ("depth" if raw["truncated"] else None)
+    stopped_by = "violation" if stopped_by == "found" else stopped_by
+    names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
+    names += [prop.name for prop in program.properties]
+    report = Report(
+        presage=VERSION,
+        search=str(exploring.search),
+        reduction=str(exploring.reduction),
+        exhausted=stopped_by is None,
+        stopped_by=stopped_by,
+        depth=raw["depth"] + 1,
+        seconds=raw["seconds"],
+        properties=dict.fromkeys(names, "held"),
+        nodes=len(program.processes),
+        system=program.name,
+    )
+    if exploring.search == "bfs":
+        report.unique, report.generated = raw["unique"], raw["generated"]
+        report.collision_probability = report.unique**2 / 2.0**65
+    else:
+        report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
+        report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]
+    if raw.get("spun"):
+        report.notes.append(
+            f"a process that tested in vain {exploring.spins} times in a row then waited until"
+            " something had come; `--spins` lets it test more often, 0 without end"
+        )
+    return report
+
+
+def _add(
+    program: Program, report: Report, histories: Judged, finding: tuple[Any, ...], watch: Watch
+) -> None:
+    """Confirm a finding on live processes; it goes into the report with its trace."""
+    prop, path = _named(program, finding), finding[2]
+    steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
+    told = follow(program, steps, watch.run)
+    matching = [each for each in broken(told.world, watch.run) if each.prop == prop]
+    if not matching:
+        raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
+    what = matching[0]
+    if program.refine is not None:
+        kind, message = program.refine(what.kind, what.message, told.taken)
+        what = Broken(what.prop, kind, message)
+    report.violations.append(_violation(program, report, told, what))
+    report.properties[prop] = "violated"
+
+
+def _named(program: Program, finding: tuple[Any, ...]) -> str:
+    """The property that a finding of the kernel breaks."""
+    kind, detail = finding[:2]
+    if kind == "property":
+        return str(program.properties[detail[0]].name)
+    return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
+
+
+def _violation(program: Program, report: Report, told: Told, what: Broken) -> Violation:
+    raised = RAISED.search(what.message)
+    where = raised.groups() if raised else ("", "")
+    claims = {prop.name: (prop.source, prop.signature) for prop in program.properties}
+    source, signature = claims.get(what.prop, where)
+    facts: dict[str, Any] = {
+        "prop": what.prop,
+        "kind": what.kind,
+        "message": what.message,
+        "source": source,
+        "signature": signature,
+        "step": len(told.steps),
+    }
+    trace = Trace(
+        target=report.target,
+        parameters=plain_parameters(report.parameters),
+        system=program.name,
+        nodes=tuple(told.world.members),
+        door="process",
+        initial=told.initial,
+        steps=told.steps,
+        **facts,
+    )
+    return Violation(steps=len(told.steps), trace=trace, **facts)

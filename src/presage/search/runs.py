@@ -1,0 +1,255 @@
+"""A run of a program told as a trace: the steps of a path, taken again on live processes.
+
+Every finding of the kernel comes through here before it is reported: its path is followed from the
+start on real code, and what was found has to show itself again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from presage.errors import BadTrace, Nondeterminism, explain
+from presage.process.ops import (
+    NONE,
+    Cancel,
+    Choose,
+    Create,
+    Failed,
+    Join,
+    Kill,
+    Op,
+    Probe,
+    Publish,
+    Recv,
+    Send,
+    Sleep,
+    TestAny,
+    WaitAny,
+)
+from presage.process.program import Program
+from presage.process.view import ProgramView
+from presage.process.world import DIES, Choice, Post, ProcessWorld, Taken
+from presage.trace.show import show
+from presage.trace.trace import Sent, TraceStep
+
+Run = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """What is wrong with a world: which property, what kind of violation, and why."""
+
+    prop: str
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """A path that was followed on live processes."""
+
+    world: ProcessWorld
+    initial: int  # fingerprint
+    steps: tuple[TraceStep, ...]
+    taken: tuple[Taken, ...]
+
+
+def follow(
+    program: Program,
+    path: Iterable[Choice],
+    run: Run,
+    each: Callable[[ProcessWorld], None] = lambda _: None,
+) -> Told:
+    """Take the steps of `path` from the start; `each` sees the world before and after each."""
+    world: ProcessWorld = run(ProcessWorld, program)
+    initial = world.fingerprint
+    each(world)
+    taken: list[tuple[Taken, int, int, dict[str, Any]]] = []
+    for index, step in enumerate(path, 1):
+        member = world.members.get(step.process)
+        options = [] if member is None else list(world.choices(member))
+        if member is None or step.choice not in options:
+            raise Nondeterminism(
+                f"step {index} of a run, of process `{step.process}`, is not possible on the"
+                " second run"
+            )
+        before = world.published(step.process)
+        happened = run(world.take, step)
+        taken.append((happened, options.index(step.choice), world.fingerprint, before))
+        each(world)
+    steps = (_step(world, each, index) for index, each in enumerate(taken, 1))
+    return Told(world, initial, tuple(steps), tuple(each[0] for each in taken))
+
+
+def retrace(
+    program: Program,
+    steps: Sequence[TraceStep],
+    run: Run,
+    each: Callable[[ProcessWorld], None] = lambda _: None,
+) -> Told:
+    """The steps of a saved trace, taken again on the program as it is now."""
+    world: ProcessWorld = run(ProcessWorld, program)
+    path = []
+    for step in steps:
+        member = world.members.get(step.node)
+        options = [] if member is None else list(world.choices(member))
+        at = step.choices[0][0] if step.choices else 0
+        if at >= len(options):
+            raise BadTrace(
+                explain(
+                    f"step {step.index} (`{step.label}` of {step.node}) is not possible any more",
+                    "the program was changed since the trace was made",
+                    "make the trace again with `presage check`",
+                )
+            )
+        path.append(Choice(step.node, options[at]))
+        run(world.take, path[-1])
+    return follow(program, path, run, each)
+
+
+def broken(world: ProcessWorld, run: Run) -> list[Broken]:
+    """Everything that is wrong with a world."""
+    found = [
+        Broken("no_exception", member.failed.kind, member.failed.text)
+        for member in world.members.values()
+        if member.failed is not None
+    ]
+    view = ProgramView({name: world.published(name) for name in world.members})
+    for prop in world.program.properties:
+        verdict = run(prop.judge, view)
+        if not verdict:
+            found.append(Broken(prop.name, "safety", verdict.why))
+    if not world.enabled():
+        found += _at_rest(world)
+    return found
+
+
+def _at_rest(world: ProcessWorld) -> list[Broken]:
+    wording = world.program.wording
+    if not world.is_over:
+        told = wording.who_waits(world) if wording else waiting(world)
+        return [Broken("no_deadlock", "deadlock", told)]
+    left = world.leftovers() if world.program.leftovers else []
+    if not left:
+        return []
+    told = wording.unmatched(left) if wording else "; ".join(map(_left, left))
+    return [Broken("no_leftovers", "unmatched", told)]
+
+
+def _left(post: Post) -> str:
+    if isinstance(post.op, Send):
+        return f"`{post.owner}` sent {show(post.op.payload)} to `{post.op.mailbox}`: never received"
+    return f"`{post.owner}` asked for a message at `{post.op.mailbox}`: never met"
+
+
+def waiting(world: ProcessWorld) -> str:
+    """Who waits for what, in words."""
+    told = [
+        f"{name} waits {waits(world, name)}"
+        for name, member in world.members.items()
+        if not member.ended and not member.daemon
+    ]
+    return "; ".join(told)
+
+
+def waits(world: ProcessWorld, name: str) -> str:
+    member = world.members[name]
+    match member.live.at:
+        case WaitAny(slots=slots):
+            return " or ".join(_for(member.posts[slot]) for slot in slots)
+        case Probe(mailbox=mailbox):
+            return f"for an offer at `{mailbox}`"
+        case Join(name=other):
+            return f"for the end of {other}"
+    return "for nothing that can happen"
+
+
+def _for(post: Post) -> str:
+    if isinstance(post.op, Send):
+        return f"for someone to take {show(post.op.payload)} from `{post.op.mailbox}`"
+    return f"for a message at `{post.op.mailbox}`"
+
+
+def _step(
+    world: ProcessWorld, each: tuple[Taken, int, int, dict[str, Any]], index: int
+) -> TraceStep:
+    taken, at, fingerprint, before = each
+    kind, label, detail, source = _event(taken)
+    changes = {}
+    if isinstance(taken.op, Publish):
+        field = taken.op.field
+        changes = {taken.process: {field: (show(before.get(field)), show(taken.op.value))}}
+    return TraceStep(
+        index=index,
+        node=taken.process,
+        kind=kind,
+        label=_text(label),
+        detail=_text(detail),
+        source=source,
+        choices=((at, taken.options),) if taken.options > 1 else (),
+        sends=_sent(taken),
+        logs=tuple(map(_text, taken.logs)),
+        changes=changes,
+        failure=_text(taken.then.text) if isinstance(taken.then, Failed) else None,
+        fingerprint=fingerprint,
+    )
+
+
+def _sent(taken: Taken) -> tuple[Sent, ...]:
+    post = taken.post
+    if post is None or not isinstance(post.op, Send):
+        return ()
+    to = post.partner.owner if post.partner else post.op.mailbox
+    return (Sent(post.owner, to, show(post.op.payload)),)
+
+
+def _event(taken: Taken) -> tuple[str, str, str, str | None]:
+    """Kind, label, detail and source of a step."""
+    op = taken.op
+    if isinstance(op, WaitAny | TestAny):
+        return _waited(op, taken)
+    label = "" if isinstance(op, str) else _label(op, taken)
+    kind = DIES if isinstance(op, str) else type(op).__name__.lower()
+    return kind, label or kind, "", None
+
+
+def _waited(op: WaitAny | TestAny, taken: Taken) -> tuple[str, str, str, str | None]:
+    if taken.response.choice == NONE:
+        gave_up = isinstance(op, WaitAny)
+        return ("timeout", "timeout", "", None) if gave_up else ("test", "nothing yet", "", None)
+    post = taken.got[0]
+    if post.got is not None:
+        payload, source = show(taken.response.payload), post.got.owner
+        return "receive", f"{payload} {source} -> {taken.process}", payload, source
+    assert isinstance(post.op, Send), post
+    kind = "wait" if isinstance(op, WaitAny) else "test"
+    return kind, f"{show(post.op.payload)} is with `{post.op.mailbox}`", "", None
+
+
+def _label(op: Op, taken: Taken) -> str:
+    match op:
+        case Send():
+            return f"{show(op.payload)} to `{op.mailbox}`"
+        case Recv():
+            return f"at `{op.mailbox}`"
+        case Probe():
+            found = "something" if taken.response.choice else "nothing"
+            return f"`{op.mailbox}`: {found} there"
+        case Cancel():
+            return "withdrawn" if taken.response.choice else "too late"
+        case Choose():
+            return f"{taken.response.choice} of {op.n}"
+        case Sleep():
+            return f"{op.seconds:g} s" if op.seconds else ""
+        case Create() | Join() | Kill():
+            return op.name
+        case Publish():
+            return f"{op.field} = {show(op.value)}"
+    return ""
+
+
+def _text(text: str) -> str:
+    """`text` without lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
