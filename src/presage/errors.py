@@ -382,10 +382,7 @@ class Diverged(BadTrace):
 
 
 class BadCommand(PresageError):
-    """Cause: the debugger was asked for something that is not there, or cannot be.
-
-    Remedy: the text says what is there; `help` lists the commands.
-    """
+    """Cause: the debugger was asked for what is not there. Remedy: `help` lists its commands."""
 
 
 class BadCheckpoint(PresageError):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
+
+from presage.errors import BadTarget, explain
 
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
@@ -244,3 +247,18 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
     return name, value
+
+
+def settings_of(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """What `--set` was given; refuses a name that is set twice."""
+    settings = dict(pairs)
+    for name in settings:
+        if sum(given == name for given, _ in pairs) > 1:
+            raise BadTarget(
+                explain(
+                    f"`{name}` is set more than once",
+                    "a command line put together from parts",
+                    f"keep one `--set {name}=VALUE`",
+                )
+            )
+    return settings
