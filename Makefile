@@ -17,7 +17,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all lint bench catalogue figures clean
+.PHONY: help setup build demo test test-all lint bench shrinking catalogue figures clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ bench: $(CORE) $(PEER) ## measure presage against Stateright, side by side
 	$(BIN)/python benchmarks/walks.py
 	$(BIN)/python benchmarks/processes.py
 
+shrinking: $(CORE) ## measure how much shorter shrinking makes what hunts and walks find
+	$(BIN)/python benchmarks/shrinking.py $(SHRINKING)
+
 catalogue: $(CORE) ## hunt for every bug of the shipped systems, and write the table in the docs
 	$(BIN)/python benchmarks/catalogue.py $(CATALOGUE)
 
@@ -82,6 +85,9 @@ $(BROWSER): $(VENV)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
 		test "$$(id -u)" != 0 || { apt-get install -y -qq chromium || \
 		{ apt-get update -qq && apt-get install -y -qq chromium; }; } >/dev/null 2>&1 || true
+	@command -v tmux >/dev/null || test "$$(id -u)" != 0 || \
+		{ apt-get install -y -qq tmux || { apt-get update -qq && \
+		apt-get install -y -qq tmux; }; } >/dev/null 2>&1 || true
 	touch $@
 
 $(PEER): $(PEER_SOURCES)

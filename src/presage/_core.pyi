@@ -203,6 +203,10 @@ class Suspect:
 
         `progress` is told as that of a search; its depth is the place that is looked at.
         """
+    def dies(self, prints: Sequence[int], walks: int, region: int) -> bool:
+        """Whether nothing recovers after these steps, told by the fingerprints they lead to."""
+    def again(self, prints: Sequence[int]) -> Suspect | None:
+        """The execution that takes these steps and walks on calmly; none if that comes right."""
 
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import io
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,14 +20,18 @@ from presage.errors import BadTarget, PresageError, explain
 from presage.options import (
     Parser,
     add_check,
+    add_debug,
     add_explore,
     add_mpirun,
     add_report,
     add_simulate,
     add_target,
+    add_trace,
     hunt_of,
     positive,
+    settings_of,
 )
+from presage.ui.output import TRACEBACK, complain, prepare_streams, write, write_json
 from presage.version import VERSION
 
 if TYPE_CHECKING:
@@ -43,7 +47,6 @@ EXIT_OURS = 4
 STATUSES = range(5)
 EXIT_INTERRUPTED = 130  # by Ctrl-C before there was anything to report; the shells' convention
 
-TRACEBACK = "PRESAGE_TRACEBACK"
 # Options that `check` has defaults for, called the same there.
 LIMITS = (
     *("depth", "states", "seconds", "walks", "handler_seconds"),
@@ -53,21 +56,21 @@ LIMITS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    _prepare_streams()
+    prepare_streams()
     try:
         args = _parser().parse_args(argv)
         status: int = args.run(args)
         return status
     except PresageError as error:
-        _complain(str(error))
+        complain(str(error))
         return error.exit_status
     except KeyboardInterrupt:
-        _complain("interrupted before there was anything to report")
+        complain("interrupted before there was anything to report")
         return EXIT_INTERRUPTED
     except SystemExit:
         raise
     except BaseException as error:  # a panic of the Rust core is not an `Exception`
-        _complain(
+        complain(
             explain(
                 f"presage itself failed: {type(error).__name__}: {error}",
                 "a fault of presage, not of the checked system",
@@ -82,13 +85,15 @@ def run_check(args: argparse.Namespace) -> int:
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         report = _check_script(args) if args.mpi else _check_target(args)
     if args.json:
-        _print_json(report.to_json())
+        write_json(report.to_json())
     else:
-        from presage.ui import summary, violation
+        from presage.ui import explanation, summary, violation
 
         theme = _theme(args, sys.stdout)
-        texts = [violation.render(found, theme) for found in report.violations]
-        _print("\n\n".join([*texts, summary.render(report, theme)]))
+        more = functools.partial(explanation.brief, vars(args).get("system"))
+        with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+            texts = [violation.render(found, theme, more) for found in report.violations]
+        write("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
 
 
@@ -97,7 +102,8 @@ def _check_target(args: argparse.Namespace) -> Report:
     from presage.process.program import Program
     from presage.search.check import check
 
-    loaded = load(args.target, _settings(args.set))
+    loaded = load(args.target, settings_of(args.set))
+    args.system = loaded.system  # to explain what is found
     kind = "process" if isinstance(loaded.system, Program) else "node"
     progress = _progress(args, loaded.system.name, len(loaded.system.nodes), kind)
     options = _check_options(args, progress)
@@ -150,7 +156,7 @@ def run_replay(args: argparse.Namespace) -> int:
         loaded = load_traced(trace, args.trace, args.target, "replay")
         replayed = replay(loaded.system, trace, give_up=_give_up)
     if args.json:
-        _print_json(
+        write_json(
             {
                 "trace": args.trace,
                 "property": trace.prop,
@@ -163,9 +169,25 @@ def run_replay(args: argparse.Namespace) -> int:
     else:
         told = trace.with_steps(replayed.steps)
         theme, rounds = _theme(args, sys.stdout), replayed.rounds
-        _print(story.render(told, theme, message=replayed.message, rounds=rounds))
+        write(story.render(told, theme, message=replayed.message, rounds=rounds))
     held = (replayed.message is None) != (trace.kind == "live")  # that one is to come right
     return EXIT_HELD if held else EXIT_VIOLATION
+
+
+def run_debug(args: argparse.Namespace) -> int:
+    """`presage debug`: walk about in a trace, on live code."""
+    from presage import debugging
+
+    report = functools.partial(_parser().parse_args, debugging.asked_report(args))
+    return debugging.debug(args, _theme(args, sys.stdout), _give_up, report)
+
+
+def run_explain(args: argparse.Namespace) -> int:
+    """`presage explain`: a trace in one paragraph."""
+    from presage import debugging
+
+    write(debugging.explained(args, _theme(args, sys.stdout), _give_up))
+    return EXIT_HELD
 
 
 def run_graph(args: argparse.Namespace) -> int:
@@ -174,7 +196,7 @@ def run_graph(args: argparse.Namespace) -> int:
     from presage.ui import graph
 
     trace = codec.read(args.trace)
-    _print(graph.render(trace, _theme(args, sys.stdout), first=args.first, last=args.last))
+    write(graph.render(trace, _theme(args, sys.stdout), first=args.first, last=args.last))
     return EXIT_HELD
 
 
@@ -186,14 +208,14 @@ def run_simulate(args: argparse.Namespace) -> int:
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
         script = (args.mpi, args.arg, args.buffering)
-        program = load_program(args.target, _settings(args.set), *script)
+        program = load_program(args.target, settings_of(args.set), *script)
         done = simulate(program, args.platform, seed=args.seed, until=args.until)
     if args.chrome:
         done.save_chrome(args.chrome)
     if args.json:
-        _print_json({"presage": VERSION, "target": args.target, **done.to_json()})
+        write_json({"presage": VERSION, "target": args.target, **done.to_json()})
     else:
-        _print(timeline.render(done, _theme(args, sys.stdout), title=args.target))
+        write(timeline.render(done, _theme(args, sys.stdout), title=args.target))
     return done.exit_status
 
 
@@ -204,7 +226,7 @@ def run_report(args: argparse.Namespace) -> int:
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         written = reports.write(args, give_up=_give_up)
     for path, what in written.items():
-        _print(f"{what}: {path}")
+        write(f"{what}: {path}")
         if args.open and what == reports.PAGE and not reports.open_page(path):
             print(f"no browser was found to open {path} with", file=sys.stderr)
     return EXIT_HELD
@@ -215,7 +237,7 @@ def run_explore(args: argparse.Namespace) -> int:
     from presage import reports
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        with reports.exploring(args.target, _settings(args.set), args.port, _give_up) as server:
+        with reports.exploring(args.target, settings_of(args.set), args.port, _give_up) as server:
             print(f"exploring {args.target}: {server.address}\nCtrl-C ends it", file=sys.stderr)
             if args.open and not reports.open_page(server.address):
                 print("no browser was found; open the address yourself", file=sys.stderr)
@@ -229,7 +251,7 @@ def run_systems(args: argparse.Namespace) -> int:
     from presage.load import shipped
     from presage.ui import systems
 
-    _print(systems.render(shipped(), _theme(args, sys.stdout)))
+    write(systems.render(shipped(), _theme(args, sys.stdout)))
     return EXIT_HELD
 
 
@@ -239,7 +261,7 @@ def run_doctor(args: argparse.Namespace) -> int:
     from presage.search.doctor import compare
     from presage.ui import doctor
 
-    settings = _settings(args.set)
+    settings = settings_of(args.set)
     if args.transcript:
         return _transcribe(args.target, settings, args.transcript)
     arguments = [args.target, *(f"--set={name}={value}" for name, value in settings.items())]
@@ -249,9 +271,9 @@ def run_doctor(args: argparse.Namespace) -> int:
         print(failed.text, end="", file=sys.stderr)
         return failed.status if failed.status in STATUSES else EXIT_OURS
     if args.json:
-        _print_json({"presage": VERSION, "target": args.target, **examined.to_json()})
+        write_json({"presage": VERSION, "target": args.target, **examined.to_json()})
     else:
-        _print(doctor.render(examined, args.target, _theme(args, sys.stdout)))
+        write(doctor.render(examined, args.target, _theme(args, sys.stdout)))
     return EXIT_NONDETERMINISM if examined.findings else EXIT_HELD
 
 
@@ -263,7 +285,7 @@ def run_mpirun(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     if outcome.is_ok:
         return EXIT_HELD
-    _complain(f"{outcome.kind}\n{outcome.text}")
+    complain(f"{outcome.kind}\n{outcome.text}")
     return EXIT_VIOLATION
 
 
@@ -295,9 +317,10 @@ def _parser() -> Parser:
     check = _add(commands, "check", run_check, "search a system for violations of its properties")
     add_check(check)
     replay = _add(commands, "replay", run_replay, "run a saved trace again, step by step")
-    replay.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
-    replay.add_argument("--target", help="the system, for a trace that does not name it")
-    replay.add_argument("--json", action="store_true", help="print one JSON object")
+    add_trace(replay)
+    add_debug(_add(commands, "debug", run_debug, "walk about in a saved trace, on live code"))
+    told = _add(commands, "explain", run_explain, "tell a saved trace in one paragraph")
+    add_trace(told)
     graph = _add(commands, "graph", run_graph, "draw a saved trace: nodes, steps, messages")
     graph.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     graph.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
@@ -327,25 +350,11 @@ def _add(commands: Any, name: str, run: Callable[..., int], about: str) -> Parse
     return parser
 
 
-def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    settings = dict(pairs)
-    for name in settings:
-        if sum(given == name for given, _ in pairs) > 1:
-            raise BadTarget(
-                explain(
-                    f"`{name}` is set more than once",
-                    "a command line put together from parts",
-                    f"keep one `--set {name}=VALUE`",
-                )
-            )
-    return settings
-
-
 def _give_up(error: PresageError, progress: Progress | None = None) -> None:
     """End the process at once: a handler waits in native code, where nothing can stop it."""
     if progress is not None:
         progress.done()
-    _complain(str(error))
+    complain(str(error))
     os._exit(error.exit_status)
 
 
@@ -384,37 +393,3 @@ def _progress(args: argparse.Namespace, title: str, nodes: int, kind: str) -> Pr
 
 def _plural(noun: str, count: int) -> str:
     return "" if count == 1 else "es" if noun.endswith("s") else "s"
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    import msgspec
-
-    _print(msgspec.json.encode(value).decode())
-
-
-def _print(text: str) -> None:
-    """Write `text` to standard output; a reader that has gone away does not change the status."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # Python flushes standard output once more at exit, and must find it harmless.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _complain(message: str) -> None:
-    """Tell on standard error why there is no result; call it while the exception is handled."""
-    if os.environ.get(TRACEBACK):
-        import traceback
-
-        traceback.print_exc()
-    with contextlib.suppress(BrokenPipeError):
-        print(f"error: {message}", file=sys.stderr, flush=True)
-
-
-def _prepare_streams() -> None:
-    """Let every text be written: unencodable characters are escaped, closed streams swallow."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")
-    sys.stderr = sys.stderr or open(os.devnull, "w")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")

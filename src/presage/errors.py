@@ -371,6 +371,7 @@ class Diverged(BadTrace):
     """
 
     def __init__(self, where: str, expected: int, got: int) -> None:
+        self.got = got
         super().__init__(
             explain(
                 f"{where} leads to another state than recorded: {expected:016x} != {got:016x}",
@@ -378,6 +379,10 @@ class Diverged(BadTrace):
                 "make the trace again with `presage check`; `presage doctor` looks for chance",
             )
         )
+
+
+class BadCommand(PresageError):
+    """Cause: the debugger was asked for what is not there. Remedy: `help` lists its commands."""
 
 
 class BadCheckpoint(PresageError):

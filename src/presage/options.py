@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
+
+from presage.errors import BadTarget, explain
 
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
@@ -64,6 +67,22 @@ def add_check(parser: Parser) -> None:
     long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
     parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
     _add_hunt(parser)
+
+
+def add_trace(parser: Parser) -> None:
+    """The options of what is done to a whole trace."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_debug(parser: Parser) -> None:
+    """The options of `presage debug`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    parser.add_argument("--at", metavar="N", type=_whole, help="begin there, not where it breaks")
+    does = "do this and end; may be given several times"
+    parser.add_argument("--do", metavar="COMMAND", action="append", default=[], help=does)
 
 
 def add_simulate(parser: Parser) -> None:
@@ -228,3 +247,18 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
     return name, value
+
+
+def settings_of(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """What `--set` was given; refuses a name that is set twice."""
+    settings = dict(pairs)
+    for name in settings:
+        if sum(given == name for given, _ in pairs) > 1:
+            raise BadTarget(
+                explain(
+                    f"`{name}` is set more than once",
+                    "a command line put together from parts",
+                    f"keep one `--set {name}=VALUE`",
+                )
+            )
+    return settings

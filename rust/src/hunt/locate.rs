@@ -283,7 +283,7 @@ impl<'a, 'w> Locator<'a, 'w> {
     }
 
     /// Whether any of the walks from a place recovers.
-    fn recovers(&mut self, place: usize) -> PyResult<bool> {
+    pub fn recovers(&mut self, place: usize) -> PyResult<bool> {
         let mut rested: Rested = (0, self.effort.walks, 0);
         for number in 0..self.effort.walks {
             let length = self.length();
@@ -328,7 +328,7 @@ impl<'a, 'w> Locator<'a, 'w> {
     }
 
     /// What all that can follow a place says.
-    fn certain(&mut self, place: usize) -> PyResult<Region> {
+    pub fn certain(&mut self, place: usize) -> PyResult<Region> {
         let (words, sum) = self.path[place].clone();
         let limits = (&self.hunt.calm, self.effort.region);
         survey(self.worker, (&words, sum), self.suspicion.property, limits)

@@ -230,7 +230,13 @@ impl Hunt {
     }
 
     /// Go where a given execution went.
-    fn follow(&self, worker: &mut Worker<'_>, start: usize, prints: &[u64]) -> PyResult<Journey> {
+    pub fn follow(
+        &self,
+        worker: &mut Worker<'_>,
+        start: usize,
+        prints: &[u64],
+    ) -> PyResult<Journey> {
+        worker.sync();
         let mut journey = Journey::begin(worker.search, start);
         journey.arrive(worker)?;
         for &print in prints {
@@ -242,6 +248,27 @@ impl Hunt {
             journey.go(worker, candidate)?;
         }
         Ok(journey)
+    }
+
+    /// Walk on calmly until what was suspected holds again; a suspicion if it does not.
+    pub fn walked_on(
+        &self,
+        worker: &mut Worker<'_>,
+        mut journey: Journey,
+        known: &Suspicion,
+    ) -> PyResult<Option<Suspicion>> {
+        let mut dice = Dice::new(worker.search.limits.seed, journey.sum);
+        let mut vigil = Vigil::begin(worker, &journey, &[known.property])?;
+        let watched = (&mut vigil, known.length);
+        let end = Walker::default().calm(worker, self, &mut journey, &mut dice, watched)?;
+        Ok(match end {
+            End::Live | End::Stopped => None,
+            End::Rest | End::Long => Some(Suspicion {
+                events: journey.events,
+                at_rest: end == End::Rest,
+                ..known.clone()
+            }),
+        })
     }
 
     /// Walk on calmly; true if all came right. What does not is kept as a suspicion.

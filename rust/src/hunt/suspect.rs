@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::Hunt;
 use super::locate::{Effort, Located, Locator};
+use super::region::Region;
 use crate::path::{self, Begun};
 use crate::search::worker::Worker;
 use crate::search::{Happened, Initial, Limits, Route, Search};
@@ -100,6 +101,49 @@ impl Suspect {
         let alternate = located.alternate.map(|events| self.named(py, events));
         told.set_item("alternate", alternate.transpose()?)?;
         Ok(told)
+    }
+
+    /// Whether nothing recovers after these steps, told by the fingerprints they lead to: certain
+    /// where all that can follow is few enough, else by so many walks.
+    fn dies(&self, py: Python<'_>, prints: Vec<u64>, walks: u64, region: usize) -> PyResult<bool> {
+        let search = self.search(None);
+        let effort = Effort {
+            walks,
+            region,
+            samples: 0,
+        };
+        let dead = Mutex::new(false);
+        search.supervise(py, None, |_| {
+            let mut worker = Worker::new(&search);
+            let start = self.suspicion.start;
+            let suspicion = Suspicion {
+                events: self.hunt.follow(&mut worker, start, &prints)?.events,
+                ..self.suspicion.clone()
+            };
+            let mut locator = Locator::new(&self.hunt, &mut worker, &suspicion, effort)?;
+            *dead.lock() = match locator.certain(prints.len())? {
+                Region::Live(_) => false,
+                Region::Dead(_) => true,
+                Region::Unknown => !locator.recovers(prints.len())?,
+            };
+            Ok(())
+        })?;
+        Ok(dead.into_inner())
+    }
+
+    /// The execution that takes these steps and then walks on calmly; none if that comes right.
+    fn again(&self, py: Python<'_>, prints: Vec<u64>) -> PyResult<Option<Suspect>> {
+        let search = self.search(None);
+        let made: Mutex<Option<Suspicion>> = Mutex::new(None);
+        search.supervise(py, None, |_| {
+            let mut worker = Worker::new(&search);
+            let start = self.suspicion.start;
+            let journey = self.hunt.follow(&mut worker, start, &prints)?;
+            *made.lock() = self.hunt.walked_on(&mut worker, journey, &self.suspicion)?;
+            Ok(())
+        })?;
+        let suspicion = made.into_inner();
+        Ok(suspicion.map(|suspicion| Suspect::new(&search, &self.hunt, suspicion)))
     }
 }
 

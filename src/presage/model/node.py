@@ -73,7 +73,7 @@ class Node:
         self.disks = tuple(at for at, kind in enumerate(kinds, 1) if kind == "disk")
         self.workload = tuple(workload)
         self.names = tuple(indices)
-        self._exposed = exposed
+        self.exposed = exposed
         self._indices = indices
         self._initial = encode_prototype(codec, name, prototype, self.positions)
         self.view: type[Any] | None = None  # the class of this node's views, made on first use
@@ -111,7 +111,7 @@ class Node:
         left of a budget is not known here. Uses `values` up.
         """
         status = values[0][0]
-        exposed = self._exposed
+        exposed = self.exposed
         if status == DOWN:
             return [(("restart",), RESTART)] if exposed.restart else []
         if status == FAILED:

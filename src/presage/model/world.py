@@ -62,7 +62,7 @@ class World:
             tuple(map(codec.encode, automaton.initial())) for automaton in system.automata
         ]
         self._observers: list[bytes] = [codec.encode(state) for state in system.observed()]
-        self._budgets: list[float] = list(system.faults.budgets)
+        self.budgets: list[float] = list(system.faults.budgets)  # what is left of each fault
         self._wire = Wire(system)
 
     @classmethod
@@ -94,15 +94,15 @@ class World:
     def enabled(self) -> list[Event]:
         """What can happen next, by kind, node and canonical form, in that order."""
         found: list[Event] = [*self._mail(Deliver, self._wire.datagrams())]
-        found += self._wire.events(self._is_up, self._budgets)
+        found += self._wire.events(self._is_up, self.budgets)
         for automaton in self.system.automata:
             for stimulus, fault in automaton.stimuli(self._values(automaton)):
                 due = is_due(self.system, self._observers, automaton.index, stimulus)
-                if due and (fault is None or self._budgets[fault] > 0):
+                if due and (fault is None or self.budgets[fault] > 0):
                     found.append(self._event(automaton, stimulus))
-        if self._budgets[DROP] > 0:
+        if self.budgets[DROP] > 0:
             found += self._mail(Drop, self._wire.network.deliverable())
-        if self._budgets[DUPLICATE] > 0:
+        if self.budgets[DUPLICATE] > 0:
             found += self._mail(Duplicate, self._wire.network.deliverable())
         arrivals = Deliver | Receive | Lost
         deliverable = (each for each in found if not isinstance(each, arrivals) or self.runs(each))
@@ -114,15 +114,19 @@ class World:
         For what arrives at a node: none if its guard does not hold, if the node is slow, or if it
         does nothing and such deliveries are skipped.
         """
+        return [choices for choices, _ in self.odds(event)]
+
+    def odds(self, event: Event) -> list[tuple[tuple[int, ...], float]]:
+        """The same, each with how likely it is among them, by the weights of the choices."""
         if isinstance(event, Mishap):
-            return [()]
+            return [((), 1.0)]
         automaton = self.system.automata[self.system.index(event.node)]
         fresh = partial(self._values, automaton)
         stimulus = stimulus_of(self.system, event)
         held = self._held(event, automaton)
         outcomes = automaton.branches(fresh, stimulus, held=held) or []
         return [
-            tuple(k for k, _ in outcome.choices)
+            (tuple(k for k, _ in outcome.choices), outcome.share)
             for outcome in outcomes
             if not self._skipped(event, automaton, outcome)
         ]
@@ -196,13 +200,13 @@ class World:
     def _mishandle(self, event: Mishap) -> None:
         fault = FAULT_OF[event.kind]
         envelope = self._flying(event) if isinstance(event, Drop | Duplicate) else None
-        if self._budgets[fault] <= 0:
+        if self.budgets[fault] <= 0:
             raise not_enabled(event, "the budget for it is spent")
-        if envelope is None and event not in self._wire.events(self._is_up, self._budgets):
+        if envelope is None and event not in self._wire.events(self._is_up, self.budgets):
             raise not_enabled(event, "the network is not in a state for it")
         if envelope is not None and envelope not in self._wire.network.deliverable():
             raise not_enabled(event, "no such message is next on the network")
-        self._budgets[fault] -= 1
+        self.budgets[fault] -= 1
         self._wire.suffer(event, envelope)
 
     def _happen(self, event: Event, choices: Sequence[int]) -> Outcome:
@@ -219,7 +223,7 @@ class World:
         if isinstance(event, Deliver):
             self._wire.network.deliver(self._flying(event))
         elif event.kind in FAULT_OF:
-            self._budgets[FAULT_OF[event.kind]] -= 1
+            self.budgets[FAULT_OF[event.kind]] -= 1
         self._begin(event)
         self._take(automaton, outcome)
         return outcome
@@ -243,7 +247,7 @@ class World:
             if self._flying(event) not in self._wire.datagrams():
                 raise not_enabled(event, "no such message is next on the network")
         elif isinstance(event, Receive | Lost):
-            offered = self._wire.events(self._is_up, self._budgets)
+            offered = self._wire.events(self._is_up, self.budgets)
             if self._rank(event) not in map(self._rank, offered):
                 raise not_enabled(event, "no stream is in a state for it")
         else:
@@ -258,7 +262,7 @@ class World:
                 raise not_enabled(event, "the clocks are not there yet")
             if isinstance(event, Made) and self._event(automaton, stimulus) != event:
                 raise not_enabled(event, "another call is next")
-            if fault is not None and self._budgets[fault] <= 0:
+            if fault is not None and self.budgets[fault] <= 0:
                 raise not_enabled(event, "the budget for it is spent")
             return
         raise not_enabled(event, "the node is not in a state for it")
@@ -315,7 +319,7 @@ class World:
             parts.append(mix(OBSERVER, at, digest(state)))
         for fault, granted in enumerate(self.system.faults.budgets):
             if 0 < granted < UNLIMITED:
-                parts.append(mix(BUDGET, fault, int(self._budgets[fault])))
+                parts.append(mix(BUDGET, fault, int(self.budgets[fault])))
         return sum(parts) % WORD or 1
 
     def view(self) -> WorldView:
@@ -337,7 +341,7 @@ class World:
             self.steps,
             tuple(self._locals),
             tuple(self._observers),
-            tuple(self._budgets),
+            tuple(self.budgets),
             self._wire.frozen(),
         )
 
@@ -346,14 +350,14 @@ class World:
         self.steps = saved.steps
         self._locals = list(saved.locals)
         self._observers = list(saved.observers)
-        self._budgets = list(saved.budgets)
+        self.budgets = list(saved.budgets)
         self._wire.restore(saved.wire)
 
     def _key(self) -> Any:
         """What makes this state this one: all but ghosts."""
         named = zip(self.system.automata, self._locals, strict=True)
         seen = [without_ghosts(automaton.ghosts, local) for automaton, local in named]
-        return (seen, self._observers[:], self._budgets[:], self._wire.frozen())
+        return (seen, self._observers[:], self.budgets[:], self._wire.frozen())
 
     def _values(self, automaton: Automaton) -> Values:
         return [self.system.codec.decode(value) for value in self._locals[automaton.index]]

@@ -91,8 +91,8 @@ class Guide:
     """Answers the operations of one run on the spot, as long as the answer is known.
 
     First come the responses of a `script`, of which the last one answers `expected`; then, without
-    a script, operations that tell the process nothing are `passed` by. This runs for every operation
-    of every run, so it is written to be fast.
+    a script, operations that tell the process nothing are `passed` by. This runs for every
+    operation of every run, so it is written to be fast.
     """
 
     __slots__ = ("_encode", "_expected", "_left", "_script", "passed")

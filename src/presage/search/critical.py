@@ -8,7 +8,7 @@ the execution that recovers and has most in common with it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from presage._core import Suspect
@@ -32,6 +32,12 @@ class Located:
     evidence: str
     seconds: float  # that it took
     alternate: Confirmed | None  # the nearest execution that recovers
+    found: int | None = None  # the critical step as it was found, if steps before it were left out
+
+    def after(self, first: Located) -> Located:
+        """This, told as a shorter way to what was located `first`."""
+        seconds = self.seconds + first.seconds
+        return replace(self, walked=first.walked, seconds=seconds, found=first.critical)
 
 
 def locate(

@@ -21,6 +21,7 @@ from presage.search.confirm import Confirmed, Finding, confirm
 from presage.search.critical import Located, locate
 from presage.search.hunt import Hunt
 from presage.search.report import Report, Violation
+from presage.search.shorten import shortened
 from presage.search.shrink import shrink
 from presage.search.watch import Watch
 from presage.trace import codec as trace_codec
@@ -60,6 +61,7 @@ def add(
     prop = confirmed.prop
     if prop is not None and prop.kind == "sometimes":
         return
+    found = len(confirmed.steps)
     if shrinks:
         try:
             confirmed, done = shrink(system, watch, confirmed, seconds)
@@ -67,7 +69,9 @@ def add(
                 report.notes.append(LEFT_LONG)
         except KeyboardInterrupt:
             report.notes.append("interrupted while the trace was made shorter: it is as found")
-    report.violations.append(violation_of(system, report, confirmed, prop))
+    violation = violation_of(system, report, confirmed, prop)
+    violation.found = found if len(confirmed.steps) < found else None
+    report.violations.append(violation)
 
 
 def violation_of(
@@ -147,6 +151,7 @@ def suspected(
     for suspect in raw.get("suspects", ()):
         progress = teller(len(suspect), report.seconds + _locating(report))
         located = locate(system, watch, suspect, settings, seconds, progress)
+        located = shortened(system, watch, suspect, located, settings, seconds, progress)
         if report.hunted is not None:
             spent = report.hunted.locating + located.seconds
             report.hunted = replace(report.hunted, locating=spent)
@@ -167,6 +172,7 @@ def _suspect(system: System, report: Report, located: Located) -> Violation:
         "evidence": located.evidence,
     }
     violation = violation_of(system, report, located.confirmed, located.confirmed.prop, **facts)
+    violation.found = located.found
     if located.alternate is not None:
         live = {"kind": "live", "evidence": "exact", "critical": None}
         told = violation_of(system, report, located.alternate, located.confirmed.prop, **live)

@@ -53,7 +53,12 @@ def _posted(post: Post) -> str:
 def _mailboxes(world: ProcessWorld) -> Plain:
     told: dict[str, Plain] = {TYPE: "mailboxes"}
     for name, box in sorted(world.mailboxes.items()):
-        waiting: list[Plain] = [shortened(f"{show(p.op.payload)} of {p.owner}") for p in box.offers]  # type: ignore[union-attr]
+        offers = ((post.owner, post.op) for post in box.offers)
+        waiting: list[Plain] = [
+            shortened(f"{show(op.payload)} of {owner}")
+            for owner, op in offers
+            if isinstance(op, Send)
+        ]
         waiting += [f"{post.owner} asks" for post in box.requests]
         if waiting:
             told[name] = waiting

@@ -42,6 +42,7 @@ class Violation:
     trace_path: str | None = None
     live: Trace | None = None  # the nearest execution that recovers
     live_path: str | None = None
+    found: int | None = None  # steps to where it breaks, or is critical, before some were left out
     source: str = ""  # file:line of the property
     signature: str = ""  # `def one_root(world)`
 
@@ -123,6 +124,7 @@ class Violation:
             "evidence": self.evidence,
             "walked": self.walked,
             "recovery": [list(share) for share in self.recovery],
+            "found": self.found,
             "trace": self.trace_path,
             "live": self.live_path,
         }

@@ -1,8 +1,8 @@
 """Fewer steps, same violation.
 
-Delta debugging over events (Zeller and Hildebrandt, 2002): leave out ever smaller pieces and keep
-what still breaks the property. A step that cannot happen without one that was left out is left out
-too, so most attempts are executions, not errors. Every attempt runs on live code.
+Delta debugging over events: leave out ever smaller pieces and keep what still breaks the property,
+first only what can happen exactly as it did, then also with like events in place of what is gone.
+Every attempt runs on live code.
 
 Invariant: what is returned has been executed and breaks the same property.
 """
@@ -10,18 +10,15 @@ Invariant: what is returned has been executed and breaks the same property.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
-from presage.errors import BadChoice, NotEnabled
-from presage.model.event import Event
 from presage.model.system import System
-from presage.model.world import World
 from presage.search.confirm import Confirmed, Run
+from presage.search.course import Course, Taken, events_of
+from presage.search.delta import least
 from presage.search.watch import NOW, Watch
 
 STEPS_MAX = 200_000  # live steps spent on one violation
-
-Taken = tuple[Event, tuple[int, ...]]
+SECONDS_MAX = 20.0
 
 
 def shrink(
@@ -29,48 +26,56 @@ def shrink(
 ) -> tuple[Confirmed, bool]:
     """A shorter execution with the same violation, or `confirmed` itself; and whether there was
     time to try all."""
-    spent = 0
-    end = NOW() + (inf if seconds is None else seconds)
-    best = confirmed
-    size = max(len(best.steps) // 2, 1)
-    while size:
-        start, shorter = 0, False
-        while start < len(best.steps) and spent < STEPS_MAX:
-            if NOW() >= end:
-                return best, False
-            kept = _taken(best)
-            attempt = _attempt(system, watch, best, kept[:start] + kept[start + size :])
-            spent += len(kept)
-            if attempt is not None and len(attempt.steps) < len(best.steps):
-                best, shorter = attempt, True
-            else:
-                start += size
-        # A piece that could not go may go now that others are gone: repeat at this size.
-        if not (shorter and spent < STEPS_MAX):
-            size //= 2
-    return best, True
+    shrinking = Shrinking(system, watch, confirmed, SECONDS_MAX if seconds is None else seconds)
+    for alike in (False, True):
+        shrinking.go(alike=alike)
+    return shrinking.best, shrinking.in_time
 
 
-def _taken(confirmed: Confirmed) -> list[Taken]:
-    return [(step.event, tuple(k for k, _ in step.choices)) for step in confirmed.steps]
+class Shrinking:
+    """The shortest execution so far, and attempts to find a shorter one."""
+
+    def __init__(self, system: System, watch: Watch, confirmed: Confirmed, seconds: float) -> None:
+        self.best = confirmed
+        self._system = system
+        self._watch = watch
+        self._course: Course | None = None
+        self._spent = 0
+        self._deadline = NOW() + seconds
+        self.in_time = True
+
+    def go(self, *, alike: bool) -> None:
+        """Leave out what can be left out; if `alike`, like events may stand in for others."""
+        best = self.best
+        course = Course(self._system, self._watch, best.choices, best.prop, alike=alike)
+
+        def attempt(events: Sequence[Taken]) -> list[Taken] | None:
+            run = course.take(events, Run.verdict)
+            why = course.why
+            if why is None:
+                return None
+            if len(run.steps) < len(self.best.steps):
+                steps, known = tuple(run.steps), self.best
+                self.best = Confirmed(known.prop, why, known.choices, known.initial, steps)
+            return course.taken
+
+        def go_on() -> bool:
+            self.in_time = self.in_time and NOW() < self._deadline
+            return self.in_time and self._spent + course.spent < STEPS_MAX
+
+        least(without_rounds(best), attempt, go_on)
+        self._spent += course.spent
 
 
-def _attempt(
-    system: System, watch: Watch, confirmed: Confirmed, events: Sequence[Taken]
-) -> Confirmed | None:
-    """Let what is possible of `events` happen, up to the first state that breaks the property."""
-    world: World = watch.run(World.initial, system, confirmed.choices)
-    run = Run(system, watch, world, confirmed.prop)
-    why = run.verdict()
-    for event, choices in events:
-        if why is not None:
-            break
-        try:
-            run.apply(event, choices)
-        except (NotEnabled, BadChoice):
-            continue
-        why = run.verdict()
-    if why is None:
-        return None
-    steps = tuple(run.steps)
-    return Confirmed(confirmed.prop, why, confirmed.choices, confirmed.initial, steps)
+def without_rounds(confirmed: Confirmed) -> list[Taken]:
+    """The events of an execution but for those that only led back to a state it had been in."""
+    seen = {confirmed.initial: 0}
+    kept: list[int] = []
+    for at, step in enumerate(confirmed.steps):
+        kept.append(at)
+        if step.fingerprint in seen and at + 1 < len(confirmed.steps):
+            del kept[seen[step.fingerprint] :]
+            seen = {print_: length for print_, length in seen.items() if length <= len(kept)}
+        seen[step.fingerprint] = len(kept)
+    events = events_of(confirmed.steps)
+    return [events[at] for at in kept]

@@ -7,7 +7,7 @@ under way where the trace ends; a bracket tells at which step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from presage.trace.flow import START, Flight, Flow
 from presage.trace.trace import Trace, TraceStep
@@ -23,8 +23,15 @@ STEPS_AFTER = 10  # drawn behind a critical transition, unless more is asked for
 FAILURES = frozenset({"crash", "reset", "silent"})
 
 
-def render(trace: Trace, theme: Theme, *, first: int = 1, last: int | None = None) -> str:
-    """The graph of the steps `first` to `last` of `trace`.
+def render(
+    trace: Trace,
+    theme: Theme,
+    *,
+    first: int = 1,
+    last: int | None = None,
+    only: Collection[int] | None = None,
+) -> str:
+    """The graph of the steps `first` to `last` of `trace`, or of those of them in `only`.
 
     Unless told, it ends a few steps after the critical transition: nothing comes right there.
     """
@@ -37,6 +44,8 @@ def render(trace: Trace, theme: Theme, *, first: int = 1, last: int | None = Non
     if last is None and violation.critical is not None and violation.loop is None:
         end = max(violation.critical, first) + STEPS_AFTER
     shown = [step for step in trace.steps if first <= step.index <= end]
+    if only is not None:
+        shown = [step for step in shown if step.index in only]
     if shown and shown[0].index > 1:
         lines.append(lanes.fold(shown[0].index - 1, "before"))
     for step in shown:

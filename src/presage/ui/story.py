@@ -32,7 +32,7 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
     for step in trace.steps:
         marked = message is not None and not live and step.index == marked_step(violation)
         lines.append(table.row(step, marked=marked, remark=remark(violation, step)))
-        lines += _effects(step, table)
+        lines += effects(step, table)
     if trace.steps:
         lines.append("")
     count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
@@ -68,7 +68,8 @@ def violation_of(trace: Trace) -> Violation:
     )
 
 
-def _effects(step: TraceStep, table: Table) -> Iterator[str]:
+def effects(step: TraceStep, table: Table) -> Iterator[str]:
+    """What a step did, a line each, behind the columns of `table`."""
     theme, indent = table.theme, " " * table.indent
     shown = table.event(step)
     if shown and theme.clean(step.detail) not in shown and not step.detail.endswith("()"):

@@ -15,12 +15,22 @@ from typing import TextIO
 
 WIDTH_MIN = 60
 WIDTH_MAX = 120  # longer lines are harder to read, not easier
+TEXT_MAX = 10_000  # characters of one text; nobody reads more of it in a terminal
 WIDTH_UNKNOWN = 100  # where the output is not a terminal
 
 # Red for the violation only, yellow for the suspicious, cyan for nodes, dim for the rest.
 STYLES = {"": "", "bad": "1;31", "warn": "33", "node": "36", "dim": "2", "strong": "1"}
 
-SYMBOLS = {"ellipsis": "…", "holds": "✓", "fails": "✗", "full": "━", "empty": "─", "most": "≤"}
+SYMBOLS = {
+    "ellipsis": "…",
+    "holds": "✓",
+    "fails": "✗",
+    "full": "━",
+    "empty": "─",
+    "most": "≤",
+    "differs": "≠",
+    "unknown": "?",
+}
 ASCII_SYMBOLS = {
     "ellipsis": "...",
     "holds": "+",
@@ -28,6 +38,8 @@ ASCII_SYMBOLS = {
     "full": "#",
     "empty": "-",
     "most": "<=",
+    "differs": "!=",
+    "unknown": "?",
 }
 
 
@@ -75,28 +87,35 @@ class Theme:
 
     def clean(self, text: str) -> str:
         """`text` on one line, with control characters (and, in ASCII, all others) escaped."""
-        shown = "".join(c if c.isprintable() else _escape(c) for c in text)
+        if len(text) > TEXT_MAX:
+            text = f"{text[:TEXT_MAX]}{self.symbol('ellipsis')} ({len(text):,} characters)"
+        shown = text
+        if not text.isprintable():
+            shown = "".join(c if c.isprintable() else _escape(c) for c in text)
         return shown.encode("ascii", "backslashreplace").decode() if self.ascii else shown
 
     def fit(self, text: str, room: int) -> str:
         """`text`, cut to `room` columns with an ellipsis."""
-        if cells(text) <= room:
+        if _reach(text, 0, room) == len(text):
             return text
-        end = self.symbol("ellipsis")[:room]
-        while text and cells(text) + len(end) > room:
-            text = text[:-1]
-        return text + end
+        end = self.symbol("ellipsis")[: max(room, 0)]
+        return text[: _reach(text, 0, room - len(end))] + end
 
     def line(self, *spans: Span) -> str:
         """One line of `spans`, cut to the width, painted."""
-        painted, room = [], self.width
+        shown: list[Span] = []
+        room = self.width
         for span in spans:
             text = self.fit(span.text, room)
-            painted.append(self.paint(text, span.style))
+            shown.append(Span(text, span.style))
             room -= cells(text)
             if text != span.text:
                 break
-        return "".join(painted).rstrip()
+        while shown and not shown[-1].text.strip():  # blanks at the end, painted or not
+            shown.pop()
+        if shown:
+            shown[-1] = Span(shown[-1].text.rstrip(), shown[-1].style)
+        return "".join(self.paint(span.text, span.style) for span in shown)
 
     def wrap(self, lead: str, text: str, *, lines_max: int = 0) -> list[str]:
         """`text` behind `lead`, broken at spaces and aligned; at most `lines_max` lines."""
@@ -128,16 +147,31 @@ def cells(text: str) -> int:
 def _broken(text: str, room: int) -> list[str]:
     """`text` in lines of at most `room` columns, broken at spaces where there are any."""
     lines = []
-    start = len(text) - len(text.lstrip())
-    while cells(text) > room:
-        end = room
-        while cells(text[:end]) > room:
-            end -= 1
-        space = text.rfind(" ", start + 1, end + 1)
+    at, start = 0, len(text) - len(text.lstrip())
+    while (end := _reach(text, at, room)) < len(text):
+        end = max(end, at + 1)
+        space = text.rfind(" ", at + start + 1, end + 1)
         end = space if space > 0 else end
-        lines.append(text[:end].rstrip())
-        text, start = text[end:].lstrip(), 0
-    return [*lines, text]
+        lines.append(text[at:end].rstrip())
+        while end < len(text) and text[end].isspace():
+            end += 1
+        at, start = end, 0
+    return [*lines, text[at:]]
+
+
+def _reach(text: str, at: int, room: int) -> int:
+    """How far `text` goes from `at` on within `room` columns; long texts are not measured whole."""
+    if room <= 0:
+        return at
+    ahead = text[at : at + room + 1]
+    if ahead.isascii():
+        return at + min(room, len(ahead))
+    while at < len(text):
+        room -= _columns(text[at])
+        if room < 0:
+            break
+        at += 1
+    return at
 
 
 def _columns(character: str) -> int:

@@ -8,6 +8,7 @@ that replays it. Never more than `LINES_MAX` lines: a violation fits on one scre
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from presage.search.report import Violation
@@ -21,10 +22,16 @@ CHANGE_LINES_MAX = 6
 ROWS_AFTER = 2  # shown behind a critical step, to see how it goes on
 
 
-def render(violation: Violation, theme: Theme) -> str:
-    """The text of `violation`, without a newline at its end."""
+def render(
+    violation: Violation, theme: Theme, more: Callable[[Violation], str] | None = None
+) -> str:
+    """The text of `violation`, without a newline at its end.
+
+    `more` explains it, if it likes; that is told only where there is room on the screen.
+    """
     above = headline(violation, theme)
     below = [*reason(violation, theme), *_changed(violation, theme), *_help(violation, theme)]
+    below = [*_explained(violation, theme, more, LINES_MAX - len(above + below)), *below]
     table: list[str] = []
     if violation.trace and violation.trace.steps:
         blanks = 2
@@ -33,6 +40,15 @@ def render(violation: Violation, theme: Theme) -> str:
     if not table:
         parts = [above + below]
     return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _explained(
+    violation: Violation, theme: Theme, more: Callable[[Violation], str] | None, room: int
+) -> list[str]:
+    if more is None or violation.trace is None or len(violation.trace.steps) + 4 > room:
+        return []
+    text = more(violation)
+    return theme.wrap("   = in short: ", text, lines_max=2) if text else []
 
 
 def headline(violation: Violation, theme: Theme) -> list[str]:
@@ -159,6 +175,7 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
         command += " --target TARGET"
     lines = [(command, "      same steps, same states")]
     path = shlex.quote(violation.trace_path)
+    lines.append((f"           presage debug {path}", "      go about in it, try what else"))
     lines.append((f"           presage graph {path}", "      who sent what to whom"))
     page = f"      writes {Path(violation.trace_path).stem}.html"
     lines.append((f"           presage report {path}", page))

@@ -51,6 +51,7 @@ TOLD = {
     "evidence": "exact",
     "walked": None,
     "recovery": [],
+    "found": None,
     "trace": ".presage/traces/one_root-7f3a21bc.trace",
     "live": None,
 }

@@ -1,0 +1,252 @@
+"""A trace explained in one paragraph, for a colleague who has not seen it.
+
+What is false, and of which nodes; the step that made it so, and what that step changed; which of
+the steps before it matter, and which faults; and where the nearest good run goes another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from presage.debug.execution import Execution
+from presage.debug.needed import Needed, needed
+from presage.debug.session import Session
+from presage.debug.walking import Dice, until_live
+from presage.model.event import FAULT_KINDS
+from presage.search.conjuncts import Part
+from presage.search.states import State
+from presage.trace.diff import Change, diff
+from presage.trace.plain import Plain, text_of
+from presage.trace.trace import Trace, TraceStep
+
+SECONDS_MAX = 10.0
+CHANGES_MAX = 3
+WALKS, LENGTH, PLACES = 5, 300, 4  # to find a good run where none was saved
+TEXT_MAX = 160
+BETWEEN = (("messages",), ("streams",), ("faults left",))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where the nearest good run goes another way."""
+
+    step: int  # the first that differs
+    instead: str  # what it does there
+    after: int  # steps until all is well
+    changes: tuple[Change, ...]  # from this trace to it, after that step
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What there is to say."""
+
+    fact: str
+    failed: tuple[Part, ...]
+    step: int
+    changes: tuple[Change, ...]
+    needed: Needed
+    difference: Difference | None
+    text: str
+    silent: bool = False  # the property itself does not say why it fails
+
+    @property
+    def brief(self) -> str:
+        """Which part is false, and which steps and faults matter; not what a table shows."""
+        parts = [f"`{part.text}` is false" for part in self.failed[:1] if self.silent]
+        if len(self.needed.steps) < self.needed.of and self.needed.complete:
+            parts.append(f"of the steps only {_list(self.needed.steps)} matter")
+        if self.needed.spare:
+            parts.append(f"the faults of step {_list(self.needed.spare)} are not needed")
+        return "; ".join(parts)
+
+
+def explain(
+    session: Session, fact: str, live: Trace | None = None, seconds: float = SECONDS_MAX
+) -> Explanation:
+    """Explain the trace of `session`, which stays where it is; `fact` is what broke."""
+    trace, here = session.trace, session.branches["main"]
+    step = session.critical or (trace.loop or 1) - 1
+    view = here.view(step)
+    prop = next((each for each in session.system.properties if each.name == trace.prop), None)
+    failed: tuple[Part, ...] = ()
+    if prop is not None and prop.kind != "step":
+        failed = tuple(p for p in session.parts(prop, view) if p.holds is not True)
+    taken = [here.taken(at) for at in range(1, len(here) + 1)]
+    events = [(each.event, each.choices) for each in taken]
+    matter = needed(session.system, session.watch, trace, events, seconds)
+    changes: tuple[Change, ...] = ()
+    if step and trace.loop is None:
+        changes = _inside(diff(_state(session, here, step - 1), _state(session, here, step)))
+    difference = _difference(session, here, step, live)
+    told = Explanation(fact, failed, step, changes, matter, difference, "")
+    silent = trace.message == f"`{trace.prop}` is False"
+    return replace(told, text=paragraph(trace, told), silent=silent)
+
+
+def _state(session: Session, execution: Execution, step: int) -> State:
+    return session.states.of(execution.world(step))
+
+
+def _difference(
+    session: Session, here: Execution, step: int, live: Trace | None
+) -> Difference | None:
+    if live is not None:
+        good = Execution(session.system, session.watch, live.choices, live.initial, live.steps)
+    else:
+        found = _good_run(session, here, step)
+        if found is None:
+            return None
+        good = found
+    pairs = zip(here.told, good.told, strict=False)
+    common = next(
+        (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
+        min(len(here), len(good)),
+    )
+    if common >= len(good) or common >= len(here):
+        return None
+    at = common + 1
+    changes = diff(_state(session, here, at), _state(session, good, at))
+    return Difference(at, named(good.told[at - 1]), len(good), _inside(changes))
+
+
+def _inside(changes: list[Change]) -> tuple[Change, ...]:
+    """What changed in nodes; only if nothing did, what changed between them."""
+    inside = tuple(change for change in changes if change.path[1:2] not in BETWEEN)
+    return inside or tuple(changes)
+
+
+def _good_run(session: Session, here: Execution, step: int) -> Execution | None:
+    """A run that comes right, with as much as possible of this one."""
+    claims = [prop for prop in session.system.properties if prop.kind == "eventually"]
+    if session.trace.prop not in {prop.name for prop in claims}:
+        return None
+    for at in range(step, max(step - PLACES, -1), -1):
+        fork = here.fork(at)
+        walked = until_live(
+            fork.world(at), session.watch, Dice(session.trace.seed), claims, WALKS, LENGTH
+        )
+        if walked.steps:
+            for taken in walked.steps:
+                fork.extend(taken)
+            return fork
+    return None
+
+
+def named(step: TraceStep) -> str:
+    """A step in a few words."""
+    if step.source is not None:
+        return cut(f"{step.kind} {step.detail or step.label} {step.source} -> {step.node}")
+    label = "" if step.label == step.kind else f" {step.label}"
+    return cut(f"{step.kind}{label} at {step.node}")
+
+
+def paragraph(trace: Trace, told: Explanation) -> str:
+    """Everything, in sentences."""
+    parts = [f"{told.fact}."]
+    for part in told.failed[:2]:
+        because = f", namely {part.why}" if part.why else ""
+        parts.append(cut(f"What is not true is `{part.text}`{because}") + ".")
+    if not told.failed and trace.message:
+        parts.append(cut(f"The reason: {trace.message}") + ".")
+    if told.step and told.changes:
+        done = "; ".join(_changed(change) for change in told.changes[:CHANGES_MAX])
+        more = len(told.changes) - CHANGES_MAX
+        rest = f"; and {more} more parts" if more > 0 else ""
+        step = named(trace.steps[told.step - 1])
+        parts.append(f"Step {told.step}, {step}, changed {done}{rest}.")
+    elif told.step and trace.loop is None:
+        step = named(trace.steps[told.step - 1])
+        parts.append(f"Step {told.step}, {step}, changed no state.")
+    parts += [_needed(told.needed, trace), _faults(told.needed, trace)]
+    if told.difference is not None:
+        parts.append(_other(told.difference))
+    return " ".join(part for part in parts if part)
+
+
+def _needed(found: Needed, trace: Trace) -> str:
+    before = "before the loop " if trace.loop else ""
+    if not found.of:
+        return ""
+    if not found.steps:
+        return f"None of the {found.of} steps {before}matters."
+    least = "" if found.complete else " (time ran out: fewer may do)"
+    if len(found.steps) == found.of:
+        each = "The one step" if found.of == 1 else f"Each of the {found.of} steps"
+        return f"{each} {before}matters{least}."
+    some = f"{len(found.steps)} of the {found.of} steps {before}matter{least}"
+    return f"{some}: {_list(found.steps)}; without any one of them it does not come to this."
+
+
+def _faults(found: Needed, trace: Trace) -> str:
+    every = len(found.faults) + len(found.spare)
+    inside = [] if trace.loop is None else trace.steps[trace.loop - 1 :]
+    ongoing = [f"{step.kind} (step {step.index})" for step in inside if step.kind in FAULT_KINDS]
+    if ongoing:
+        return f"The loop itself takes {_list(ongoing)}, again and again."
+    if not every:
+        return "No fault happened."
+    if not found.faults:
+        return "No fault is needed for it."
+    told = _list([f"{trace.steps[at - 1].kind} (step {at})" for at in found.faults])
+    if not found.spare:
+        return f"It takes {told}."
+    return f"Of {every} faults it takes {told}; without the others it happens as well."
+
+
+def _other(found: Difference) -> str:
+    told = (
+        f"The nearest good run takes {found.instead} as step {found.step} instead"
+        f" and is well again after step {found.after}"
+    )
+    if not found.changes:
+        return f"{told}."
+    shown = "; ".join(_unlike(change) for change in found.changes[:CHANGES_MAX])
+    return f"{told}; there {shown}."
+
+
+def _changed(change: Change) -> str:
+    name = path_text(change)
+    if change.mark == "A":
+        return f"{name} (new{_value(change.after)})"
+    if change.mark == "D":
+        return f"{name} (gone{_value(change.before)})"
+    return cut(f"{name} from {text_of(change.before)} to {text_of(change.after)}")
+
+
+def _unlike(change: Change) -> str:
+    name = path_text(change)
+    if change.mark == "A":
+        return f"{name} is there"
+    if change.mark == "D":
+        return f"{name} is not there"
+    return cut(f"{name} is {text_of(change.after)}, not {text_of(change.before)}")
+
+
+def _value(value: Plain) -> str:
+    text = text_of(value)
+    return "" if text in ("1", "'armed'") else f": {cut(text)}"
+
+
+def path_text(change: Change) -> str:
+    """The part that changed, as one would name it."""
+    first, *rest = change.path
+    if rest[:1] == ["messages"] and len(rest) == 2:
+        return cut(f"message {rest[1]}")
+    if rest[:1] == ["timers"] and len(rest) == 2:
+        return f"timer {rest[1]} of {first}"
+    text = str(first)
+    for part in rest:
+        text += f".{part}" if isinstance(part, str) and part.isidentifier() else f"[{part}]"
+    return cut(text)
+
+
+def _list(items: Iterable[object]) -> str:
+    texts = [str(item) for item in items]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def cut(text: str) -> str:
+    """`text` on one line, not longer than a reader bears."""
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_MAX else line[: TEXT_MAX - 3] + "..."

@@ -1,0 +1,69 @@
+"""What `presage debug` and `presage explain` need besides a terminal: the trace and its system."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable
+
+from presage.errors import BadTrace, HandlerStuck, explain
+from presage.load import load_traced
+from presage.model.system import System
+from presage.trace import codec
+from presage.trace.trace import Trace
+from presage.ui import explanation
+from presage.ui.debug.start import start
+from presage.ui.theme import Theme
+from presage.version import VERSION
+
+GiveUp = Callable[[HandlerStuck], None]
+
+
+def debug(
+    args: argparse.Namespace,
+    theme: Theme,
+    give_up: GiveUp,
+    report: Callable[[], argparse.Namespace],
+) -> int:
+    """A session on the trace that is named; `report` gives what `presage report` would be asked."""
+    from presage import reports
+
+    def write() -> str:
+        return next(iter(reports.write(report(), give_up=give_up)))
+
+    system, trace = _read(args, "debug")
+    return start(system, trace, args, theme, (sys.stdin, sys.stdout), give_up, write)
+
+
+def asked_report(args: argparse.Namespace) -> list[str]:
+    """The command that writes the page of the same trace."""
+    return ["report", args.trace, *(["--target", args.target] if args.target else [])]
+
+
+def explained(args: argparse.Namespace, theme: Theme, give_up: GiveUp) -> str:
+    """The paragraph, or with `--json` the object."""
+    import msgspec
+
+    system, trace = _read(args, "explain")
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        told = explanation.of(system, trace, args.trace, give_up)
+    if not args.json:
+        return explanation.render(told, theme)
+    facts = {"presage": VERSION, "trace": args.trace, **explanation.to_json(told)}
+    return msgspec.json.encode(facts).decode()
+
+
+def _read(args: argparse.Namespace, command: str) -> tuple[System, Trace]:
+    trace = codec.read(args.trace)
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        system = load_traced(trace, args.trace, args.target, command).system
+    if not isinstance(system, System):
+        raise BadTrace(
+            explain(
+                f"`{args.trace}` is the trace of a program, which `presage {command}` cannot take",
+                "processes are recreated by running them, and have no states to go back to yet",
+                f"`presage report {args.trace}` shows it on a page",
+            )
+        )
+    return system, trace

@@ -1,0 +1,227 @@
+"""Which part of a predicate is false, and of which nodes: its own source, asked piece by piece.
+
+A predicate that ends in `return a and b and all(... for x in xs)` is a conjunction; each part is
+evaluated in the same world, and of a part about many things those are named it is false of. Where
+the source is not there, or is more than assignments, conditions and a `return`, nothing is said:
+the predicate's own `Verdict` has to do.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from presage.props.nodes import at_least, at_most, exactly, exists, forall
+from presage.props.property import Property, Verdict
+from presage.trace.show import show
+
+WITNESSES_MAX = 4
+TEXT_MAX = 200
+OVER_NODES = (forall, exists, exactly, at_least, at_most)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One conjunct: its source, whether it is true, and what makes it false."""
+
+    text: str
+    holds: bool | None  # None: asking it raised
+    why: str = ""
+
+
+class _Unclear(Exception):
+    """The source is not simple enough."""
+
+
+def conjuncts(prop: Property, *seen: Any) -> list[Part]:
+    """The parts of `prop`'s predicate, asked of what it sees; none if it cannot be taken apart.
+
+    Runs the user's code: call it under a watch.
+    """
+    try:
+        body, names = _source(prop.predicate, seen)
+        answer = _answer(body, names)
+    except (_Unclear, OSError, TypeError, SyntaxError):
+        return []
+    except Exception:  # the predicate itself raises here: there is no part to blame
+        return []
+    parts = [_part(each, names) for each in _flat(answer)]
+    return parts if any(part.holds is not True for part in parts) else []
+
+
+def _source(predicate: Any, seen: tuple[Any, ...]) -> tuple[list[ast.stmt], dict[str, Any]]:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(predicate)))
+    found: ast.FunctionDef | ast.Lambda | None = None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            found = node
+            break
+    if found is None:
+        raise _Unclear
+    bound = inspect.signature(predicate).bind(*seen)
+    bound.apply_defaults()
+    closed = inspect.getclosurevars(predicate).nonlocals
+    names = {**predicate.__globals__, **closed, **bound.arguments}
+    if isinstance(found, ast.FunctionDef):
+        return found.body, names
+    return [ast.Return(found.body)], names
+
+
+def _answer(body: list[ast.stmt], names: dict[str, Any]) -> ast.expr:
+    """The expression that is returned, after everything before it was done in `names`."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            if statement.value is None:
+                raise _Unclear
+            return statement.value
+        if isinstance(statement, ast.If):
+            taken = statement.body if _value(statement.test, names) else statement.orelse
+            try:
+                return _answer(taken, names)
+            except _Falls:
+                continue
+        if any(isinstance(each, ast.Return) for each in ast.walk(statement)) and not isinstance(
+            statement, ast.FunctionDef
+        ):
+            raise _Unclear
+        _do(statement, names)
+    raise _Falls
+
+
+class _Falls(_Unclear):
+    """Execution leaves the end of a block."""
+
+
+def _do(statement: ast.stmt, names: dict[str, Any]) -> None:
+    module = ast.fix_missing_locations(ast.Module([statement], []))
+    exec(compile(module, "<property>", "exec"), names)
+
+
+def _value(expression: ast.expr, names: dict[str, Any]) -> Any:
+    wrapped = ast.fix_missing_locations(ast.Expression(expression))
+    return eval(compile(wrapped, "<property>", "eval"), names)
+
+
+def _flat(expression: ast.expr) -> Iterator[ast.expr]:
+    """The conjuncts of an expression."""
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
+        for value in expression.values:
+            yield from _flat(value)
+    elif (
+        isinstance(expression, ast.UnaryOp)
+        and isinstance(expression.op, ast.Not)
+        and isinstance(expression.operand, ast.BoolOp)
+        and isinstance(expression.operand.op, ast.Or)
+    ):
+        for value in expression.operand.values:
+            yield from _flat(ast.UnaryOp(ast.Not(), value))
+    else:
+        yield expression
+
+
+def _part(expression: ast.expr, names: dict[str, Any]) -> Part:
+    text = _text(expression)
+    try:
+        value = _value(expression, names)
+        if bool(value):
+            return Part(text, True)
+        return Part(text, False, _witnesses(expression, value, names))
+    except Exception as error:
+        return Part(text, None, f"it raised {type(error).__name__}: {error}")
+
+
+def _witnesses(expression: ast.expr, value: Any, names: dict[str, Any]) -> str:
+    """Why `expression`, which is false, is so."""
+    if isinstance(expression, ast.Call) and expression.args:
+        first = expression.args[-1]
+        function = _value(expression.func, names)
+        if function is all and isinstance(first, ast.GeneratorExp | ast.ListComp):
+            return _failing(first, names)
+        if function in OVER_NODES and isinstance(first, ast.Lambda):
+            return _among(expression, first, value, names)
+    if isinstance(value, Verdict):
+        return value.why
+    if isinstance(expression, ast.Compare):
+        sides = [expression.left, *expression.comparators]
+        told = [f"{_text(s)} is {_shown(_value(s, names))}" for s in sides if _tells(s)]
+        return ", ".join(dict.fromkeys(told))
+    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not):
+        operand = _value(expression.operand, names)
+        return "" if operand is True else f"{_text(expression.operand)} is {_shown(operand)}"
+    return "" if value is False else f"it is {_shown(value)}"
+
+
+def _tells(side: ast.expr) -> bool:
+    """Whether the value of one side of a comparison is worth telling."""
+    return not isinstance(side, ast.Constant | ast.Set | ast.Tuple | ast.List | ast.Dict)
+
+
+def _failing(quantified: ast.GeneratorExp | ast.ListComp, names: dict[str, Any]) -> str:
+    """Of which elements the body of an `all(...)` is false."""
+    told: list[str] = []
+    count = 0
+    for bound in _bindings(quantified.generators, dict(names)):
+        false = [
+            part for part in (_part(e, bound) for e in _flat(quantified.elt)) if not part.holds
+        ]
+        if not false:
+            continue
+        count += 1
+        if count <= WITNESSES_MAX:
+            targets = [_text(each.target) for each in quantified.generators]
+            who = ", ".join(f"{t} = {_shown(_value(_name(t), bound))}" for t in targets)
+            why = "; ".join(part.why or f"{part.text} is false" for part in false[:2])
+            told.append(f"{who} ({why})")
+    more = f" and {count - WITNESSES_MAX} more" if count > WITNESSES_MAX else ""
+    return f"not for {', '.join(told)}{more}"
+
+
+def _name(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _bindings(
+    generators: list[ast.comprehension], names: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Every way in which a comprehension binds its variables."""
+    if not generators:
+        yield names
+        return
+    first, *rest = generators
+    for element in _value(first.iter, names):
+        bound = {**names, "_presage_element": element}
+        target = ast.Assign([first.target], ast.Name("_presage_element", ast.Load()))
+        _do(ast.copy_location(target, first.iter), bound)
+        if all(_value(test, bound) for test in first.ifs):
+            yield from _bindings(rest, bound)
+
+
+def _among(call: ast.Call, predicate: ast.Lambda, value: Verdict, names: dict[str, Any]) -> str:
+    """Of `forall` and its like: the verdict, and the first part that is false of the first node."""
+    nodes = call.args[-2] if len(call.args) > 1 else None
+    if nodes is None or _value(call.func, names) is not forall:
+        return value.why
+    for node in _value(nodes, names):
+        bound = {**names, predicate.args.args[0].arg: node}
+        false = [
+            part for part in (_part(e, bound) for e in _flat(predicate.body)) if not part.holds
+        ]
+        if false:
+            why = f": {false[0].why}" if false[0].why else ""
+            return f"not for {node.name}: {false[0].text} is false{why}"
+    return value.why
+
+
+def _text(expression: ast.expr) -> str:
+    text = ast.unparse(expression)
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
+
+
+def _shown(value: Any) -> str:
+    name = getattr(value, "name", None)
+    text = name if hasattr(type(value), "_presage_automaton") and name else show(value)
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."

@@ -1,0 +1,117 @@
+"""Commands that answer questions: why it fails, who wrote a value, what led to a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from presage.debug.asking import blame
+from presage.debug.explain import explain as explanation
+from presage.errors import BadCommand, explain
+from presage.trace.causes import Causes
+from presage.trace.diff import ADDED, DELETED, MODIFIED, Change
+from presage.trace.plain import text_of
+from presage.ui import differences
+from presage.ui.debug.commands import command
+
+if TYPE_CHECKING:
+    from presage.ui.debug.console import Console
+
+GROUP = "ask"
+SIGNS = {True: "holds", False: "fails", None: "unknown"}
+
+
+def some_field(console: Console) -> str:
+    """A part of the state that was changed here, for an example."""
+    told = console.session.told
+    for node, fields in (told.changes if told else {}).items():
+        return f"{node}.{next(iter(fields))}"
+    return f"{console.session.system.names[0]}.up"
+
+
+@command("why [PROP]", "why a property does not hold here, with its witnesses", group=GROUP)
+def why(console: Console, rest: str) -> None:
+    session, theme = console.session, console.theme
+    said = session.judge()
+    name = rest or session.trace.prop
+    if not rest and said.get(name) is not None and said[name].holds is not False:
+        name = next((each for each, verdict in said.items() if verdict.holds is False), name)
+    if name not in said:
+        raise BadCommand(
+            explain(f"there is no property `{name}`", "a misspelt name", ", ".join(said))
+        )
+    verdict = said[name]
+    if verdict.holds is True:
+        console.say([f"{theme.clean(name)} holds after step {session.step}"])
+        return
+    if verdict.holds is None:
+        console.say(theme.wrap("", f"{name} says nothing here{_because(verdict.why)}"))
+        return
+    lines = theme.wrap("", f"{name} does not hold after step {session.step}{_because(verdict.why)}")
+    parts = session.conjuncts(name)
+    for part in parts if len(parts) > 1 or (parts and parts[0].why != verdict.why) else []:
+        sign = theme.symbol(SIGNS[part.holds])
+        lines += theme.wrap(f"  {sign} ", f"{part.text}{_because(part.why)}")
+    console.say(lines)
+
+
+def _because(why: str) -> str:
+    return f": {why}" if why else ""
+
+
+@command("explain", "the whole trace in one paragraph: what broke, which steps matter", group=GROUP)
+def explain_(console: Console, rest: str) -> None:
+    from presage.ui.debug.looking import nearest_live
+
+    session = console.session
+    if session.trace.kind == "live":
+        raise BadCommand(
+            explain("a live path breaks nothing", "the kind of trace", "explain the other trace")
+        )
+    live = nearest_live(console)
+    told = explanation(session, console.violation.fact, live[1] if live else None)
+    console.say(console.theme.wrap("", told.text))
+
+
+@command(
+    "blame NODE.FIELD",
+    "the step that wrote it last; Enter then jumps there",
+    group=GROUP,
+    example=lambda console: f"blame {some_field(console)}",
+)
+def blame_(console: Console, rest: str) -> None:
+    if not rest:
+        raise BadCommand(
+            explain("no field is named", "it was left out", f"`blame {some_field(console)}`")
+        )
+    session = console.session
+    found = blame(session, rest)
+    if found.step == 0:
+        value = console.theme.clean(text_of(found.after))
+        console.say(console.theme.wrap("", f"{rest} is as it began: {value}"))
+        return
+    told = session.here.told[found.step - 1]
+    mark = ADDED if found.before is None else DELETED if found.after is None else MODIFIED
+    change = Change(mark, (rest,), found.before, found.after)
+    lines = [console.table().row(told), *differences.render([change], "        ", console.theme)]
+    if found.step != session.step:
+        lines.append(console.dim(f"Enter jumps to step {found.step}"))
+        console.repeat = f"jump {found.step}"
+    console.say(lines)
+
+
+@command("past [N]", "the steps that led to this one, and no others", group=GROUP)
+def past(console: Console, rest: str) -> None:
+    from presage.ui.debug.moving import number
+
+    session = console.session
+    step = number(rest, "step", session.step)
+    if not 1 <= step <= session.last:
+        raise BadCommand(
+            explain(f"step {step} has no past", "it is the beginning", f"1 to {session.last}")
+        )
+    found, table = Causes(session.as_trace()).past(step), console.table()
+    lines = [table.row(session.here.told[at - 1], marked=at == step) for at in found]
+    told = f"{len(found)} of the {step} steps up to here; the others had no influence on it"
+    if len(found) == step:
+        told = "every step up to here had some influence on it"
+    console.say([*lines, console.dim(told)])

@@ -1,0 +1,189 @@
+"""Reads commands, hands them on, and writes what comes back; a screenful at a time on a terminal.
+
+Made of `cmd.Cmd`, so that a test can give it a stream of commands and compare the text. An error
+in a command is told and the session goes on; only `quit` and the end of the input end it.
+"""
+
+from __future__ import annotations
+
+import cmd
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO
+
+from presage.debug.asking import Filter
+from presage.debug.session import Session
+from presage.errors import PresageError
+from presage.trace.trace import Trace
+from presage.ui.debug import acting, asking, faults, helping, keeping, looking, moving
+from presage.ui.debug.commands import COMMANDS, Command, resolve
+from presage.ui.debug.pages import Pager
+from presage.ui.steps import Table
+from presage.ui.story import violation_of
+from presage.ui.theme import Span, Theme
+
+MODULES = (
+    moving,
+    looking,
+    asking,
+    acting,
+    faults,
+    keeping,
+    helping,
+)  # imported: their commands are there
+PROMPT = "({} {}{}) "
+
+
+class Console(cmd.Cmd):
+    """One session at a terminal, or at whatever stands in for one."""
+
+    def __init__(
+        self,
+        session: Session,
+        theme: Theme,
+        *,
+        path: Path | None = None,
+        stdin: IO[str] | None = None,
+        stdout: IO[str] | None = None,
+        pager: Pager | None = None,
+        report: Callable[[], str] | None = None,
+    ) -> None:
+        super().__init__(stdin=stdin, stdout=stdout)
+        self.use_rawinput = stdin is None
+        self.session: Session = session
+        self.theme = theme
+        self.path = path  # of the trace; notes are kept there
+        self.live: Trace | None = None  # the nearest live path, once it is known
+        self.pager = pager
+        self.report = report  # writes the page of the trace, and tells where
+        self.filter = Filter()
+        self.highlight: re.Pattern[str] | None = None
+        self.strip = True  # show what the properties say after every move
+        self.repeat = "next"  # what a bare Enter does
+        self.violation = violation_of(session.trace)
+        self._echo = False
+        self._opened = False
+        self.failed = False  # a command was refused
+
+    # -- the loop ----------------------------------------------------------------------------
+
+    def preloop(self) -> None:
+        """Say where we are before anything is asked."""
+        if not self._opened:
+            self._opened = True
+            with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+                lines = self.opening()
+            self.say(lines)
+
+    def loop(self, *, echo: bool = False) -> None:
+        """Read and do until the end; Ctrl-C takes back what was being typed.
+
+        With `echo` what is read is written as well: a stream of commands shows nothing itself.
+        """
+        self._echo = echo
+        while True:
+            try:
+                self.cmdloop()
+                return
+            except KeyboardInterrupt:
+                self.stdout.write("\n")
+
+    def precmd(self, line: str) -> str:
+        """Show what was read where nobody has typed it."""
+        if self._echo:
+            self.stdout.write("\n" if line == "EOF" else f"{line}\n")
+        return line
+
+    def opening(self) -> list[str]:
+        """What this trace is, in a line or two."""
+        session, trace = self.session, self.session.trace
+        told = f"{trace.prop} {trace.message}" if trace.kind == "live" else self.violation.fact
+        lines = self.theme.wrap("", f"{trace.system}: {told}")
+        count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
+        lines.append(f"{count}; `help` lists the commands, Enter steps on")
+        return [*lines, "", *looking.step_lines(self, session.step)]
+
+    @property
+    def prompt(self) -> str:
+        """Branch, step, node."""
+        told = self.session.told
+        node = self.session.node or (told.node if told else "")
+        where = f" {self.theme.clean(node)}" if node else ""
+        return PROMPT.format(self.theme.clean(self.session.branch), self.session.step, where)
+
+    @prompt.setter
+    def prompt(self, value: str) -> None:
+        pass
+
+    def onecmd(self, line: str) -> bool:
+        """Do what `line` says; true if that was the end."""
+        if line == "EOF":
+            return True
+        try:
+            if not line.strip():
+                line = self.repeat
+                self.repeat = "next" if line.startswith("jump") else line
+            command, rest = resolve(line)
+            if command.name == "quit":
+                return True
+            if command.repeats:
+                self.repeat = line
+            with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+                command.run(self, rest)
+        except PresageError as error:
+            self.failed = True
+            self.say([self.theme.clean(each) for each in f"error: {error}".split("\n")])
+        except KeyboardInterrupt:
+            self.say(["interrupted"])
+        return False
+
+    def emptyline(self) -> bool:
+        """A bare Enter; `onecmd` has dealt with it."""
+        return self.onecmd(self.repeat)
+
+    def completenames(self, text: str, *ignored: object) -> list[str]:
+        """Words that begin with `text`."""
+        return [f"{name} " for name in COMMANDS if name.startswith(text)]
+
+    def completedefault(self, text: str, line: str, begidx: int, endidx: int) -> list[str]:
+        """What may follow: nodes, their fields, branches."""
+        state = self.session.state()
+        known = [*state, *self.session.branches]
+        for node, fields in state.items():
+            known += (
+                [f"{node}.{field}" for field in fields if field] if isinstance(fields, dict) else []
+            )
+        return sorted(each for each in known if each.startswith(text))
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def say(self, lines: Iterable[str]) -> None:
+        """Write `lines`, with what was looked for made visible."""
+        shown = [self._highlighted(line) for line in lines]
+        if self.pager is not None:
+            shown = self.pager.turn(shown, self.stdout, self.stdin)
+        for line in shown:
+            self.stdout.write(line + "\n")
+        self.stdout.flush()
+
+    def _highlighted(self, line: str) -> str:
+        if self.highlight is None or not self.highlight.search(line):
+            return line
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
+        left, right = ("\x1b[7m", "\x1b[27m") if self.theme.colour else (">>", "<<")
+        return self.highlight.sub(lambda found: f"{left}{found[0]}{right}", plain)
+
+    def table(self) -> Table:
+        """The columns that all steps of this branch share."""
+        return Table.of(self.session.here.told, self.theme)
+
+    def dim(self, text: str) -> str:
+        """A remark."""
+        return self.theme.line(Span(text, "dim"))
+
+    def commands(self) -> dict[str, Command]:
+        """Everything that can be typed."""
+        return COMMANDS

@@ -1,0 +1,110 @@
+"""Commands that keep something: files, notes, the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from presage.debug.asking import lines_of
+from presage.errors import BadCommand, explain
+from presage.trace import codec
+from presage.trace.export.regression import regression
+from presage.ui import graph
+from presage.ui.debug.commands import command
+
+if TYPE_CHECKING:
+    from presage.ui.debug.console import Console
+
+GROUP = "keep"
+KINDS = "path, trace, log, graph or test"
+
+
+@command(
+    "save path|trace|log|graph|test FILE",
+    "the steps up to here, all of them, as text, as a graph, as a pytest that replays them",
+    group=GROUP,
+    example="save trace mine.trace",
+)
+def save(console: Console, rest: str) -> None:
+    kind, _, name = rest.partition(" ")
+    if not name.strip():
+        raise BadCommand(
+            explain(f"`save {rest}` lacks a file", "one word only", f"`save trace FILE`: {KINDS}")
+        )
+    session, path = console.session, Path(name.strip())
+    trace = session.as_trace(session.step if kind == "path" else None)
+    if kind in ("path", "trace"):
+        codec.write(trace, path)
+    elif kind == "graph":
+        _write(path, graph.render(trace, console.theme, last=max(len(trace.steps), 1)))
+    elif kind == "log":
+        lines = [f"{s.index:>6}  {line}" for s in trace.steps for line in lines_of(s)]
+        _write(path, "\n".join(lines))
+    elif kind == "test":
+        beside = codec.write(trace, path.with_suffix(codec.SUFFIX))
+        _write(path, regression(trace, beside.name, None).rstrip("\n"))
+    else:
+        raise BadCommand(explain(f"`{kind}` cannot be saved", "a misspelt word", KINDS))
+    console.say([f"{len(trace.steps)} steps written to {console.theme.clean(str(path))}"])
+    if kind in ("path", "trace", "test") and session.beyond:
+        told = ", ".join(map(str, session.beyond))
+        text = f"beyond what the system allows: step {told}; a replay refuses this"
+        console.say(console.theme.wrap("warning: ", text))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    except (OSError, ValueError) as error:  # a path may be none at all
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise BadCommand(
+            explain(
+                f"`{path}` cannot be written: {reason}",
+                "a folder that may not be written to",
+                "name another file",
+            )
+        ) from None
+
+
+@command(
+    "note TEXT",
+    "write something down at this step; it stays in the trace file",
+    group=GROUP,
+    example="note here it goes wrong",
+)
+def note(console: Console, rest: str) -> None:
+    session = console.session
+    if not rest:
+        raise BadCommand(explain("there is no text", "nothing was typed", "`note TEXT`"))
+    if session.branch != "main":
+        raise BadCommand(
+            explain(
+                "notes belong to the trace, and this is a branch",
+                "`take` or a fault went another way",
+                "`switch main`, or `save trace FILE` and note it there",
+            )
+        )
+    session.note(rest)
+    kept = ""
+    if console.path is not None:
+        codec.write(session.trace, console.path)
+        kept = f", in {console.theme.clean(str(console.path))}"
+    console.say([f"noted at step {session.step}{kept}"])
+
+
+@command("notes", "what was written down", group=GROUP)
+def notes(console: Console, rest: str) -> None:
+    lines = []
+    for step, text in console.session.notes:
+        lines += console.theme.wrap(f"{step:>6}  ", text)
+    console.say(lines or ["there are no notes; `note TEXT` makes one"])
+
+
+@command("report", "write the page of this trace", group=GROUP)
+def report(console: Console, rest: str) -> None:
+    if console.report is None:
+        raise BadCommand(
+            explain("no page can be written here", "not started by `presage debug`", "`save`")
+        )
+    console.say([f"page: {console.theme.clean(console.report())}"])

@@ -1,0 +1,87 @@
+"""A trace explained: the paragraph, as text and as data; and in brief, under a violation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from presage.debug.explain import SECONDS_MAX, Explanation, explain
+from presage.debug.session import Session
+from presage.errors import BadTrace, HandlerStuck, PresageError
+from presage.errors import explain as told
+from presage.model.system import System
+from presage.search.report import Violation
+from presage.search.watch import SECONDS_DEFAULT, Watch
+from presage.trace import codec
+from presage.trace.trace import Trace
+from presage.ui.story import violation_of
+from presage.ui.theme import Theme
+
+BRIEF_SECONDS = 1.0
+BRIEF_STEPS_MAX = 300
+
+
+def of(
+    system: System,
+    trace: Trace,
+    path: str | Path,
+    give_up: Callable[[HandlerStuck], None] | None = None,
+) -> Explanation:
+    """Explain the trace read from `path`."""
+    if trace.kind == "live":
+        raise BadTrace(
+            told(
+                f"`{path}` is a live path: nothing breaks in it",
+                "the file of the nearest good run was named",
+                "explain the trace of the violation",
+            )
+        )
+    beside = codec.live_of(path, trace)
+    live = codec.read(beside) if beside else None
+    return _of(system, trace, live, SECONDS_MAX, give_up)
+
+
+def _of(
+    system: System,
+    trace: Trace,
+    live: Trace | None,
+    seconds: float,
+    give_up: Callable[[HandlerStuck], None] | None = None,
+) -> Explanation:
+    with Watch(SECONDS_DEFAULT, give_up) as watch:
+        session = Session(system, trace, watch)
+        return explain(session, violation_of(trace).fact, live, seconds)
+
+
+def brief(system: object, violation: Violation) -> str:
+    """What an explanation adds to a violation that is shown anyway; "" if that is nothing."""
+    trace = violation.trace
+    if trace is None or len(trace.steps) > BRIEF_STEPS_MAX or not isinstance(system, System):
+        return ""
+    try:
+        return _of(system, trace, violation.live, BRIEF_SECONDS).brief
+    except PresageError:  # the violation is told all the same
+        return ""
+
+
+def render(explanation: Explanation, theme: Theme) -> str:
+    """The paragraph, as wide as the output is."""
+    return "\n".join(theme.wrap("", explanation.text))
+
+
+def to_json(explanation: Explanation) -> dict[str, Any]:
+    """The same as one object."""
+    needed, other = explanation.needed, explanation.difference
+    return {
+        "fact": explanation.fact,
+        "failed": [{"part": part.text, "why": part.why} for part in explanation.failed],
+        "step": explanation.step,
+        "steps": list(needed.steps),
+        "of": needed.of,
+        "faults": list(needed.faults),
+        "spare_faults": list(needed.spare),
+        "complete": needed.complete,
+        "differs_at": None if other is None else other.step,
+        "text": explanation.text,
+    }

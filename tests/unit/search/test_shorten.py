@@ -1,0 +1,93 @@
+"""Delta debugging, courses that begin alike, and fewer steps to the same death."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.debug.samples import found, ordered
+
+from presage import check
+from presage.model.world import World
+from presage.search.confirm import Run
+from presage.search.course import Course, events_of, likeness
+from presage.search.delta import least
+from presage.search.hunt import Hunt
+from presage.search.replay import replay
+from presage.search.watch import Watch
+from presage.systems import chord, mace_transport
+
+
+def for_ever() -> bool:
+    return True
+
+
+@given(st.integers(0, 40), st.sets(st.integers(0, 39)))
+def test_what_is_left_is_exactly_what_is_needed(count, wanted):
+    needed = {item for item in wanted if item < count}
+    kept = least(range(count), lambda some: some if needed <= set(some) else None, for_ever)
+    assert set(kept) == needed
+
+
+def test_when_it_is_enough_the_best_so_far_is_kept():
+    turns = iter([True, True, True] + [False] * 100)
+    kept = least(range(64), lambda some: some if 63 in some else None, lambda: next(turns))
+    assert 1 < len(kept) < 64
+    assert 63 in kept
+
+
+def test_a_course_restores_what_it_has_in_common_with_the_last_and_ends_the_same():
+    trace = found(ordered(), "in_order")
+    with Watch() as watch:
+        replayed = replay(ordered(), trace)
+        events = events_of(replayed.steps)
+        system = ordered()
+        course = Course(system, watch, (), system.properties[0])
+        for left_out in [None, 5, 4, 3, 2, 1, 0, None]:
+            some = [event for at, event in enumerate(events) if at != left_out]
+            run = course.take(some, Run.verdict)
+            alone = Course(system, watch, (), system.properties[0])
+            fresh = alone.take(some, Run.verdict)
+            assert [s.fingerprint for s in run.steps] == [s.fingerprint for s in fresh.steps]
+            assert (course.why, course.taken) == (alone.why, alone.taken)
+            assert run.world.fingerprint == fresh.world.fingerprint
+        assert course.spent < 8 * len(events)
+
+
+def test_like_events_stand_in_only_where_that_is_asked_for():
+    system = ordered()
+    events = events_of(replay(system, found(system, "in_order")).steps)
+    late = [events[0], events[3]]  # the second question is delivered, and only the first was asked
+    with Watch() as watch:
+        assert len(Course(system, watch, (), None).take(late, lambda run: None).steps) == 1
+        course = Course(system, watch, (), None, alike=True)
+        run = course.take(late, lambda run: None)
+    assert [str(step.event) for step in run.steps] == ["ask", "Ask client -> server"]
+    assert run.steps[1].event.message.number == 1
+    assert likeness(events[3][0]) == ("deliver", "server", "client", "Ask")
+
+
+@pytest.mark.parametrize(
+    ("system", "prop"),
+    [
+        (lambda: mace_transport.system(bug="MT-1", messages=2), "all_acked"),
+        (lambda: chord.system(bug="CH-8", silent_resets=1), None),
+    ],
+    ids=["mace_transport", "chord"],
+)
+def test_a_shorter_way_to_a_death_is_confirmed_and_its_last_step_critical(system, prop):
+    settings = Hunt(recovery_walks=20, walk_length=2_000, samples=4)
+    report = check(system(), search="hunt", hunt=settings, seconds=20, seed=3, traces=None)
+    for violation in report.violations:
+        if violation.kind != "liveness" or violation.critical is None:
+            continue
+        assert violation.found is None or violation.critical < violation.found
+        assert replay(system(), violation.trace).message is not None
+        world = World.initial(system(), violation.trace.choices)
+        assert world.fingerprint == violation.trace.initial
+
+
+def test_a_shortened_safety_violation_says_how_long_it_was():
+    report = check(ordered(), search="walk", seed=1, walks=200, traces=None)
+    [found_] = [each for each in report.violations if each.prop == "in_order"]
+    assert found_.steps == 6
+    assert found_.found is None or found_.found > 6
+    assert found_.to_json()["found"] == found_.found
