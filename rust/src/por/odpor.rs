@@ -9,7 +9,15 @@
 //! the same beginning up to j would insert is covered then: of what comes after j the sequence
 //! holds only what no choice can change, and what else can come first there races with it.
 //!
-//! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
+//! Where steps are `shifting`, the same race may owe another sequence in each execution: there a
+//! race is turned round whenever it is met, and its sequence holds all that does not happen after i.
+//!
+//! A step that disables another process is a race that nobody sees, as the other never runs: see
+//! `stifle`.
+//!
+//! A choice is no race: the others are explored where the first is, right after it. So, wherever a
+//! step sleeps, all other choices of its process sleep too, and what is left out because one of
+//! them covers it is covered whatever the choice.
 
 use super::trace::Trace;
 use super::tree::{Forest, NONE};
@@ -143,10 +151,16 @@ impl<M: Machine> Explorer<'_, M> {
         let state = &self.levels[depth].state;
         self.machine.choices(state, step.process, &mut steps)?;
         self.levels[depth].forked = steps.len() > 1;
-        for &other in steps.iter().filter(|&&other| other != step) {
-            self.walk.clone_from(&self.levels[depth].state);
+        for &other in steps.iter().rev().filter(|&&other| other != step) {
+            let level = &mut self.levels[depth];
+            if level.sleep.iter().any(|(asleep, _)| *asleep == other)
+                || self.forest.bring(&mut level.tree, other)
+            {
+                continue;
+            }
+            self.walk.clone_from(&level.state);
             let label = self.machine.run(&mut self.walk, other)?;
-            self.owe(depth, &[(other, label)])?;
+            self.forest.prepend(&mut level.tree, other, label);
         }
         self.steps = steps;
         Ok(())
@@ -189,13 +203,18 @@ impl<M: Machine> Explorer<'_, M> {
     /// Turn round every race not met before.
     fn turn_races(&mut self) -> Result<(), M::Error> {
         let length = self.trace.len();
-        for later in self.settled..length {
+        let settled = match self.machine.shifting() {
+            true => 0,
+            false => self.settled,
+        };
+        for later in settled..length {
             for at in 0..self.trace.races(later).len() {
                 let first = self.trace.races(later)[at];
                 self.turn((first, later), self.trace.steps[later].process)?;
             }
         }
         self.settled = length;
+        self.stifle()?;
         let mut waiting = Vec::new();
         self.machine
             .waiting(&self.levels[length].state, &mut waiting);
@@ -215,13 +234,27 @@ impl<M: Machine> Explorer<'_, M> {
         self.stay.clone_from(&self.levels[first].state);
         self.forks.clear();
         for event in first + 1..self.trace.len() {
-            if self.trace.before(first, event) || self.is_open(later, event) {
+            if self.trace.before(first, event)
+                || (!self.machine.shifting() && self.is_open(later, event))
+            {
                 continue;
             }
             let step = self.trace.steps[event];
             let label = self.machine.run(&mut self.stay, step)?;
             sequence.push((step, label));
         }
+        self.owe_after(first, &mut sequence, process)?;
+        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Owe `sequence`, which leads to `stay`, and then each choice of `process`.
+    fn owe_after(
+        &mut self,
+        depth: usize,
+        sequence: &mut Vec<Labelled<M>>,
+        process: u32,
+    ) -> Result<(), M::Error> {
         let mut steps = std::mem::take(&mut self.steps);
         steps.clear();
         self.machine.choices(&self.stay, process, &mut steps)?;
@@ -229,11 +262,41 @@ impl<M: Machine> Explorer<'_, M> {
             self.walk.clone_from(&self.stay);
             let label = self.machine.run(&mut self.walk, step)?;
             sequence.push((step, label));
-            self.owe(first, &sequence)?;
+            self.owe(depth, sequence)?;
             sequence.pop();
         }
         self.steps = steps;
-        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Owe each level an execution in which a process that its step disables gets its turn before.
+    fn stifle(&mut self) -> Result<(), M::Error> {
+        let length = self.trace.len();
+        let mut stifled = Vec::new();
+        for first in 0..length {
+            let [before, after, last] = [first, first + 1, length].map(|at| &self.levels[at].state);
+            if !self.machine.stifles(before, after, last)? {
+                continue;
+            }
+            let mut sequence = std::mem::take(&mut self.sequence);
+            sequence.clear();
+            self.stay.clone_from(before);
+            for event in first + 1..length {
+                if !self.trace.before(first, event) {
+                    let step = self.trace.steps[event];
+                    let label = self.machine.run(&mut self.stay, step)?;
+                    sequence.push((step, label));
+                }
+            }
+            stifled.clear();
+            let [before, after] = [first, first + 1].map(|at| &self.levels[at].state);
+            self.machine
+                .stifled((before, after), &self.stay, &mut stifled)?;
+            for &process in &stifled {
+                self.owe_after(first, &mut sequence, process)?;
+            }
+            self.sequence = sequence;
+        }
         Ok(())
     }
 
