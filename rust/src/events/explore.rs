@@ -133,7 +133,10 @@ fn from_all(
             Network::Unordered => ways(layout, sent).ok_or_else(super::machine::too_many)?,
             _ => vec![Vec::new()],
         };
-        for lost in losses.iter().filter(|way| affordable(layout, &initial.words, way)) {
+        for lost in losses
+            .iter()
+            .filter(|way| affordable(layout, &initial.words, way))
+        {
             let mut start = State::new(initial.words.clone(), initial.sum);
             for loss in lost {
                 machine.lose(&mut start, loss)?;

@@ -62,7 +62,10 @@ impl<'a> Look<'a> {
         self.counts = Counts::default();
         self.learnt = false;
         self.rests.clear();
-        self.search.faults.iter().for_each(|times| times.store(0, Relaxed));
+        self.search
+            .faults
+            .iter()
+            .for_each(|times| times.store(0, Relaxed));
         if let Some(classes) = &mut self.classes {
             classes.clear();
         }
@@ -129,15 +132,12 @@ impl<'a> Look<'a> {
 }
 
 impl Visitor<Events<'_>> for Look<'_> {
-    fn enter(
-        &mut self,
-        machine: &mut Events<'_>,
-        state: &State,
-        path: &[Step],
-    ) -> PyResult<bool> {
+    fn enter(&mut self, machine: &mut Events<'_>, state: &State, path: &[Step]) -> PyResult<bool> {
         self.counts.nodes += 1;
         self.search.depth.fetch_max(path.len() + 1, Relaxed);
-        self.search.frontier.store(self.counts.nodes as usize, Relaxed);
+        self.search
+            .frontier
+            .store(self.counts.nodes as usize, Relaxed);
         self.trail.truncate(path.len().saturating_sub(1));
         if !path.is_empty() {
             self.trail.push((state.last, state.lost.clone()));

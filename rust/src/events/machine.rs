@@ -332,10 +332,7 @@ impl<'a> Events<'a> {
     }
 
     pub fn lose(&mut self, state: &mut State, loss: &Loss) -> PyResult<()> {
-        let times = [
-            (What::Duplicate, loss.duplicates),
-            (What::Drop, loss.drops),
-        ];
+        let times = [(What::Duplicate, loss.duplicates), (What::Drop, loss.drops)];
         for (what, times) in times {
             for _ in 0..times {
                 let mirror = &self.worker.expander.mirror;
