@@ -81,8 +81,8 @@ impl Judge {
     }
 
     /// What `property` has ever looked at, as far as is known here.
-    pub fn interest(&self, property: usize) -> &trie::Interest {
-        &self.tries[property].interest
+    pub fn queries(&self, property: usize) -> &[trie::Query] {
+        self.tries[property].queries()
     }
 
     #[inline]

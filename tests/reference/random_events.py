@@ -117,7 +117,7 @@ def _faults(pick, names, network):
 def build(pick):
     """A system made of the integers that `pick(n)` gives."""
     names = [f"n{index}" for index in range(2 + pick(3))]
-    network = ("unordered", "unordered", "ordered")[pick(3)]
+    network = ("unordered", "unordered", "ordered", "duplicating")[pick(4)]
     return System(
         nodes={name: _machine(pick, names) for name in names},
         network=network,

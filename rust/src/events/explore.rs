@@ -98,8 +98,7 @@ fn restarting(search: &Search, wanted: Wanted) -> PyResult<Told> {
     let mut restarts = 0;
     machine.worker.sync();
     loop {
-        look.known = machine.known();
-        machine.forget();
+        machine.renew();
         from_all(search, wanted, &mut machine, &mut look)?;
         if !look.learnt || search.stopping() {
             break;

@@ -33,8 +33,7 @@ pub struct Look<'a> {
     pub initial: usize,
     pub began: Vec<Happened>,
     trail: Vec<(Option<Happened>, Vec<Happened>)>,
-    /// How much properties had read when the exploration began, and whether it is more by now.
-    pub known: usize,
+    /// The relation of dependence is outdated.
     pub learnt: bool,
     /// Classes of executions, and states at rest, by their fingerprints: for tests.
     pub classes: Option<FxHashSet<u64>>,
@@ -50,7 +49,6 @@ impl<'a> Look<'a> {
             initial: 0,
             began: Vec::new(),
             trail: Vec::new(),
-            known: 0,
             learnt: false,
             classes: classes.then(FxHashSet::default),
             rests: FxHashSet::default(),
@@ -143,7 +141,7 @@ impl Visitor<Events<'_>> for Look<'_> {
             self.trail.push((state.last, state.lost.clone()));
         }
         self.judge(machine, state)?;
-        self.learnt |= machine.known() != self.known;
+        self.learnt |= machine.outdated();
         Ok(!self.learnt && !self.search.stopping())
     }
 

@@ -6,14 +6,14 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::label::{self, Footprint, Label, NOTHING};
-use super::losses::{Loss, affordable, most_duplicates, ways};
+use super::label::{self, Footprint, Label};
+use super::losses::{Loss, affordable, ways};
 use super::state::{State, Terrain};
 use crate::expand::{Effect, NOWHERE, What};
-use crate::layout::Network;
+use crate::flat::pair;
+use crate::layout::{Budget, Layout, Network};
 use crate::por::{Machine, Step};
 use crate::search::worker::Worker;
-use crate::shared::Kind;
 use crate::tables::NOT_A_FAULT;
 
 /// The low bits of a choice say which of the process's steps it is, the others what is lost.
@@ -21,12 +21,12 @@ const STEP_BITS: u32 = 16;
 
 /// One way in which a process can step, losses aside.
 #[derive(Clone, Copy)]
-struct Way {
-    number: u32,
+pub struct Way {
+    pub number: u32,
     /// `NOWHERE`: the faults give up.
-    effect: u32,
-    word: u32,
-    what: What,
+    pub effect: u32,
+    pub word: u32,
+    pub what: What,
 }
 
 pub struct Events<'a> {
@@ -36,10 +36,13 @@ pub struct Events<'a> {
     /// Steps run, those of race analysis too.
     pub runs: u64,
     /// By local state and message; `NOWHERE` for what a node starts by itself.
-    footprints: FxHashMap<(u32, u32), Arc<Footprint>>,
+    pub footprints: FxHashMap<(u32, u32), Arc<Footprint>>,
     losses: FxHashMap<u32, Arc<Vec<Vec<Loss>>>>,
-    quiet: Arc<Footprint>,
+    pub quiet: Arc<Footprint>,
     list: Vec<Way>,
+    /// Properties that are judged in every state, and how much they had looked at at the beginning.
+    pub watched: Vec<usize>,
+    pub known: usize,
 }
 
 fn impossible(step: Step) -> PyErr {
@@ -109,7 +112,9 @@ impl Machine for Events<'_> {
             return Ok(label);
         }
         self.apply(state, (way.effect, way.word, way.what))?;
-        if let Some(key) = self.terrain.key(step.process) {
+        if let Some(key) = self.terrain.key(step.process)
+            && self.terrain.network != Network::Duplicating
+        {
             state.take(key);
         }
         let losses = self.losses(way.effect)?;
@@ -138,14 +143,14 @@ impl Machine for Events<'_> {
             if old == new {
                 continue;
             }
-            if after.by != node && self.starts(old)? && !self.starts(new)? {
+            if after.by != node && self.starts(before, old)? && !self.starts(before, new)? {
                 return Ok(true);
             }
             let expander = &self.worker.expander;
             let open = |key: u32| {
-                let ordered = self.terrain.network == Network::Ordered;
-                let known = expander.deliveries.get(crate::flat::pair(new, key));
-                let sure = !ordered && known.is_some_and(|range| range as u32 > 0);
+                let plain = self.terrain.network == Network::Unordered;
+                let known = expander.deliveries.get(pair(new, key));
+                let sure = plain && known.is_some_and(|range| range as u32 > 0);
                 after.by != self.terrain.process_of(key) && !sure
             };
             let mut here = self.terrain.due(&expander.mirror, before, last, node);
@@ -168,7 +173,7 @@ impl Machine for Events<'_> {
                 continue;
             }
             debug_assert_eq!(free.words[node as usize], old);
-            if after.by != node && self.starts(old)? && !self.starts(new)? {
+            if after.by != node && self.starts(free, old)? && !self.starts(free, new)? {
                 into.push(node);
             }
             for at in self.terrain.fixed..free.words.len() {
@@ -182,9 +187,7 @@ impl Machine for Events<'_> {
                 {
                     continue;
                 }
-                let expander = &mut self.worker.expander;
-                let enabled = expander.delivery(old, envelope)?.1 > 0;
-                if enabled && expander.delivery(new, envelope)?.1 == 0 {
+                if self.accepts(free, old, envelope)? && !self.accepts(free, new, envelope)? {
                     into.push(process);
                 }
             }
@@ -204,49 +207,44 @@ impl<'a> Events<'a> {
             losses: FxHashMap::default(),
             quiet: Arc::default(),
             list: Vec::new(),
+            watched: Vec::new(),
+            known: 0,
         }
     }
 
-    fn layout(&self) -> &crate::layout::Layout {
+    pub fn layout(&self) -> &Layout {
         &self.worker.search.shared.layout
     }
 
-    /// Forget labels that were made when less was known of what properties read.
-    pub fn forget(&mut self) {
-        self.footprints.clear();
-    }
-
-    /// How much the properties that are judged everywhere have ever read.
-    pub fn known(&self) -> usize {
-        let known = |property: usize| {
-            let interest = self.worker.judge.interest(property);
-            let fields = interest.fields.iter().map(|(_, fields)| fields.len());
-            fields.sum::<usize>() + interest.observers.len() + usize::from(interest.between)
-        };
-        self.everywhere().map(known).sum()
-    }
-
-    fn everywhere(&self) -> impl Iterator<Item = usize> + '_ {
-        let properties = self.worker.search.shared.properties.iter().enumerate();
-        let judged = |kind| matches!(kind, Kind::Always | Kind::Sometimes);
-        properties.filter_map(move |(at, property)| judged(property.kind).then_some(at))
-    }
-
-    fn effect(&self, effect: u32) -> Effect {
+    pub fn effect(&self, effect: u32) -> Effect {
         self.worker.expander.effects[effect as usize]
     }
 
-    /// Whether an effect does nothing: such steps are left out.
-    fn idle(&self, local: u32, effect: &Effect) -> bool {
+    /// Whether an effect does nothing in `state`: such steps are left out. Only steps of its own
+    /// node make any difference to that.
+    fn idle(&self, state: &State, local: u32, effect: &Effect) -> bool {
         let mix = |local: u32| self.worker.expander.mirror.locals[local as usize].mix;
-        effect.sends.1 == 0 && effect.records == 0 && mix(local) == mix(effect.local)
+        let flying = &state.words[self.terrain.fixed..];
+        let stays = self.terrain.network == Network::Duplicating;
+        let mut sent = self.sent(effect).iter();
+        effect.records == 0
+            && mix(local) == mix(effect.local)
+            && sent.all(|sent| stays && flying.contains(sent))
     }
 
-    /// Whether a node can start something by itself in `local`.
-    fn starts(&mut self, local: u32) -> PyResult<bool> {
+    /// Whether a node in `local` can start something by itself.
+    fn starts(&mut self, state: &State, local: u32) -> PyResult<bool> {
         let (start, count) = self.worker.expander.internal(local)?;
-        let own = |effect: Effect| effect.fault == NOT_A_FAULT && !self.idle(local, &effect);
+        let own = |effect: Effect| effect.fault == NOT_A_FAULT && !self.idle(state, local, &effect);
         Ok((start..start + count).any(|effect| own(self.effect(effect))))
+    }
+
+    /// Whether a node in `local` can take a message that is in flight.
+    fn accepts(&mut self, state: &State, local: u32, envelope: u32) -> PyResult<bool> {
+        let (start, count) = self.worker.expander.delivery(local, envelope)?;
+        let stays = self.terrain.network == Network::Duplicating;
+        let moves = |effect: u32| !stays || !self.idle(state, local, &self.effect(effect));
+        Ok((start..start + count).any(moves))
     }
 
     fn ways(&mut self, state: &State, process: u32, into: &mut Vec<Way>) -> PyResult<()> {
@@ -258,7 +256,7 @@ impl<'a> Events<'a> {
             let (start, count) = self.worker.expander.internal(local)?;
             for effect in start..start + count {
                 let known = self.effect(effect);
-                if known.fault == NOT_A_FAULT && !self.idle(local, &known) {
+                if known.fault == NOT_A_FAULT && !self.idle(state, local, &known) {
                     let number = effect - start;
                     into.push(Way::new(number, effect, NOWHERE, What::Internal)?);
                 }
@@ -273,9 +271,12 @@ impl<'a> Events<'a> {
         let to = mirror.envelopes[envelope as usize].to;
         let local = state.words[to as usize];
         let (start, count) = self.worker.expander.delivery(local, envelope)?;
+        let stays = self.terrain.network == Network::Duplicating;
         for effect in start..start + count {
             let number = effect - start;
-            into.push(Way::new(number, effect, word as u32, What::Deliver)?);
+            if !stays || !self.idle(state, local, &self.effect(effect)) {
+                into.push(Way::new(number, effect, word as u32, What::Deliver)?);
+            }
         }
         Ok(())
     }
@@ -295,8 +296,8 @@ impl<'a> Events<'a> {
                 if known.fault == NOT_A_FAULT || !self.layout().allows(&state.words, fault) {
                     continue;
                 }
-                let free = self.layout().budgets[fault] == crate::layout::Budget::Unlimited;
-                if !(free && self.idle(local, &known)) {
+                let free = self.layout().budgets[fault] == Budget::Unlimited;
+                if !(free && self.idle(state, local, &known)) {
                     into.push(Way::new(number, effect, NOWHERE, What::Internal)?);
                 }
                 number += 1;
@@ -315,7 +316,7 @@ impl<'a> Events<'a> {
         }
         let sent = match effect {
             NOWHERE => &[],
-            _ => self.sent(effect),
+            _ => self.sent(&self.effect(effect)),
         };
         let found = match self.terrain.network {
             Network::Unordered => ways(self.layout(), sent).ok_or_else(too_many)?,
@@ -326,8 +327,8 @@ impl<'a> Events<'a> {
         Ok(found)
     }
 
-    fn sent(&self, effect: u32) -> &[u32] {
-        let (start, count) = self.effect(effect).sends;
+    pub fn sent(&self, effect: &Effect) -> &[u32] {
+        let (start, count) = effect.sends;
         &self.worker.expander.sends[start as usize..(start + count) as usize]
     }
 
@@ -362,97 +363,6 @@ impl<'a> Events<'a> {
         state.spare = std::mem::replace(&mut state.words, words);
         state.sum = candidate.fingerprint;
         Ok(())
-    }
-
-    fn label(&mut self, state: &State, process: u32, way: &Way) -> PyResult<Label> {
-        if process == self.terrain.nodes {
-            return Ok(Label {
-                node: u32::MAX,
-                fault: true,
-                takes: NOTHING,
-                footprint: self.quiet.clone(),
-                sent: Arc::new([]),
-            });
-        }
-        let effect = self.effect(way.effect);
-        let local = state.words[effect.node as usize];
-        let taken = self.terrain.key(process);
-        let footprint = self.footprint(local, taken.map(|_| effect.origin))?;
-        let mirror = &self.worker.expander.mirror;
-        let sends = footprint.sends.iter();
-        let sent = sends.map(|&(key, _)| self.terrain.sent(mirror, state, key));
-        Ok(Label {
-            node: effect.node,
-            fault: false,
-            takes: taken.map_or(NOTHING, |key| (key, state.taken(key) + 1)),
-            sent: sent.collect(),
-            footprint,
-        })
-    }
-
-    /// What a node in `local` may do when it gets `envelope`, or by itself.
-    fn footprint(&mut self, local: u32, envelope: Option<u32>) -> PyResult<Arc<Footprint>> {
-        let key = (local, envelope.unwrap_or(NOWHERE));
-        if let Some(known) = self.footprints.get(&key) {
-            return Ok(known.clone());
-        }
-        let (start, count) = match envelope {
-            Some(envelope) => self.worker.expander.delivery(local, envelope)?,
-            None => self.worker.expander.internal(local)?,
-        };
-        let mut footprint = Footprint::default();
-        for at in start..start + count {
-            let effect = self.effect(at);
-            if effect.fault != NOT_A_FAULT {
-                continue;
-            }
-            footprint.records |= effect.records != 0;
-            footprint.visible |= self.visible(local, &effect);
-            self.count_sends(at, &mut footprint.sends);
-        }
-        let footprint = Arc::new(footprint);
-        self.footprints.insert(key, footprint.clone());
-        Ok(footprint)
-    }
-
-    /// Raise `most` to what an effect sends.
-    fn count_sends(&self, effect: u32, most: &mut Vec<(u32, u32)>) {
-        let mirror = &self.worker.expander.mirror;
-        let more = match self.terrain.network {
-            Network::Unordered => most_duplicates(self.layout()),
-            _ => 0,
-        };
-        let keys = self.sent(effect).iter();
-        let mut keys: Vec<u32> = keys
-            .map(|&sent| self.terrain.key_of_envelope(mirror, sent))
-            .collect();
-        keys.sort_unstable();
-        for same in keys.chunk_by(|one, other| one == other) {
-            let count = same.len() as u32 + more;
-            match most.iter_mut().find(|(key, _)| *key == same[0]) {
-                Some((_, known)) => *known = (*known).max(count),
-                None => most.push((same[0], count)),
-            }
-        }
-    }
-
-    /// The properties that may notice an effect: all whose verdict it could change.
-    fn visible(&self, local: u32, effect: &Effect) -> u64 {
-        let mirror = &self.worker.expander.mirror;
-        let row = |local: u32| &mirror.rows[mirror.locals[local as usize].row as usize..];
-        let (old, new) = (row(local), row(effect.local));
-        let notices = |property: &usize| {
-            let interest = self.worker.judge.interest(*property);
-            let mut fields = interest.fields.iter();
-            interest.between
-                || (effect.records != 0 && !interest.observers.is_empty())
-                || fields.any(|(node, fields)| {
-                    let differs = |&field: &u32| old[field as usize] != new[field as usize];
-                    *node == effect.node && fields.iter().any(differs)
-                })
-        };
-        let noticed = self.everywhere().filter(notices);
-        noticed.fold(0, |bits, property| bits | 1 << property)
     }
 }
 

@@ -24,7 +24,8 @@
 //! one that goes on from E: the steps of E that the property can see come first there among all
 //! that it can see, in the same order. So after the last of these all that it has ever read is as
 //! after E, it reads the same, and its verdict is the same. This needs "ever read" to be known from
-//! the beginning: whenever a property reads something new, the exploration begins again.
+//! the beginning: whenever a property reads something new, the exploration begins again. It also
+//! does when a property is decided, since nothing depends on that one any more.
 //!
 //! **What a step is like depends on what came before at its node**: turned round, a race may let
 //! the later step depend on others, or be another choice. Let w be what the level of i still owes,
@@ -47,6 +48,7 @@ mod label;
 mod look;
 mod losses;
 mod machine;
+mod notice;
 mod state;
 
 pub use explore::{Wanted, explore};

@@ -61,6 +61,7 @@ impl State {
         found.map_or(0, |at| self.taken[at].1)
     }
 
+    /// Count that one was taken.
     pub fn take(&mut self, key: u32) {
         match self.taken.binary_search_by_key(&key, |(known, _)| *known) {
             Ok(at) => self.taken[at].1 += 1,
@@ -128,7 +129,8 @@ impl Terrain {
         (self.fixed..words.len()).find(here)
     }
 
-    /// How many copies were sent up to now, or messages through the channel.
+    /// How many copies were sent up to now, or messages through the channel. Where messages stay,
+    /// only the first copy counts: it is what deliveries need.
     pub fn sent(&self, mirror: &Mirror, state: &State, key: u32) -> u32 {
         let network = &state.words[self.fixed..];
         let flying = match self.network {
@@ -139,7 +141,10 @@ impl Terrain {
             }
             _ => network.iter().filter(|&&word| word == key).count(),
         };
-        state.taken(key) + flying as u32
+        match self.network {
+            Network::Duplicating => flying as u32,
+            _ => state.taken(key) + flying as u32,
+        }
     }
 
     /// What is still on its way to `node` in `last`, or was taken since `before`.

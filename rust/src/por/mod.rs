@@ -16,6 +16,7 @@
 //! - All choices of a step have the same label, or at least depend on the same.
 
 pub mod odpor;
+mod owing;
 pub mod plain;
 pub mod source;
 mod trace;

@@ -15,36 +15,37 @@
 //! A step that disables another process is a race that nobody sees, as the other never runs: see
 //! `stifle`.
 //!
-//! A choice is no race: the others are explored where the first is, right after it. So, wherever a
+//! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
+//! Where steps are `shifting`, they are explored right after it, covered or not: then, wherever a
 //! step sleeps, all other choices of its process sleep too, and what is left out because one of
-//! them covers it is covered whatever the choice.
+//! them covers it is covered whatever the choice. The price is a few executions begun in vain.
 
 use super::trace::Trace;
 use super::tree::{Forest, NONE};
 use super::{End, Machine, Step, Visitor};
 
-type Labelled<M> = (Step, <M as Machine>::Label);
+pub type Labelled<M> = (Step, <M as Machine>::Label);
 
-struct Level<M: Machine> {
-    state: M::State,
+pub struct Level<M: Machine> {
+    pub state: M::State,
     /// Explored here or above, and independent of all that ran since. Labels are of this state.
-    sleep: Vec<Labelled<M>>,
-    tree: u32,
+    pub sleep: Vec<Labelled<M>>,
+    pub tree: u32,
     /// Whether the step taken here could have turned out otherwise.
     forked: bool,
 }
 
-struct Explorer<'a, M: Machine> {
-    machine: &'a mut M,
-    levels: Vec<Level<M>>,
+pub struct Explorer<'a, M: Machine> {
+    pub machine: &'a mut M,
+    pub levels: Vec<Level<M>>,
     trace: Trace<M::Label>,
-    forest: Forest<M::Label>,
+    pub forest: Forest<M::Label>,
     /// Events whose races have been turned round.
     settled: usize,
     /// States to try things in: one walks, one stays at the end of a sequence, one looks ahead.
-    walk: M::State,
+    pub walk: M::State,
     stay: M::State,
-    ahead: M::State,
+    pub ahead: M::State,
     steps: Vec<Step>,
     sequence: Vec<Labelled<M>>,
     forks: Vec<usize>,
@@ -151,18 +152,31 @@ impl<M: Machine> Explorer<'_, M> {
         let state = &self.levels[depth].state;
         self.machine.choices(state, step.process, &mut steps)?;
         self.levels[depth].forked = steps.len() > 1;
-        for &other in steps.iter().rev().filter(|&&other| other != step) {
-            let level = &mut self.levels[depth];
-            if level.sleep.iter().any(|(asleep, _)| *asleep == other)
-                || self.forest.bring(&mut level.tree, other)
-            {
-                continue;
+        let others = || steps.iter().filter(|&&other| other != step);
+        if self.machine.shifting() {
+            for &other in others().rev() {
+                self.bring(depth, other)?;
             }
-            self.walk.clone_from(&level.state);
-            let label = self.machine.run(&mut self.walk, other)?;
-            self.forest.prepend(&mut level.tree, other, label);
+        } else {
+            for &other in others() {
+                self.walk.clone_from(&self.levels[depth].state);
+                let label = self.machine.run(&mut self.walk, other)?;
+                self.owe(depth, &[(other, label)])?;
+            }
         }
         self.steps = steps;
+        Ok(())
+    }
+
+    /// Have a step explored next at a level, unless it sleeps.
+    fn bring(&mut self, depth: usize, step: Step) -> Result<(), M::Error> {
+        let level = &mut self.levels[depth];
+        let asleep = level.sleep.iter().any(|(asleep, _)| *asleep == step);
+        if !asleep && !self.forest.bring(&mut level.tree, step) {
+            self.walk.clone_from(&level.state);
+            let label = self.machine.run(&mut self.walk, step)?;
+            self.forest.prepend(&mut level.tree, step, label);
+        }
         Ok(())
     }
 
@@ -313,128 +327,4 @@ impl<M: Machine> Explorer<'_, M> {
         }
         open
     }
-
-    /// Insert a sequence into the tree of a level, unless something there covers it.
-    fn owe(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
-        for at in 0..self.levels[depth].sleep.len() {
-            let (asleep, label) = self.levels[depth].sleep[at].clone();
-            let covers = match place_of(owed, asleep.process) {
-                Some(place) => owed[place].0 == asleep && self.is_initial(owed, place),
-                None => self.passes(depth, &[], (asleep, label), owed)?,
-            };
-            if covers {
-                return Ok(());
-            }
-        }
-        self.insert(depth, owed.to_vec())
-    }
-
-    /// Follow the first branches that begin some execution equivalent to `owed`; where they part,
-    /// a new branch.
-    fn insert(&mut self, depth: usize, mut owed: Vec<Labelled<M>>) -> Result<(), M::Error> {
-        let (mut parent, mut way) = (NONE, Vec::new());
-        let mut child = self.levels[depth].tree;
-        while child != NONE {
-            let (step, label) = {
-                let node = self.forest.get(child);
-                (node.step, node.label.clone())
-            };
-            let place = place_of(&owed, step.process);
-            let follows = match place {
-                Some(place) => owed[place].0 == step && self.is_initial(&owed, place),
-                None => self.passes(depth, &way, (step, label.clone()), &owed)?,
-            };
-            if !follows {
-                child = self.forest.get(child).next;
-                continue;
-            }
-            way.push(step);
-            let passed = place.unwrap_or(owed.len());
-            let machine = &self.machine;
-            let stale = |(_, known): &Labelled<M>| machine.stale(&label, known);
-            let stale = owed[..passed].iter().any(stale);
-            if let Some(place) = place {
-                owed.remove(place);
-            }
-            if stale {
-                self.relabel(depth, &way, &mut owed)?;
-            }
-            parent = child;
-            child = self.forest.get(child).first;
-            if child == NONE || owed.is_empty() {
-                return Ok(()); // what is explored from that leaf covers it
-            }
-        }
-        let mut tree = self.levels[depth].tree;
-        self.forest.append(&mut tree, parent, &owed);
-        self.levels[depth].tree = tree;
-        Ok(())
-    }
-
-    /// Whether nothing before `place` keeps that step from being the first.
-    fn is_initial(&self, owed: &[Labelled<M>], place: usize) -> bool {
-        let label = &owed[place].1;
-        let mut before = owed[..place].iter();
-        before.all(|(_, known)| !self.machine.dependent(known, label))
-    }
-
-    /// Whether a step of a process that `owed` lacks is independent of it all, label by label in
-    /// the states it passes. `way` leads from the level to where both begin.
-    fn passes(
-        &mut self,
-        depth: usize,
-        way: &[Step],
-        mine: Labelled<M>,
-        owed: &[Labelled<M>],
-    ) -> Result<bool, M::Error> {
-        let (step, mut label) = mine;
-        let mut reached = None; // how many of `owed` have run in the scratch state
-        for (at, (_, known)) in owed.iter().enumerate() {
-            if self.machine.dependent(known, &label) {
-                return Ok(false);
-            }
-            if self.machine.stale(known, &label) && at + 1 < owed.len() {
-                let from = match reached {
-                    Some(from) => from,
-                    None => {
-                        self.replay(depth, way)?;
-                        0
-                    }
-                };
-                for (passed, _) in &owed[from..=at] {
-                    self.machine.run(&mut self.walk, *passed)?;
-                }
-                reached = Some(at + 1);
-                self.ahead.clone_from(&self.walk);
-                label = self.machine.run(&mut self.ahead, step)?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn replay(&mut self, depth: usize, way: &[Step]) -> Result<(), M::Error> {
-        self.walk.clone_from(&self.levels[depth].state);
-        for &step in way {
-            self.machine.run(&mut self.walk, step)?;
-        }
-        Ok(())
-    }
-
-    /// Labels anew, now that `way` comes before.
-    fn relabel(
-        &mut self,
-        depth: usize,
-        way: &[Step],
-        owed: &mut [Labelled<M>],
-    ) -> Result<(), M::Error> {
-        self.replay(depth, way)?;
-        for (step, label) in owed {
-            *label = self.machine.run(&mut self.walk, *step)?;
-        }
-        Ok(())
-    }
-}
-
-fn place_of<L>(owed: &[(Step, L)], process: u32) -> Option<usize> {
-    owed.iter().position(|(step, _)| step.process == process)
 }

@@ -43,14 +43,13 @@ def check_tree(system: System, reduction: str, given: Mapping[str, Any]) -> None
                 f"leave out `{asked[0]}`, or use `bfs`",
             )
         )
-    faults, ordered = system.faults, system.network == "ordered"
+    faults, network = system.faults, system.network
     lossy = faults.drop or faults.duplicate
     refused = {
         "streams": system.streams is not None,
         "partitions": bool(faults.partitions),
         "clocks": system.clock is not None,
-        "a duplicating network": system.network == "duplicating",
-        "drops or duplicates on an ordered network": ordered and lossy,
+        f"drops or duplicates on a network that is {network}": lossy and network != "unordered",
         "unlimited duplicates": faults.duplicate == UNLIMITED,
     }
     for what, there in refused.items():
