@@ -51,6 +51,7 @@ lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 bench: $(CORE) $(PEER) ## measure presage against Stateright, side by side
 	$(BIN)/python benchmarks/bench.py $(BENCH)
 	$(BIN)/python benchmarks/walks.py
+	$(BIN)/python benchmarks/processes.py
 
 catalogue: $(CORE) ## hunt for every bug of the shipped systems, and write the table in the docs
 	$(BIN)/python benchmarks/catalogue.py $(CATALOGUE)

@@ -92,6 +92,7 @@ __all__ = [
     "Envelope",
     "Faults",
     "HOLDS",
+    "Hunt",
     "Invoke",
     "Lapse",
     "Linearizable",

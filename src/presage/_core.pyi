@@ -154,6 +154,48 @@ class Kernel:
         `room` is how many states and edges to expect: right or wrong, it changes only the speed.
         """
 
+class ProcessKernel:
+    """Sequential processes in integers. Python runs a process once for each (local, response).
+
+    `bridge.op(local)` gives `(opcode, args)` for the first local of a process;
+    `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`, the
+    local that the response leads to and those that follow where what is asked tells nothing;
+    `bridge.judge(published)`, with `judge`, gives `None` or the number of what is broken.
+    A path is a list of (process, choice); a finding is (kind, detail, path, times met).
+    """
+
+    def __init__(
+        self,
+        bridge: Any,
+        processes: Sequence[tuple[int, bool]],
+        *,
+        spins: int = 0,
+        unmatched: bool = False,
+        judge: bool = False,
+    ) -> None: ...
+    def explore(
+        self,
+        reduction: str = "odpor",
+        *,
+        depth: int | None = None,
+        runs: int | None = None,
+        seconds: float | None = None,
+        keep_going: bool = False,
+        progress: Callable[[int, int, int, float], object] | None = None,
+        each: Callable[[list[tuple[int, int]], str], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def search(
+        self,
+        *,
+        depth: int | None = None,
+        states: int | None = None,
+        seconds: float | None = None,
+        keep_going: bool = False,
+        progress: Callable[[int, int, int, float], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def verify(self, states: int) -> tuple[list[str], int]:
+        """Try out the relation of dependence: what is wrong, and how many pairs were tried."""
+
 class Suspect:
     """An execution on which a property that must hold again and again ceased to hold."""
 
@@ -165,9 +207,17 @@ class Suspect:
     ) -> tuple[tuple[list[int], int], list[tuple[str, int, tuple[Any, ...], list[int], int]]]:
         """Its beginning, and its first `steps` events."""
     def locate(
-        self, walks: int, region: int, samples: int, seconds: float | None
+        self,
+        walks: int,
+        region: int,
+        samples: int,
+        seconds: float | None,
+        progress: Callable[..., None] | None,
     ) -> dict[str, Any]:
-        """Its critical transition: `walks` walks from each place, `region` states searched."""
+        """Its critical transition: `walks` walks from each place, `region` states searched.
+
+        `progress` is told as that of a search; its depth is the place that is looked at.
+        """
 
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.
@@ -208,46 +258,3 @@ class Graph:
 
     def territories(self, property: int, fingerprints: Sequence[int]) -> list[str]:
         """Per fingerprint "live", "unknown" or "dead"."""
-
-class ProcessKernel:
-    """Processes, by their first local states, and what has been learned of them.
-
-    `bridge` has `op(local)`, `advance(local, choice, payload, a, b)` and, if wanted,
-    `judge(published)`; see `Histories`.
-    """
-
-    def __init__(
-        self,
-        bridge: Any,
-        processes: Sequence[tuple[int, bool]],
-        *,
-        spins: int = 0,
-        unmatched: bool = False,
-        judge: bool = False,
-    ) -> None: ...
-    def explore(
-        self,
-        reduction: str = "odpor",
-        *,
-        depth: int | None = None,
-        runs: int | None = None,
-        seconds: float | None = None,
-        keep_going: bool = False,
-        progress: Callable[[int, int, int, float], None] | None = None,
-        each: Callable[[list[tuple[int, int]], str], None] | None = None,
-    ) -> dict[str, Any]:
-        """Explore executions; `each` is called with the path of each, and how it ended."""
-
-    def search(
-        self,
-        *,
-        depth: int | None = None,
-        states: int | None = None,
-        seconds: float | None = None,
-        keep_going: bool = False,
-        progress: Callable[[int, int, int, float], None] | None = None,
-    ) -> dict[str, Any]:
-        """Search breadth first through distinct states."""
-
-    def verify(self, states: int, /) -> tuple[list[str], int]:
-        """Try out the relation of dependence: what is wrong, and how many pairs were tried."""

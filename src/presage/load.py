@@ -4,9 +4,6 @@ A target is a shipped system's name, `package.module:name` or `path/to/file.py:n
 that of a system, or of a function that returns one, and may be left out where a file has only
 one. Where nothing else is said, a program is a system too. Whatever is wrong with the user's code
 on the way becomes a `BadTarget` with its place.
-
-A file is imported under a name made from its stem alone, so that its classes have the same
-identity in `check` and in a later `replay`, from whatever folder.
 """
 
 from __future__ import annotations
@@ -16,16 +13,15 @@ import importlib.util
 import inspect
 import re
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from presage.errors import BadTarget, PresageError, explain
+from presage.importing import import_file, import_module, told, unknown
 from presage.model.service import Service
-from presage.model.source import place
 from presage.model.system import System
 from presage.parameters import (
     Parameter,
@@ -38,10 +34,6 @@ from presage.process.program import Program
 from presage.systems import SHIPPED
 
 Checkable: TypeAlias = System | Program
-
-OURS = str(Path(__file__).parent)
-FORMS = "a target is a shipped name, `package.module:name` or `path/to/file.py:name`"
-LISTING = "`presage systems` lists the shipped ones"
 
 
 @dataclass(frozen=True)
@@ -124,14 +116,14 @@ def _script(target: str) -> Program:
 def find(target: str) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
     if target in SHIPPED:
-        return _checked(target, "system", _factory(importlib.import_module(SHIPPED[target])))
+        return _checked(target, "system", _factory(SHIPPED[target]))
     if match := re.fullmatch(r"(.+\.py)(?::(.*))?", target, re.DOTALL):
-        module = _import_file(target, Path(match[1]))
+        module = import_file(target, Path(match[1]))
         return _pick(target, module, match[2] or "")
     module_name, colon, name = target.partition(":")
     if not colon:
-        raise _unknown(target)
-    module = _import_module(target, module_name)
+        raise unknown(target)
+    module = import_module(target, module_name)
     return _pick(target, module, name)
 
 
@@ -139,94 +131,15 @@ def shipped() -> list[Shipped]:
     """Every system that comes with presage, by name."""
     told = []
     for name, path in sorted(SHIPPED.items()):
-        module = importlib.import_module(path)
-        summary = (inspect.getdoc(module) or "").partition("\n")[0]
-        told.append(Shipped(name, summary, list(parameters_of(_factory(module)).values())))
+        summary = (inspect.getdoc(importlib.import_module(path)) or "").partition("\n")[0]
+        told.append(Shipped(name, summary, list(parameters_of(_factory(path)).values())))
     return told
 
 
-def _factory(module: ModuleType) -> Any:
-    """What makes the system of a shipped module."""
-    return getattr(module, "system", None) or module.program
-
-
-def _unknown(target: str) -> BadTarget:
-    path = Path(target)
-    if path.is_file() or path.is_dir() or "/" in target:
-        cause, remedy = "a path that is no Python file", "name a file that ends in `.py`"
-    elif "." in target:
-        cause, remedy = "a module without a name in it", f"add the name: `{target}:name`"
-    else:
-        cause, remedy = "a misspelt name", LISTING
-    hint = did_you_mean(target, SHIPPED)
-    return BadTarget(explain(f"there is no system `{target}`{hint}", cause, f"{remedy}; {FORMS}"))
-
-
-def _import_file(target: str, path: Path) -> ModuleType:
-    if not path.is_file():
-        raise BadTarget(
-            explain(
-                f"`{path}` is not a file",
-                "another current folder, or a misspelt path",
-                f"give the path from the current folder; {FORMS}",
-            )
-        )
-    name = "presage_target_" + re.sub(r"\W", "_", path.stem)
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    assert spec is not None and spec.loader is not None, path
-    module = importlib.util.module_from_spec(spec)
-    _reachable(path.resolve().parent)
-    sys.modules[name] = module  # dataclasses and type hints look their module up here
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        sys.modules.pop(name, None)
-        raise _broken_import(target, error) from error
-    return module
-
-
-def _import_module(target: str, name: str) -> ModuleType:
-    if not all(part.isidentifier() for part in name.split(".")):
-        raise _unknown(target)
-    _reachable(Path.cwd())
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise _broken_import(target, error) from error
-        raise BadTarget(
-            explain(
-                f"there is no module `{error.name}`{did_you_mean(target, SHIPPED)}",
-                "it is not installed here, or lies below another folder than the current one",
-                f"check the spelling of `{target}`, or name its file: `path/to/file.py:name`",
-            )
-        ) from error
-    except BaseException as error:
-        raise _broken_import(target, error) from error
-
-
-def _reachable(folder: Path) -> None:
-    """Let the target import its neighbours, as it could when run by itself."""
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
-
-def _broken_import(target: str, error: BaseException) -> BaseException:
-    """What to raise when the code of `target` raised `error` while it was imported."""
-    if isinstance(error, PresageError | KeyboardInterrupt):
-        return error
-    if isinstance(error, SyntaxError):
-        where = place(error.filename, error.lineno or 1) if error.filename else target
-        line = f": `{error.text.strip()}`" if error.text else ""
-        cause = "a missing bracket, quote or colon, here or on the line before"
-        return BadTarget(explain(f"{where}: {error.msg}{line}", cause, "correct that line"))
-    return BadTarget(
-        explain(
-            f"{_told(error)}, while `{target}` was imported",
-            "a module that is not installed in this environment, or code that runs on import",
-            "correct that line, and keep the rest below `if __name__ == '__main__':`",
-        )
-    )
+def _factory(path: str) -> Callable[..., Any]:
+    """What makes a shipped system, or program of processes."""
+    made = vars(importlib.import_module(path))
+    return made.get("system") or made["program"]  # type: ignore[no-any-return]
 
 
 def _pick(target: str, module: ModuleType, name: str) -> Checkable | Callable[..., Any]:
@@ -319,9 +232,7 @@ def _read(target: str, factory: Callable[..., Any], settings: Mapping[str, Any])
         try:
             values[name] = known.get(name, Parameter(name)).read(write(value))
         except ValueError as error:
-            fact = f"`{target}`: {error}"
-            remedy = f"`--set {name}=VALUE` with such a value"
-            raise BadTarget(explain(fact, "a value of another type", remedy)) from error
+            raise _bad_value(target, name, str(error), known.get(name)) from error
     missing = [name for name in known if known[name].required and name not in values]
     if missing:
         raise BadTarget(
@@ -332,6 +243,14 @@ def _read(target: str, factory: Callable[..., Any], settings: Mapping[str, Any])
             )
         )
     return values
+
+
+def _bad_value(target: str, name: str, why: str, parameter: Parameter | None) -> BadTarget:
+    cause, remedy = "a value of another type", f"`--set {name}=VALUE` with such a value"
+    if parameter is not None and parameter.values:
+        cause = "a misspelt value, or one that this version does not have"
+        remedy = f"`--set {name}=VALUE` with one of these values"
+    return BadTarget(explain(f"`{target}`: {why}", cause, remedy))
 
 
 def _unknown_parameter(target: str, name: str, known: Mapping[str, Parameter]) -> BadTarget:
@@ -354,7 +273,7 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
     except BaseException as error:
         raise BadTarget(
             explain(
-                f"{_told(error)}, while `{target}` was built{f' with {given}' if given else ''}",
+                f"{told(error)}, while `{target}` was built{f' with {given}' if given else ''}",
                 "a parameter out of its range, or a slip in the function that makes the system",
                 "give other parameters, or correct that line",
             )
@@ -370,24 +289,6 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
             "return a `System(nodes={...})` or a `Program({...})`",
         )
     )
-
-
-def _told(error: BaseException) -> str:
-    """`place: Type: text` of an exception out of the user's code."""
-    found = _innermost(error.__traceback__)
-    text = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"{found}: {text}" if found else text
-
-
-def _innermost(traceback: TracebackType | None) -> str:
-    """The last place in a traceback that is neither ours nor the import machinery's."""
-    found = ""
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(("<frozen", OURS)):
-            found = place(file, traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return found
 
 
 def _listed(names: list[str]) -> str:

@@ -2,8 +2,9 @@
 
 The blocks of a page share one namespace, in order. A block that begins with a comment naming a
 file, `# lock.py`, is also saved there, so that commands further down the page can use it; so is
-a block of TOML, `# net.toml`. In a `console` block a line `$ presage ...` is run in the page's
-own folder, and must end with status 0, or with N if the line ends in `# exit N`.
+a block of TOML, `# net.toml`. A block that imports mpi4py is a script, and only saved. In a
+`console` block a line `$ presage ...` is run in the page's own folder, and must end with status 0,
+or with N if the line ends in `# exit N`.
 """
 
 import re
@@ -68,6 +69,8 @@ def save(block: Block) -> None:
 
 def run_python(page: Path, block: Block, module: ModuleType) -> None:
     save(block)
+    if "\nfrom mpi4py" in block.text:
+        return
     # Empty lines in front make tracebacks and properties name the page's own lines.
     padded = "\n" * (block.line - 1) + block.text
     exec(compile(padded, str(page), "exec"), module.__dict__)

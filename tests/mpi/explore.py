@@ -21,11 +21,13 @@ class Explored:
     """What was found: the texts of violations, by kind."""
 
     found: dict[str, str] = field(default_factory=dict)
+    raw: set[str] = field(default_factory=set)  # kinds before races were told from others
     states: int = 0
     ends: int = 0
 
 
-def explore(path, ranks, buffering, args=()):
+def explore(path, ranks, buffering, args=(), beyond=False):
+    """`beyond`: a rank that fails does not end a run, the others go on."""
     program = script(path, ranks, args, buffering)
     looks = any(word in path.read_text() for word in LOOKING)
     explored, fine = Explored(), None
@@ -39,18 +41,19 @@ def explore(path, ranks, buffering, args=()):
             seen.add(world.fingerprint)
             explored.states += 1
             assert explored.states < STATES_MAX, "too large for the plain way"
-            if (wrong := violation(world)) is not None:
-                bad.append((*wrong, taken))
-                continue
-            enabled = world.enabled()
-            if not enabled:
+            wrong = violations(world, beyond)
+            bad += [(*each, taken) for each in wrong]
+            enabled = world.enabled() if beyond or not wrong else []
+            if not enabled and not wrong:
                 explored.ends += 1
                 fine = fine or taken
             quiet = next((step for step in enabled if commutes(world, step, looks)), None)
             steps = enabled if quiet is None else [quiet]
             open_paths += [(*path_, step) for step in reversed(steps)]
     for kind, text, taken in bad:
-        kind = races.category(kind, taken, fine)
+        explored.raw.add(kind)
+        if kind in ("exception", "deadlock") and fine and (races.races(fine) or races.races(taken)):
+            kind = races.RACE
         explored.found.setdefault(kind, text)
     return explored
 
@@ -60,16 +63,18 @@ def replayed(program, path):
     return world, [world.take(step) for step in path]
 
 
-def violation(world):
-    for member in world.members.values():
-        if member.failed is not None:
-            return member.failed.kind, f"{member.live.name}: {member.failed.text}"
-    if world.enabled():
-        return None
+def violations(world, beyond):
+    found = [
+        (member.failed.kind, f"{member.live.name}: {member.failed.text}")
+        for member in world.members.values()
+        if member.failed is not None
+    ]
+    if world.enabled() or (found and not beyond):
+        return found
     if not world.is_over:
-        return "deadlock", waiting.who_waits(world)
+        return [*found, ("deadlock", waiting.who_waits(world))]
     left = world.leftovers()
-    return ("unmatched", waiting.unmatched(left)) if left else None
+    return [*found, ("unmatched", waiting.unmatched(left))] if left else found
 
 
 def commutes(world, step, looks):
@@ -83,6 +88,8 @@ def commutes(world, step, looks):
 
 def verdict(path, ranks, args=()):
     """The kinds of violations of a script, with and without buffering of sends."""
-    zero = explore(path, ranks, "zero", args)
-    eager = explore(path, ranks, "eager", args)
-    return races.hazards(set(zero.found), set(eager.found)), {**eager.found, **zero.found}
+    zero = explore(path, ranks, "zero", args).found
+    eager = explore(path, ranks, "eager", args).found
+    if not eager and "deadlock" in zero:
+        return set(zero) - {"deadlock"} | {races.HAZARD}, zero
+    return {*zero, *eager}, {**eager, **zero}

@@ -31,10 +31,13 @@ def test_chance_is_the_same_in_every_run():
 
 def test_chance_differs_between_processes_and_seeds():
     def drawn(seed):
-        values = []
-        processes = {name: Process(lambda: values.append(random.random())) for name in "ab"}
-        check(Program(processes, seed=seed))
-        return tuple(values[:2])
+        values = {}
+
+        def draw(name):
+            values[name] = random.random()
+
+        check(Program({name: Process(draw, name) for name in "ab"}, seed=seed))
+        return values["a"], values["b"]
 
     assert len({*drawn(0), *drawn(1)}) == 4
 

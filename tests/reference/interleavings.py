@@ -1,17 +1,10 @@
-"""All interleavings of a program, and which of them differ in more than the order of steps.
-
-Dependence is stated over a whole execution, where it is known who met whom: a wait depends on every
-post that meets one of its members, be it before or after.
-"""
+"""All interleavings of a program: every execution, every state, every deadlock and failure."""
 
 from dataclasses import dataclass, field
 
-from reference.processes import Event, World, fits, key_of, overlap
+from reference.processes import Event, World
 from unit.process import scripts as ops
 from unit.process.scripts import Bridge
-
-POSTS = (ops.SEND, ops.RECV)
-WAITS = (ops.WAIT, ops.TEST)
 
 
 @dataclass
@@ -46,7 +39,7 @@ def explore(bridge: Bridge, count: int) -> Explored:
 def look(found: Explored, world: World, steps: list) -> None:
     """Note what is to be seen in a state."""
     found.nodes += 1
-    state = world.key()
+    state = state_of(world)
     if state in found.states:
         return
     found.states.add(state)
@@ -63,6 +56,35 @@ def look(found: Explored, world: World, steps: list) -> None:
         found.findings.add(("deadlock", stuck))
 
 
+def state_of(world: World):
+    """What tells states apart: posts by where they are held, else by what they are."""
+
+    def shown(post):
+        held = world.slots.get(post[0], ())
+        place = (post[0], held.index(post)) if post in held else None
+        return place, world.ops[post]
+
+    def held(post):
+        if post is None:
+            return None
+        met = world.met.get(post)
+        got = met and world.ops[post][0] == ops.RECV and world.content(0, met)
+        return world.ops[post][0], world.complete(post), met is not None, got
+
+    slots = {who: tuple(map(held, posts)) for who, posts in world.slots.items()}
+    trimmed = {who: trim(posts) for who, posts in slots.items() if trim(posts)}
+    alive = {who: world.answers[who] for who in world.answers if who not in world.ended}
+    boxes = {box: tuple(map(shown, posts)) for box, posts in world.boxes.items() if posts}
+    parts = (alive, world.ended, trimmed, boxes, world.published)
+    return tuple(tuple(sorted(part.items())) for part in parts)
+
+
+def trim(posts):
+    while posts and posts[-1] is None:
+        posts = posts[:-1]
+    return posts
+
+
 def replay(bridge: Bridge, count: int, path) -> tuple[World, list[Event]]:
     world = World(bridge, count)
     return world, [world.take(*step) for step in path]
@@ -75,67 +97,3 @@ def outcome(world: World):
     left = sorted((post, world.ops[post]) for posts in world.boxes.values() for post in posts)
     heard = tuple(sorted(world.answers.items()))
     return heard, stuck, failed, tuple(left), tuple(sorted(world.published.items()))
-
-
-def class_of(world: World, events: list[Event], wants: set):
-    """The same for executions that differ only in the order of independent steps."""
-    names, places = [], {}
-    for event in events:
-        place = places[event.process] = places.get(event.process, 0) + 1
-        names.append((event.process, place, event.answer))
-    ordered = [
-        (names[i], names[j])
-        for j in range(len(events))
-        for i in range(j)
-        if dependent(world, events[i], events[j], wants)
-    ]
-    return frozenset(names), frozenset(ordered)
-
-
-def dependent(world: World, one: Event, other: Event, wants: set) -> bool:
-    if one.process == other.process:
-        return True
-    return rules(world, one, other, wants) or rules(world, other, one, wants)
-
-
-def rules(world: World, one: Event, other: Event, wants: set) -> bool:
-    (code, args), (its, theirs) = one.op, other.op
-    if code == ops.KILL or code == its == ops.PUBLISH:
-        return True
-    if code in (ops.CREATE, ops.JOIN):
-        return args[0] == other.process or (its == ops.JOIN and theirs[0] == args[0])
-    if code == its == ops.SEND:
-        keys = [args[2:4], theirs[2:4]]
-        both = [all(fits(want, key) for key in keys) for box, want in wants if box == args[0]]
-        return args[0] == theirs[0] and (keys[0] == keys[1] or any(both))
-    if code == its == ops.RECV:
-        return args[0] == theirs[0] and overlap(args[1:3], theirs[1:3])
-    if code in WAITS and its in POSTS:
-        notice = [post for post in one.posts if not buffered(world, post)]
-        return any(world.met.get(post) == other.posts[0] for post in notice)
-    if code == ops.CANCEL and one.answer[0] == 0 and its in POSTS:
-        return world.met.get(one.posts[0]) == other.posts[0]
-    if code == ops.CANCEL and one.answer[0] == 1:
-        kind, posted = world.ops[one.posts[0]]
-        if its in POSTS and its != kind and theirs[0] == posted[0]:
-            mine, key = key_of(world.ops[one.posts[0]]), key_of(other.op)
-            return fits(key, mine) if kind == ops.SEND else fits(mine, key)
-    if code == ops.PROBE:
-        return probed(world, args[1], args[2:4], other)
-    return False
-
-
-def probed(world: World, mailbox: int, want, other: Event) -> bool:
-    its, theirs = other.op
-    if its == ops.CANCEL and other.answer[0] == 1:
-        kind, posted = world.ops[other.posts[0]]
-        return kind == ops.SEND and posted[0] == mailbox and fits(want, posted[2:4])
-    if its not in POSTS or theirs[0] != mailbox:
-        return False
-    key = key_of(other.op)
-    return fits(want, key) if its == ops.SEND else overlap(want, key)
-
-
-def buffered(world: World, post) -> bool:
-    code, args = world.ops[post]
-    return code == ops.SEND and bool(args[4])

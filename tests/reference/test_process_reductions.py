@@ -1,7 +1,8 @@
 """Every reduction finds what all interleavings find, on random programs, and nothing twice."""
 
 import pytest
-from reference.interleavings import Explored, class_of, explore, outcome, replay
+from reference.classes import class_of
+from reference.interleavings import Explored, explore, outcome, replay
 from reference.random_processes import random_program
 from unit.process.scripts import Bridge
 
@@ -9,7 +10,7 @@ from presage._core import ProcessKernel
 
 REDUCTIONS = ("dpor", "sdpor", "odpor")
 BATCH = 40
-QUICK = range(0, 240, BATCH)
+QUICK = range(0, 480, BATCH)
 SLOW = range(1000, 4000, 250)
 
 

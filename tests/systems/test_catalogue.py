@@ -55,9 +55,11 @@ def row(bug):
     """A bug as the reference page lists it."""
     settings = " ".join(f"{key}={str(value).lower()}" for key, value in bug.parameters.items())
     settings = settings.replace(bug.parameters["bug"].lower(), bug.parameters["bug"])
+    settings = f"`{settings}`" + (f", `{bug.options}`" if bug.options else "")
+    steps = ", ".join(f"`{step}`" for step in bug.expected)
     return (
-        f"| {bug.id} | {bug.summary} | {bug.kind} | `{bug.property}` | `{settings}`"
-        f" | `{bug.critical}` | {bug.provenance} |"
+        f"| {bug.id} | {bug.summary} | {bug.kind} | `{bug.property}` | {settings}"
+        f" | {steps} | {bug.provenance} |"
     )
 
 

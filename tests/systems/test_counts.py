@@ -114,8 +114,9 @@ def test_every_shipped_name_has_a_factory_that_tells_its_parameters() -> None:
     for name, path in SHIPPED.items():
         module = importlib.import_module(path)
         assert path == f"presage.systems.{name}"
-        factory = module.system
-        assert set(factory.__kwdefaults__) == set(factory.__annotations__) - {"return"}
-        for parameter in factory.__kwdefaults__:
+        factory = module.system if hasattr(module, "system") else module.program
+        defaults = factory.__kwdefaults__ or {}
+        assert set(defaults) == set(factory.__annotations__) - {"return"}
+        for parameter in defaults:
             assert f"\n    {parameter}: " in factory.__doc__, (name, parameter)
-        assert isinstance(factory(), presage.System)
+        assert isinstance(factory(), presage.System | presage.Program)

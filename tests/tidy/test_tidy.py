@@ -73,18 +73,20 @@ def package(*parts: str) -> Iterator[Path]:
                 yield path
 
 
-# Public modules beside `presage` itself.
-Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-DOORS = ("presage.mailbox", "presage.mailbox.aio", "presage.sockets", "presage.sockets.aio")
-
-
 @cache
-def public_names() -> tuple[str, ...]:
+def public_names(path: Path = PACKAGE / "__init__.py") -> tuple[str, ...]:
     """`presage.__all__`, read and not imported: style can be judged before the core is built."""
-    for node in tree_of(PACKAGE / "__init__.py").body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return tuple(sorted(ast.literal_eval(node.value)))
-    raise AssertionError("`presage/__init__.py` has no `__all__`")
+    raise AssertionError(f"`{shown(path)}` has no `__all__`")
+
+
+def doors() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The public modules for processes, and their public names."""
+    for name in ("mailbox/__init__", "mailbox/aio/__init__", "sockets/__init__", "sockets/aio"):
+        path = PACKAGE / f"{name}.py"
+        yield module_name(path), public_names(path)
 
 
 def shown(path: Path) -> str:
@@ -253,34 +255,28 @@ def entry_points() -> set[str]:
 
 
 def test_every_python_module_is_imported_by_something() -> None:
-    used = entry_points() | set(DOORS)
+    used = entry_points()
     for path in code(".py"):
         used.update(imported_by(path))
     # Shipped systems are loaded by name: the list of names is what keeps them alive.
-    lists = [PACKAGE / "systems" / folder / "__init__.py" for folder in ("", "simgrid")]
-    systems = {path.parent: text_of(path) for path in lists}
+    listed = {
+        (folder.name, stem)
+        for folder in (PACKAGE / "systems", PACKAGE / "systems" / "simgrid")
+        for stem in re.findall(r"\w+", text_of(folder / "__init__.py"))
+    }
     complaints(
         f"{shown(path)}: nothing imports this module"
         for path in package()
         if path.stem not in {"__init__", "__main__"}
         if module_name(path) not in used
-        if not re.search(rf"\b{path.stem}\b", systems.get(path.parent, ""))
+        if (path.parent.name, path.stem) not in listed
     )
 
 
-def exported(door: str) -> set[str]:
-    """What a public module other than `presage` itself offers."""
-    folder = PACKAGE.parent.joinpath(*door.split("."))
-    path = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
-    names = {name.rpartition(".")[2] for name in imported_by(path)}
-    defined = (node for node in tree_of(path).body if isinstance(node, Defined))
-    return {f"{door}.{name}" for name in names | {node.name for node in defined}}
-
-
 def test_shipped_systems_import_public_names_only() -> None:
-    public = {"presage", *(f"presage.{name}" for name in public_names()), *DOORS}
-    for door in DOORS:
-        public |= exported(door)
+    public = {"presage", *(f"presage.{name}" for name in public_names())}
+    for door, names in doors():
+        public |= {door, *(f"{door}.{name}" for name in names)}
     complaints(
         f"{shown(path)}: `{name}` is not public"
         for path in package("systems")
@@ -326,7 +322,8 @@ def test_every_public_name_is_in_the_reference() -> None:
     pages = [p for p in tracked() if shown(p).startswith("docs/reference/") and p.suffix == ".md"]
     reference = "\n".join(text_of(page) for page in pages)
     complaints(
-        f"docs/reference: `{name}` of `presage.__all__` is not described"
-        for name in public_names()
+        f"docs/reference: `{name}` of `{module}.__all__` is not described"
+        for module, names in (("presage", public_names()), *doors())
+        for name in names
         if not re.search(rf"\b{re.escape(name)}\b", reference)
     )

@@ -220,4 +220,6 @@ def test_parameters_are_checked_before_the_factory_runs() -> None:
     assert "nodes is a whole number, not 'two'" in refused("tree.py:system", nodes="two")
     assert "big is one of true, false, not '2'" in refused("tree.py:system", big="2")
     assert "takes no parameters, so `nodes` cannot be set" in refused("tree.py:made", nodes="3")
-    assert "network is one of" in refused("ping_pong", network="lossy")
+    lossy = refused("ping_pong", network="lossy")
+    assert "network is one of" in lossy and "with one of these values" in lossy
+    assert "another type" not in lossy

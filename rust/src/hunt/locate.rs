@@ -4,7 +4,10 @@
 //! The place is doubled until no walk recovers, then bisected. Where the walks say that nothing
 //! recovers, all that can follow is searched: a state that walks only seldom leave is found out.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::journey::Journey;
 use super::region::{Region, survey};
@@ -18,6 +21,12 @@ use crate::search::worker::Worker;
 
 /// So many walks that recovered tell how long it takes.
 const RECOVERED_ENOUGH: u64 = 20;
+/// Before walks alone are believed, one in so many of them is taken again, so many times as long.
+const DOUBT: usize = 10;
+/// Of walks of which one in n recovers, so many times n miss it with a chance of 5 % only.
+const SURE: u64 = 3;
+/// The numbers of walks that are taken besides begin here.
+const OTHERS: u64 = 1 << 32;
 
 /// How hard to look.
 #[derive(Clone, Copy)]
@@ -46,7 +55,16 @@ pub struct Located {
     pub shares: Vec<(usize, u64, u64)>,
     /// How long walks were that did not recover.
     pub length: usize,
+    /// How many of those from the critical place came to rest, of how many, after how many steps.
+    pub rested: Rested,
+    /// From the place that was tried only walks recovered that were longer than they may be.
+    pub slow: bool,
+    /// Whether there was time to find out.
+    pub in_time: bool,
 }
+
+/// Walks that came to rest before they recovered, all walks, the most steps of one at rest.
+pub type Rested = (u64, u64, usize);
 
 pub struct Locator<'a, 'w> {
     pub hunt: &'a Hunt,
@@ -58,6 +76,12 @@ pub struct Locator<'a, 'w> {
     path: Vec<(Vec<u32>, u64)>,
     /// Walks have missed a way out: do not believe them alone any more.
     thorough: bool,
+    /// How long the walks are of which each place gets its share.
+    length: usize,
+    /// How long they were when it was asked last whether longer ones recover.
+    used: usize,
+    /// How walks ended from places where none recovered.
+    rested: FxHashMap<usize, Rested>,
     /// How many walks recovered, and after how many steps at the latest.
     recovered: (u64, usize),
     /// The best execution that recovered.
@@ -92,6 +116,9 @@ impl<'a, 'w> Locator<'a, 'w> {
             effort,
             path,
             thorough: false,
+            length: suspicion.length,
+            used: 0,
+            rested: FxHashMap::default(),
             recovered: (0, 0),
             alternate: None,
         })
@@ -115,23 +142,45 @@ impl<'a, 'w> Locator<'a, 'w> {
             let Some(mut high) = self.double(&mut low, most, at_rest)? else {
                 return self.told(None, None, (low, most.min(end)));
             };
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                match self.recovers(middle)? {
-                    true => low = middle,
-                    false => high = middle,
+            if !at_rest && self.length() == self.hunt.settings.walk_length {
+                // They cannot be made longer later on, so better ask at once.
+                match self.recovers_late(high)? {
+                    Some(steps) if steps > self.used => return self.slow(low, high),
+                    Some(_) => {
+                        low = high;
+                        continue;
+                    }
+                    None => (),
                 }
+            }
+            self.bisect(&mut low, &mut high)?;
+            if self.overlooked(low, high)? {
+                low = high;
+                continue;
             }
             match self.certain(high)? {
                 // Walks hardly ever find the way out, but there is one.
                 Region::Live(_) => (low, self.thorough) = (high, true),
                 Region::Dead(states) => return self.told(Some(high), Some(states), (low, high)),
-                Region::Unknown => return self.told(Some(high), None, (low, high)),
-            }
-            if low >= most {
-                return self.told(None, None, (low, most));
+                Region::Unknown => match self.recovers_late(high)? {
+                    None => return self.told(Some(high), None, (low, high)),
+                    Some(steps) if steps <= self.used || self.lengthen() => low = high,
+                    Some(_) => return self.slow(low, high),
+                },
             }
         }
+    }
+
+    /// Bring two places together, of which walks recover from the first only.
+    fn bisect(&mut self, low: &mut usize, high: &mut usize) -> PyResult<()> {
+        while *high - *low > 1 {
+            let middle = *low + (*high - *low) / 2;
+            match self.recovers(middle)? {
+                true => *low = middle,
+                false => *high = middle,
+            }
+        }
+        Ok(())
     }
 
     /// The first place found, beyond `low` and up to `most`, from which no walk recovers.
@@ -175,34 +224,82 @@ impl<'a, 'w> Locator<'a, 'w> {
         }
     }
 
+    /// It is not known whether nothing recovers: longer walks do.
+    fn slow(self, low: usize, high: usize) -> PyResult<Located> {
+        let mut located = self.told(None, None, (low, high))?;
+        located.slow = true;
+        Ok(located)
+    }
+
     /// How long a walk may be: what is enough by all that was seen, if enough was.
     fn length(&self) -> usize {
         match self.recovered.0 < RECOVERED_ENOUGH {
-            true => self.suspicion.length,
-            false => patient(self.recovered.1, self.suspicion.length),
+            true => self.length,
+            false => patient(self.recovered.1, self.length),
         }
+    }
+
+    /// Walks were too short to tell; false if they may not be longer.
+    fn lengthen(&mut self) -> bool {
+        self.length = self.hunt.settings.walk_length;
+        self.length() > self.used
+    }
+
+    /// Whether, where few walks recover before a place, some do after it: so few would be missed.
+    fn overlooked(&mut self, low: usize, high: usize) -> PyResult<bool> {
+        let (_, recovered, walks) = self.share(low)?;
+        let enough = SURE * walks / recovered.max(1);
+        for number in walks..enough {
+            let length = self.length();
+            if self.walk(high, number + OTHERS, length)?.0 == End::Live {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// After how many steps one of a few walks from a place recovers, much longer than the others.
+    fn recovers_late(&mut self, place: usize) -> PyResult<Option<usize>> {
+        self.used = self.length();
+        let length = self.used.saturating_mul(DOUBT);
+        let walks = self.effort.walks;
+        for number in walks..walks + walks.div_ceil(DOUBT as u64) {
+            let (end, steps) = self.walk(place, number, length)?;
+            if end == End::Live {
+                return Ok(Some(steps));
+            }
+        }
+        Ok(None)
     }
 
     /// How many of the walks from a place recover.
     fn share(&mut self, place: usize) -> PyResult<(usize, u64, u64)> {
         let mut recovered = 0;
         for number in 0..self.effort.walks {
-            recovered += u64::from(self.walk(place, number)?);
+            let length = self.length();
+            recovered += u64::from(self.walk(place, number, length)?.0 == End::Live);
         }
         Ok((place, recovered, self.effort.walks))
     }
 
     /// Whether any of the walks from a place recovers.
     fn recovers(&mut self, place: usize) -> PyResult<bool> {
+        let mut rested: Rested = (0, self.effort.walks, 0);
         for number in 0..self.effort.walks {
-            if self.walk(place, number)? {
-                return Ok(true);
+            let length = self.length();
+            match self.walk(place, number, length)? {
+                (End::Live, _) => return Ok(true),
+                (End::Rest, steps) => rested = (rested.0 + 1, rested.1, rested.2.max(steps)),
+                _ => (),
             }
         }
+        self.rested.insert(place, rested);
         Ok(self.thorough && matches!(self.certain(place)?, Region::Live(_)))
     }
 
-    fn walk(&mut self, place: usize, number: u64) -> PyResult<bool> {
+    /// How one walk from a place ends, and after how many steps.
+    fn walk(&mut self, place: usize, number: u64, length: usize) -> PyResult<(End, usize)> {
+        self.worker.search.depth.store(place, Relaxed); // for who looks on
         let (words, sum) = self.path[place].clone();
         let mut journey = Journey {
             start: self.suspicion.start,
@@ -213,13 +310,13 @@ impl<'a, 'w> Locator<'a, 'w> {
         };
         let mut dice = Dice::new(self.worker.search.limits.seed ^ place as u64, number);
         let mut vigil = Vigil::begin(self.worker, &journey, &[self.suspicion.property])?;
-        let watched = (&mut vigil, self.length());
+        let watched = (&mut vigil, length);
         let worker = &mut *self.worker;
         let end = self
             .walker
             .calm(worker, self.hunt, &mut journey, &mut dice, watched)?;
         if end != End::Live {
-            return Ok(false);
+            return Ok((end, journey.len()));
         }
         self.recovered = (self.recovered.0 + 1, self.recovered.1.max(journey.len()));
         let better = |known: &(usize, Vec<Happened>)| place > known.0;
@@ -227,7 +324,7 @@ impl<'a, 'w> Locator<'a, 'w> {
             let events = [&self.suspicion.events[..place], &journey.events].concat();
             self.alternate = Some((place, events));
         }
-        Ok(true)
+        Ok((end, journey.len()))
     }
 
     /// What all that can follow a place says.
@@ -244,23 +341,32 @@ impl<'a, 'w> Locator<'a, 'w> {
         states: Option<usize>,
         (live, tried): (usize, usize),
     ) -> PyResult<Located> {
+        let length = self.length();
+        let in_time = !self.worker.search.stopping();
         let mut shares = Vec::new();
         for place in places(live, self.effort.samples) {
-            shares.push(self.share(place)?);
+            let share = self.share(place)?;
+            if self.worker.search.stopping() {
+                break; // what was found out is known all the same
+            }
+            shares.push(share);
         }
         if let Some(critical) = critical {
             shares.push((critical, 0, self.effort.walks));
             shares.dedup_by_key(|share| share.0);
         }
-        let length = self.length();
+        let rested = critical.and_then(|place| self.rested.get(&place).copied());
         Ok(Located {
-            critical,
+            critical: critical.filter(|_| in_time),
             states,
             live,
             tried,
             alternate: self.alternate.map(|(_, events)| events),
             shares,
             length,
+            rested: rested.unwrap_or_default(),
+            slow: false,
+            in_time,
         })
     }
 }

@@ -261,6 +261,7 @@ impl Hunt {
         search.depth.fetch_max(journey.len() + 1, Relaxed);
         let count = match end {
             End::Live => {
+                search.right.fetch_add(1, Relaxed);
                 let took = journey.len() - begun;
                 self.ends.longest.fetch_max(took, Relaxed);
                 let mut lengths = self.ends.lengths.lock();
@@ -292,6 +293,7 @@ impl Hunt {
         if state.decided.swap(true, Relaxed) {
             return; // another thread was faster
         }
+        search.walked.fetch_max(1, Relaxed); // a walk to start from is an execution, too
         self.suspicions.lock().push(Suspicion {
             property,
             start: journey.start,

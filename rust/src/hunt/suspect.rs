@@ -67,6 +67,7 @@ impl Suspect {
         region: usize,
         samples: usize,
         seconds: Option<f64>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let effort = Effort {
             walks,
@@ -76,7 +77,7 @@ impl Suspect {
         let search = self.search(seconds);
         let made: Mutex<Option<Located>> = Mutex::new(None);
         let suspicion = &self.suspicion;
-        let took = search.supervise(py, None, |_| {
+        let took = search.supervise(py, progress.as_ref(), |_| {
             let mut worker = Worker::new(&search);
             let locator = Locator::new(&self.hunt, &mut worker, suspicion, effort)?;
             *made.lock() = Some(locator.locate(suspicion.at_rest)?);
@@ -86,9 +87,10 @@ impl Suspect {
             .into_inner()
             .ok_or_else(|| PyRuntimeError::new_err("nothing was located"))?;
         let told = PyDict::new(py);
-        let in_time = search.stopped_by.lock().is_none();
-        told.set_item("in_time", in_time)?;
-        told.set_item("critical", located.critical.filter(|_| in_time))?;
+        told.set_item("in_time", located.in_time)?;
+        told.set_item("slow", located.slow)?;
+        told.set_item("rested", located.rested)?;
+        told.set_item("critical", located.critical)?;
         told.set_item("states", located.states)?;
         told.set_item("live", located.live)?;
         told.set_item("tried", located.tried)?;

@@ -13,11 +13,13 @@
 //! - Every execution ends, or the visitor cuts it.
 //! - Steps that others can disable are `hindered`, and told by `waiting` when they are stuck; or
 //!   whoever disables them is told by `stifled`.
-//! - All choices of a step have the same label, or at least depend on the same.
+//! - Where steps are `shifting`, all choices of one depend on the same.
 
 pub mod odpor;
 mod owing;
 pub mod plain;
+#[cfg(test)]
+mod shared;
 pub mod source;
 mod trace;
 mod tree;

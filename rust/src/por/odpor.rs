@@ -240,8 +240,7 @@ impl<M: Machine> Explorer<'_, M> {
         Ok(())
     }
 
-    /// Owe the level of `first` an execution in which `process`, which came at `later`, gets its turn
-    /// before it.
+    /// Owe the level of `first` an execution in which `process`, which came `later`, is before it.
     fn turn(&mut self, (first, later): (usize, usize), process: u32) -> Result<(), M::Error> {
         let mut sequence = std::mem::take(&mut self.sequence);
         sequence.clear();

@@ -15,7 +15,7 @@ struct Event<L> {
     place: u32,
     clock: Vec<u32>,
     /// Events that race with this one: dependent, and nothing is between. Where others can hinder
-    /// this one, all that are dependent: it may have been enabled before any of them, and not since.
+    /// it, all that are dependent: it may have been enabled before any of them, and not since.
     races: Vec<usize>,
 }
 

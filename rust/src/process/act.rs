@@ -56,6 +56,15 @@ pub fn first(state: &State, mailbox: u32, send: bool, key: Key) -> Option<usize>
     })
 }
 
+/// What a probe is answered.
+pub fn seen(state: &State, mailbox: u32, want: Key) -> Response {
+    first(state, mailbox, true, want).map_or(QUIET, |at| Response {
+        choice: 1,
+        payload: state.posts[at].payload,
+        key: state.posts[at].key,
+    })
+}
+
 fn lost(process: u32, slot: u32) -> PyErr {
     PyValueError::new_err(format!(
         "process {process} names slot {slot}, which is free"

@@ -53,18 +53,15 @@ impl Findings {
     ) -> PyResult<bool> {
         let known = self.all.len();
         match mover {
-            Some(process) => self.failure(world, state, process, &path),
-            None => {
-                for process in 0..state.members.len() {
-                    self.failure(world, state, process as u32, &path);
-                }
+            Some(process) => {
+                let moved = [Some(process), state.born];
+                let moved = moved.into_iter().flatten();
+                moved.for_each(|process| self.failure(world, state, process, &path));
             }
-        }
-        // A Create may have brought a process that fails at once.
-        if let Some(last) = state.members.len().checked_sub(1)
-            && mover.is_some_and(|mover| mover as usize != last)
-        {
-            self.failure(world, state, last as u32, &path);
+            None => {
+                let all = 0..state.members.len() as u32;
+                all.for_each(|process| self.failure(world, state, process, &path));
+            }
         }
         if self.wanted.judge
             && let Some(verdict) = self.verdict(&state.published)?

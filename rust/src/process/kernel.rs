@@ -25,7 +25,7 @@ enum Reduction {
 /// Processes, by their first local states, and what has been learned of them.
 ///
 /// `bridge.op(local)` tells what a process asks at its first local state, as `(opcode, args)`;
-/// `bridge.advance(local, choice, payload, key0, key1)` gives `(local, opcode, args)`;
+/// `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`;
 /// `bridge.judge(published)`, if wanted, `None` or the number of what is broken, where `published`
 /// is a tuple of (process, key, value).
 #[pyclass(frozen)]
@@ -61,7 +61,7 @@ impl ProcessKernel {
     }
 
     /// Explore executions; `reduction` is none, dpor, sdpor or odpor. `each` is called with the
-    /// path of every execution and how it ended: over, asleep or cut.
+    /// path of every execution and how it ended: over, asleep or cut; after a restart, again.
     #[pyo3(signature = (
         reduction="odpor", *, depth=None, runs=None, seconds=None, keep_going=false,
         progress=None, each=None
@@ -88,6 +88,7 @@ impl ProcessKernel {
             depth: depth.unwrap_or(usize::MAX),
             runs: runs.unwrap_or(u64::MAX),
             keep_going,
+            reduces: !matches!(reduction, Reduction::None),
             each,
         };
         let (world, mut restarts) = (&mut *world, 0u32);
@@ -189,7 +190,7 @@ fn restarting(
             Reduction::Sets(sets) => source::explore(world, sets, look)?,
             Reduction::Optimal => odpor::explore(world, look)?,
         }
-        if !world.memo.weakened || look.gauge.stopping() {
+        if !look.reduces || !world.memo.weakened || look.gauge.stopping() {
             return Ok(());
         }
         *restarts += 1;

@@ -83,9 +83,37 @@ impl Label {
     }
 }
 
+/// Per kind, the kinds that it may depend on at all, as bits: most pairs need no further look.
+const PEERS: [u32; Kind::Own as usize + 1] = {
+    const fn bits(kinds: &[Kind]) -> u32 {
+        let (mut bits, mut at) = (0, 0);
+        while at < kinds.len() {
+            bits |= 1 << kinds[at] as u32;
+            at += 1;
+        }
+        bits
+    }
+    use Kind::*;
+    let always = bits(&[Kill, Create, Join]);
+    let mut peers = [always; Own as usize + 1];
+    peers[Send as usize] |= bits(&[Send, Wait, Probe, CancelRecv, CancelLate]);
+    peers[Recv as usize] |= bits(&[Recv, Wait, Probe, CancelSend, CancelLate]);
+    peers[Wait as usize] |= bits(&[Send, Recv]);
+    peers[Probe as usize] |= bits(&[Send, Recv, CancelSend]);
+    peers[CancelSend as usize] |= bits(&[Recv, Probe]);
+    peers[CancelRecv as usize] |= bits(&[Send]);
+    peers[CancelLate as usize] |= bits(&[Send, Recv]);
+    peers[Publish as usize] |= bits(&[Publish]);
+    peers[Create as usize] = u32::MAX;
+    peers[Join as usize] = u32::MAX;
+    peers[Kill as usize] = u32::MAX;
+    peers
+};
+
 #[inline]
 pub fn dependent(memo: &Memo, one: &Label, other: &Label) -> bool {
-    one.process == other.process || one_way(memo, one, other) || one_way(memo, other, one)
+    let may = PEERS[one.kind as usize] >> other.kind as u32 & 1 == 1;
+    one.process == other.process || may && (one_way(memo, one, other) || one_way(memo, other, one))
 }
 
 /// The rules of the table, each written once.
@@ -128,4 +156,19 @@ pub fn stale(ran: &Label, label: &Label) -> bool {
             (Kind::Recv, Kind::Send) => fits(ran.key, label.key),
             _ => false,
         }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, PEERS};
+
+    #[test]
+    fn kinds_that_may_depend_do_so_both_ways() {
+        for (one, bits) in PEERS.iter().enumerate() {
+            for (other, its) in PEERS.iter().enumerate() {
+                assert_eq!(bits >> other & 1, its >> one & 1, "{one} and {other}");
+            }
+        }
+        assert_eq!(PEERS[Kind::Send as usize] >> Kind::Recv as u32 & 1, 0);
+    }
 }

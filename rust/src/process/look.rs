@@ -33,6 +33,8 @@ pub struct Look<'a> {
     pub depth: usize,
     pub runs: u64,
     pub keep_going: bool,
+    /// Whether it matters which steps depend on each other.
+    pub reduces: bool,
     /// Called with each execution and how it ended.
     pub each: Option<Py<PyAny>>,
 }
@@ -71,7 +73,8 @@ impl Visitor<World> for Look<'_> {
             let asks = |op: &Op| matches!(op, Op::Test(_) | Op::Probe { .. });
             self.counts.spun += (spins && asks(world.memo.op(member.local))) as u64;
         }
-        Ok(!world.memo.weakened && !self.gauge.stopping())
+        let weak = self.reduces && world.memo.weakened;
+        Ok(!weak && !self.gauge.stopping())
     }
 
     fn end(

@@ -24,6 +24,9 @@ use rustc_hash::FxHashMap;
 
 use super::op::{ANY, Key, NONE, Op, fits};
 
+/// How many responses to one local state are searched through one by one.
+const NEAR: usize = 12;
+
 /// What an operation is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Response {
@@ -51,7 +54,9 @@ struct Traffic {
 pub struct Memo {
     bridge: Py<PyAny>,
     ops: Vec<Option<Op>>,
-    next: FxHashMap<(u32, Response), u32>,
+    /// Per local state the first few responses, which nearly always are all; then the others.
+    near: Vec<Vec<(Response, u32)>>,
+    far: FxHashMap<(u32, Response), u32>,
     traffic: Vec<Traffic>,
     /// Sends that were held to be independent are not.
     pub weakened: bool,
@@ -64,7 +69,8 @@ impl Memo {
         Memo {
             bridge,
             ops: Vec::new(),
-            next: FxHashMap::default(),
+            near: Vec::new(),
+            far: FxHashMap::default(),
             traffic: Vec::new(),
             weakened: false,
             asked: 0,
@@ -95,7 +101,12 @@ impl Memo {
     /// Where a response leads.
     #[inline]
     pub fn advance(&mut self, local: u32, response: Response) -> PyResult<u32> {
-        match self.next.get(&(local, response)) {
+        let near = self.near.get(local as usize);
+        let near = near.map_or(&[][..], |near| near.as_slice());
+        if let Some((_, known)) = near.iter().find(|(known, _)| *known == response) {
+            return Ok(*known);
+        }
+        match self.far.get(&(local, response)) {
             Some(&known) => Ok(known),
             None => self.ask(local, response),
         }
@@ -119,12 +130,25 @@ impl Memo {
             if !matches!(self.ops.get(then as usize), Some(Some(_))) {
                 self.learn(then, Op::read(code, &args)?);
             }
-            self.next.insert((from, response), then);
+            self.remember(from, response, then);
             reached.get_or_insert(then);
             (from, response) = (then, SILENT);
         }
         let nowhere = || PyValueError::new_err("`advance` gave no local state");
         reached.ok_or_else(nowhere)
+    }
+
+    fn remember(&mut self, local: u32, response: Response, then: u32) {
+        if self.near.len() <= local as usize {
+            self.near.resize(local as usize + 1, Vec::new());
+        }
+        let near = &mut self.near[local as usize];
+        match near.len() < NEAR {
+            true => near.push((response, then)),
+            false => {
+                self.far.insert((local, response), then);
+            }
+        }
     }
 
     fn learn(&mut self, local: u32, op: Op) {

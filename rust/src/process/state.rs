@@ -106,6 +106,8 @@ pub struct State {
     pub posts: Vec<Post>,
     /// Sorted: process, key, value.
     pub published: Vec<(u32, i32, i32)>,
+    /// The process that the last step created. Not part of what tells states apart.
+    pub born: Option<u32>,
 }
 
 impl Clone for State {
@@ -116,6 +118,7 @@ impl Clone for State {
             stride: self.stride,
             posts: self.posts.clone(),
             published: self.published.clone(),
+            born: self.born,
         }
     }
 
@@ -125,6 +128,7 @@ impl Clone for State {
         self.stride = from.stride;
         self.posts.clone_from(&from.posts);
         self.published.clone_from(&from.published);
+        self.born = from.born;
     }
 }
 

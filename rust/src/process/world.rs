@@ -3,12 +3,13 @@
 use pyo3::prelude::*;
 
 use super::act::{
-    QUIET, aimed, cancel, chosen, complete, first, impossible, kill, post_it, probe, publish, wait,
+    QUIET, aimed, cancel, chosen, complete, first, impossible, kill, post_it, probe, publish, seen,
+    wait,
 };
 use super::label::{self, Kind, Label};
 use super::memo::{Memo, Response};
 use super::op::{NONE, Op};
-use super::state::{Member, Post, State, Status};
+use super::state::{DETACHED, Member, Post, State, Status};
 use crate::por::{Machine, Step};
 
 pub struct World {
@@ -84,6 +85,7 @@ impl Machine for World {
 
     fn run(&mut self, state: &mut State, step: Step) -> PyResult<Label> {
         self.runs += 1;
+        state.born = None;
         let Step { process, choice } = step;
         let member = state.member(process);
         if member.status == Status::Dying {
@@ -172,6 +174,30 @@ impl World {
         }
     }
 
+    /// The send or receive that a process asks for, not yet numbered.
+    fn post(&self, owner: u32, local: u32) -> Post {
+        let (mailbox, send, buffered, payload, key) = match *self.memo.op(local) {
+            Op::Send {
+                mailbox,
+                payload,
+                key,
+                buffered,
+            } => (mailbox, true, buffered, payload, key),
+            Op::Recv { mailbox, want } => (mailbox, false, false, NONE, want),
+            ref op => unreachable!("{op:?} posts nothing"),
+        };
+        Post {
+            mailbox,
+            send,
+            buffered,
+            owner,
+            slot: DETACHED,
+            post: 0,
+            payload,
+            key,
+        }
+    }
+
     /// Do what the process asks; what others can tell of it, and what it is answered.
     fn act(
         &mut self,
@@ -182,35 +208,8 @@ impl World {
         let Step { process, choice } = step;
         let own = Label::of(process, Kind::Own);
         Ok(match *self.memo.op(member.local) {
-            Op::Send {
-                mailbox,
-                payload,
-                key,
-                buffered,
-            } => {
-                let post = Post {
-                    mailbox,
-                    send: true,
-                    buffered,
-                    owner: process,
-                    slot: 0,
-                    post: 0,
-                    payload,
-                    key,
-                };
-                (post_it(state, post), QUIET)
-            }
-            Op::Recv { mailbox, want } => {
-                let post = Post {
-                    mailbox,
-                    send: false,
-                    buffered: false,
-                    owner: process,
-                    slot: 0,
-                    post: 0,
-                    payload: NONE,
-                    key: want,
-                };
+            Op::Send { .. } | Op::Recv { .. } => {
+                let post = self.post(process, member.local);
                 (post_it(state, post), QUIET)
             }
             Op::Wait { timeout, ref slots } => wait(state, step, slots, (timeout, !timeout))?,
@@ -219,12 +218,7 @@ impl World {
                 wait(state, step, slots, (none, false))?
             }
             Op::Probe { mailbox, want, .. } => {
-                let seen = first(state, mailbox, true, want).map(|at| state.posts[at]);
-                let response = seen.map_or(QUIET, |post| Response {
-                    choice: 1,
-                    payload: post.payload,
-                    key: post.key,
-                });
+                let response = seen(state, mailbox, want);
                 (probe(process, mailbox, want), response)
             }
             Op::Cancel(slot) => cancel(state, process, slot)?,
@@ -236,6 +230,7 @@ impl World {
                 daemon,
             } => {
                 self.begin(state, child, local, daemon)?;
+                state.born = Some(child);
                 (aimed(process, Kind::Create, child), QUIET)
             }
             Op::Join(other) if state.member(other).over() => {

@@ -84,6 +84,8 @@ pub struct Search {
     pub depth: AtomicUsize,
     pub frontier: AtomicUsize,
     pub walked: AtomicU64,
+    /// Calm walks that came right, of a hunt.
+    pub right: AtomicU64,
     pub faults: [AtomicU64; FAULTS.len()],
     /// At most one per property, the shortest found.
     pub found: Mutex<Vec<Option<Found>>>,
@@ -124,6 +126,7 @@ impl Search {
             depth: AtomicUsize::new(0),
             frontier: AtomicUsize::new(0),
             walked: AtomicU64::new(0),
+            right: AtomicU64::new(0),
             faults: Default::default(),
             found: Mutex::new((0..properties).map(|_| None).collect()),
             stopped_by: Mutex::new(None),
@@ -281,6 +284,7 @@ impl Search {
                 started.elapsed().as_secs_f64() + earlier.seconds,
                 earlier.states,
                 self.checkpoint.as_ref().map_or(0, |known| known.written()),
+                self.right.load(Relaxed),
             );
             self.heed(py, progress.bind(py).call1(counts).map(|_| ()))?;
         }

@@ -9,7 +9,7 @@ from typing import Any
 from presage.mailbox import comm as steps
 from presage.mailbox import locks
 from presage.mailbox.comm import Activity, TimeoutException
-from presage.process.context import blocking
+from presage.process.context import blocking, meet
 from presage.process.ops import NONE, Recv, Send
 
 
@@ -78,6 +78,9 @@ class Mailbox:
 
     def put(self, payload: Any, size: float = 0, timeout: float | None = None) -> None:
         """Send, and wait until it is received."""
+        if timeout is None:
+            meet(Send(self.name, payload, size=size))
+            return
         comm = self.put_init(payload, size).start()
         blocking(steps.wait_or_withdraw(comm, timeout))
 
@@ -91,6 +94,8 @@ class Mailbox:
 
     def get(self, timeout: float | None = None) -> Any:
         """Receive; after a timeout, raise `TimeoutException` and ask no longer."""
+        if timeout is None:
+            return meet(Recv(self.name)).payload
         return blocking(locks.take(self.name, timeout))
 
     def get_async(self) -> Comm:

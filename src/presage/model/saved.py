@@ -89,6 +89,8 @@ def changes(
         changed = {name: pair for name, pair in told.items() if pair[0] != pair[1]}
         for field, position in automaton.positions.items():
             if old[position] != new[position]:
+                # A field may be called like what presage itself tells of a node.
+                field = f"{field} (field)" if field in changed else field
                 changed[field] = (decode(old[position]), decode(new[position]))
         if changed:
             found[automaton.name] = changed

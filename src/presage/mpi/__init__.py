@@ -3,7 +3,7 @@
 launch        a script as a program of ranks; run, one plain run
 rank          what a rank knows
 mistakes      what scripts do wrong
-module        the module that scripts import
+module        the module that scripts import; extras; environment, what a rank finds around it
 comm, cart    communicators; group
 point         messages of objects; point_buffers of buffers; post, what both are made of
 gather_...    collective calls of objects and buffers; together, how they travel; results
@@ -13,5 +13,13 @@ finish        the end of a rank; races, waiting: what reports say
 """
 
 from presage.mpi.launch import BUFFERINGS, script
+from presage.mpi.waiting import describe, unmatched, waits_for, who_waits
 
-__all__ = ["BUFFERINGS", "script"]
+__all__ = [
+    "BUFFERINGS",
+    "describe",
+    "script",
+    "unmatched",
+    "waits_for",
+    "who_waits",
+]

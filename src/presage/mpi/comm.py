@@ -20,13 +20,18 @@ COMM_TYPE_SHARED = 1
 class Comm(BufferCollectives):
     """A communicator."""
 
+    def __new__(cls, comm: Comm | None = None) -> Any:
+        """Subclasses of scripts call this with a communicator, as mpi4py's do."""
+        return object.__new__(cls)
+
     def __init__(self, comm: Comm | None = None) -> None:
         super().__init__(comm._held if comm is not None else None)
         self._handle: int = comm._handle if comm is not None else 0
 
     @classmethod
     def _of(cls, held: Core | Callable[[], Core]) -> Any:
-        comm = cls()
+        comm = object.__new__(cls)  # a subclass of a script may want arguments
+        Comm.__init__(comm)
         comm._held = held
         return comm
 

@@ -1,32 +1,29 @@
 """An unmodified script as a program: one process for each rank.
 
-The script is compiled once, and run by each rank in a namespace of its own, as `__main__`. Modules
-beside the script are the rank's own, too, so that ranks share nothing; all others are shared.
+The script is compiled once, and run by each rank in a namespace of its own, as `__main__`.
 """
 
 from __future__ import annotations
 
-import builtins
 import importlib.util
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
 
 from presage.errors import BadTarget, explain
 from presage.model.source import place
 from presage.mpi import waiting
+from presage.mpi.environment import Environment
 from presage.mpi.finish import finalize
 from presage.mpi.mistakes import MPIException
-from presage.mpi.module import install
 from presage.mpi.races import refined
 from presage.mpi.rank import begin
 from presage.process.context import current
 from presage.process.program import Process, Program
 
 BUFFERINGS = ("zero", "eager")
+BESIDE_MAX = 100  # modules looked at
 
 
 class Script:
@@ -34,53 +31,27 @@ class Script:
 
     def __init__(self, path: Path, code: CodeType, args: Sequence[str]) -> None:
         self.path = path
-        self.args = tuple(args)
         self._code = code
-        self._folder = str(path.resolve().parent)
+        self._args = tuple(args)
 
     def run(self, main: ModuleType) -> None:
         """Run it once, for the rank at hand."""
-        install()
-        sys.argv = [str(self.path), *self.args]
-        if self._folder not in sys.path:
-            sys.path.insert(0, self._folder)
-        imports = _OwnModules(self._folder)
-        main.__dict__.update(__file__=str(self.path), __builtins__=imports.builtins())
+        main.__dict__["__file__"] = str(self.path)
+        around = Environment(main, self.path, self._args)
+        around.surround(current())
+        around.enter()
+        try:
+            self._run(main)
+            finalize()
+        finally:
+            around.leave()
+
+    def _run(self, main: ModuleType) -> None:
         try:
             exec(self._code, main.__dict__)
         except SystemExit as ended:
             if ended.code not in (None, 0):
                 raise MPIException("abort", f"the script ends with status {ended.code}") from ended
-
-
-class _OwnModules:
-    """Modules that lie beside the script: each rank has its own."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._modules: dict[str, ModuleType] = {}
-
-    def builtins(self) -> dict[str, Any]:
-        return {**vars(builtins), "__import__": self._import}
-
-    def _import(self, name: str, *args: Any, **named: Any) -> Any:
-        sys.modules.update(self._modules)
-        try:
-            return builtins.__import__(name, *args, **named)
-        finally:
-            for module_name, module in list(sys.modules.items()):
-                if self._is_own(module):
-                    self._modules[module_name] = module
-                    del sys.modules[module_name]
-
-    def _is_own(self, module: ModuleType) -> bool:
-        file = getattr(module, "__file__", None)
-        return (
-            isinstance(file, str)
-            and file.startswith(self._folder)
-            and "site-packages" not in file
-            and module.__name__ != "__main__"
-        )
 
 
 def script(
@@ -125,7 +96,7 @@ def _compiled(path: Path) -> CodeType:
                 "give the path of an mpi4py script",
             )
         ) from error
-    if b"numpy" in source and importlib.util.find_spec("numpy") is not None:
+    if _mentions_numpy(path) and importlib.util.find_spec("numpy") is not None:
         importlib.import_module("numpy")  # before its chance is taken under control
     try:
         return compile(source, str(path), "exec", dont_inherit=True)
@@ -137,6 +108,12 @@ def _compiled(path: Path) -> CodeType:
                 "correct it where the text says",
             )
         ) from error
+
+
+def _mentions_numpy(path: Path) -> bool:
+    """Whether the script, or a module beside it, may import NumPy."""
+    beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
+    return any(b"numpy" in file.read_bytes() for file in {path, *beside} if file.is_file())
 
 
 class Body:
@@ -161,8 +138,6 @@ class Body:
             self._ranks,
             eager=self._eager,
             strict=self._strict,
-            main=main,
             places=self._places,
         )
-        current().at_end.append(finalize)
         self._made.run(main)

@@ -1,12 +1,10 @@
 """The module that scripts import as `mpi4py.MPI`, and the package around it.
 
-It is installed when a rank starts: in presage's own interpreter nothing called `mpi4py` is needed,
-and one that is installed is put back by `uninstall`.
+A rank finds it in `sys.modules` while it runs; an mpi4py that is installed is not touched.
 """
 
 from __future__ import annotations
 
-import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
@@ -153,21 +151,3 @@ def _build() -> dict[str, ModuleType]:
 
 
 MODULES = _build()
-_before: dict[str, ModuleType | None] = {}
-
-
-def install() -> None:
-    """From now on, `mpi4py` is presage's."""
-    if sys.modules.get("mpi4py") is not MODULES["mpi4py"]:
-        _before.update({name: sys.modules.get(name) for name in MODULES})
-        sys.modules.update(MODULES)
-
-
-def uninstall() -> None:
-    """`mpi4py` is what it was before."""
-    for name, module in _before.items():
-        if module is None:
-            sys.modules.pop(name, None)
-        else:
-            sys.modules[name] = module
-    _before.clear()

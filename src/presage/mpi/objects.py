@@ -7,15 +7,10 @@ Plain values stay readable in traces. Others are pickled as mpi4py does it, each
 from __future__ import annotations
 
 import pickle
-import sys
-from collections.abc import Callable
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 from presage.mpi.mistakes import invalid
-from presage.mpi.rank import here, where
-
-T = TypeVar("T")
+from presage.mpi.rank import where
 
 OBJECT = "object"
 PICKLE = "pickle"
@@ -28,7 +23,7 @@ def pack(value: Any) -> tuple[str, Any]:
     if _is_plain(value, DEPTH_MAX):
         return OBJECT, value
     try:
-        return PICKLE, _as_rank(here().main, lambda: pickle.dumps(value, protocol=5))
+        return PICKLE, pickle.dumps(value, protocol=5)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise invalid(
             f"an object of type {type(value).__name__} cannot be sent, at {where()}: {error}"
@@ -39,7 +34,7 @@ def unpack(packed: tuple[str, Any]) -> Any:
     """The value that was sent."""
     form, data = packed
     if form == PICKLE:
-        return _as_rank(here().main, lambda: pickle.loads(data))
+        return pickle.loads(data)
     return data
 
 
@@ -54,15 +49,3 @@ def _is_plain(value: Any, depth: int) -> bool:
     if kind is dict:
         return all(_is_plain(k, depth - 1) and _is_plain(v, depth - 1) for k, v in value.items())
     return False
-
-
-def _as_rank(main: ModuleType, work: Callable[[], T]) -> T:
-    before = sys.modules.get("__main__")
-    sys.modules["__main__"] = main
-    try:
-        return work()
-    finally:
-        if before is None:
-            del sys.modules["__main__"]
-        else:
-            sys.modules["__main__"] = before

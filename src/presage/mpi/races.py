@@ -86,17 +86,6 @@ def _told(post: Post) -> str:
     return f"a message of {post.owner} with tag {post.op.key[1]}"
 
 
-def category(kind: str, failing: Sequence[Taken], passing: Sequence[Taken] | None) -> str:
-    """What to call a violation of a script, given a run that has it and one that has none.
-
-    It is a race if other orders of arrival avoid it. A run that fails may end before the message
-    that would have avoided it is sent: so the run that passes is looked at, too.
-    """
-    if kind not in ("exception", "deadlock") or passing is None:
-        return kind
-    return RACE if races(passing) or races(failing) else kind
-
-
 def passing_run(program: Program, tries: int = 64) -> list[Taken] | None:
     """A run, among so many in random order, that ends well."""
     for seed in range(tries):
@@ -108,13 +97,6 @@ def passing_run(program: Program, tries: int = 64) -> list[Taken] | None:
         if world.is_over and not any(member.failed for member in world.members.values()):
             return steps
     return None
-
-
-def hazards(zero: set[str], eager: set[str]) -> set[str]:
-    """What to say of a script, given what was found without and with buffering of sends."""
-    if "deadlock" in zero and not eager:
-        return (zero - {"deadlock"}) | {HAZARD}
-    return zero | eager
 
 
 def refined(program: Program, kind: str, text: str, failing: Sequence[Taken]) -> tuple[str, str]:

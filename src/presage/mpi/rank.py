@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from presage.errors import BadCall, explain
@@ -61,7 +61,6 @@ class Rank:
     size: int
     eager: bool
     strict: bool  # whether what is left open at the end is reported
-    main: ModuleType
     world: Core
     own: Core  # of COMM_SELF
     places: dict[tuple[str, int, int], str]  # of collective calls, of all ranks: for reports
@@ -88,13 +87,12 @@ def begin(
     *,
     eager: bool,
     strict: bool,
-    main: ModuleType,
     places: dict[tuple[str, int, int], str],
 ) -> Rank:
     """The running process becomes a rank."""
     world = Core("world", tuple(range(size)), number, "MPI_COMM_WORLD")
     own = Core(f"self{number}", (number,), 0, "MPI_COMM_SELF")
-    rank = Rank(number, size, eager, strict, main, world, own, places, [world, own])
+    rank = Rank(number, size, eager, strict, world, own, places, [world, own])
     current().notes[NOTE] = rank
     return rank
 

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from presage.mpi.launch import script
-from presage.mpi.module import uninstall
 from presage.mpi.waiting import who_waits
 from presage.process.context import current, is_running
 from presage.process.fence import Fence
 from presage.process.ops import Sleep
 from presage.process.program import Program
-from presage.process.world import ProcessWorld
+from presage.process.world import Choice, ProcessWorld
 
 MOMENT = 1e-6
 
@@ -65,7 +64,7 @@ def mpirun(
 ) -> Outcome:
     """Run a script once, as fast as it goes; what it prints is printed."""
     program = script(path, ranks, args, "eager", strict=False)
-    before = sys.stdout, sys.argv, list(sys.path)
+    before = sys.stdout
     out = Tagged(sys.stdout) if tagged else None
     try:
         if out is not None:
@@ -75,25 +74,33 @@ def mpirun(
     finally:
         if out is not None:
             out.close_lines()
-        sys.stdout, sys.argv, sys.path[:] = before[0], before[1], before[2]
-        uninstall()
+        sys.stdout = before
 
 
 def play(program: Program) -> Outcome:
     """Take steps until there are none, or something fails."""
     world = ProcessWorld(program)
     clocks = dict.fromkeys(world.members, 0.0)
+    now, could = 0.0, set(clocks)
     while True:
         for member in world.members.values():
             if member.failed is not None:
                 return Outcome(member.failed.kind, f"{member.live.name}: {member.failed.text}")
         enabled = world.enabled()
+        for name in {step.process for step in enabled} - could:  # it has waited until now
+            clocks[name] = max(clocks[name], now)
+        could = {step.process for step in enabled}
         if not enabled:
             break
-        step = min(enabled, key=lambda choice: clocks[choice.process])
-        op = world.members[step.process].live.at
-        clocks[step.process] += op.seconds if isinstance(op, Sleep) else MOMENT
+        step = min(enabled, key=lambda step: clocks[step.process] + _takes(world, step))
+        clocks[step.process] += _takes(world, step)
+        now = max(now, clocks[step.process])
         world.take(step)
     if world.is_over:
         return Outcome("ok")
     return Outcome("deadlock", who_waits(world))
+
+
+def _takes(world: ProcessWorld, step: Choice) -> float:
+    op = world.members[step.process].live.at
+    return op.seconds + MOMENT if isinstance(op, Sleep) else MOMENT

@@ -26,6 +26,8 @@ from presage.process.ops import (
     WaitAny,
 )
 
+WAITS = [WaitAny((slot,)) for slot in range(64)]
+
 T = TypeVar("T")
 Asking: TypeAlias = Generator[Op, Response, T]
 
@@ -112,7 +114,8 @@ _running = _Running()
 
 def current() -> Context:
     """The process that is running."""
-    if not _running.stack:
+    stack = _running.stack
+    if not stack:
         raise BadCall(
             explain(
                 "no process is running here",
@@ -120,7 +123,7 @@ def current() -> Context:
                 "call it from the body of a process: `Program({'name': Process(body)})`",
             )
         )
-    return _running.stack[-1]
+    return stack[-1]
 
 
 def is_running() -> bool:
@@ -137,12 +140,9 @@ def leave() -> None:
     _running.stack.pop()
 
 
-def blocking(asking: Asking[T]) -> T:
-    """Run a library's generator to its end, from a plain function."""
-    context = current()
-    ask = context.ask
-    if ask is None:
-        asking.close()
+def _blocks(context: Context) -> Callable[[Op], Response]:
+    """What a plain function asks the world with; a coroutine is told that it has to await."""
+    if context.ask is None:
         raise BadCall(
             explain(
                 f"process `{context.name}` is a coroutine and called a function that blocks",
@@ -150,6 +150,30 @@ def blocking(asking: Asking[T]) -> T:
                 "use `presage.mailbox.aio` there, and `await` what it gives",
             )
         )
+    return context.ask
+
+
+def meet(op: Send | Recv) -> Response:
+    """Post and wait until it is complete, from a plain function: `blocking(exchange(op))`, faster.
+
+    Processes are run again and again, and most of what they do is this.
+    """
+    context = current()
+    ask = _blocks(context)
+    slot = context.take()
+    ask(op)
+    response = ask(WAITS[slot] if slot < len(WAITS) else WaitAny((slot,)))
+    context.give_back(slot)
+    return response
+
+
+def blocking(asking: Asking[T]) -> T:
+    """Run a library's generator to its end, from a plain function."""
+    try:
+        ask = _blocks(current())
+    except BadCall:
+        asking.close()
+        raise
     try:
         op = next(asking)
         while True:

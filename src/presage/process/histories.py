@@ -239,8 +239,9 @@ class Histories:
 
     def _first(self, process: int, how: Process) -> int:
         live, guide = self._start(process, how, [], None)
-        first: int = self._file(live, guide, process, None, NOTHING_TOLD)[0]
+        first, *others = self._file(live, guide, process, None, NOTHING_TOLD)
         self._locals[first] = self._locals[first]._replace(begins=how)
+        self._check([first, *others][-1])
         return first
 
     def _start(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
@@ -20,7 +21,7 @@ from presage.process.program import Program
 from presage.search import checkpoint as disk
 from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
-from presage.search.findings import add, findings, missed, save, suspected, violation_of
+from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact
 from presage.search.programs import Exploring, Telling, check_program, refuse_options
@@ -57,6 +58,8 @@ class Progress:
     seconds: float
     resumed_from: int = 0  # states in the checkpoint that it went on from
     checkpoints: int = 0  # written by this process
+    right: int = 0  # calm walks of a hunt that came right
+    suspect: int | None = None  # steps of the execution whose critical transition is looked for
 
 
 class ProgressLine(Protocol):
@@ -105,7 +108,7 @@ def check(
         return check_program(system, exploring, telling, _program_teller(progress))
     search, reduction = settled(search, reduction)
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
-    limits = _limits(search, seed, counts | {"walks": walks})
+    limits = _limits(search, seed, seconds, counts | {"walks": walks})
     limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
     settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
@@ -140,7 +143,7 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         memory_mib = limits["memory_mib"]
         kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
         kernel = build(system, bridge, symmetry=how.symmetry)
-        limits["progress"] = _teller(system, telling.progress)
+        limits["progress"] = (teller := partial(_teller, system, telling.progress))()
         kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
         raw = _searched(kernel, system, how, kept)
         report = _report(system, search, limits["seed"], raw, target, parameters)
@@ -149,7 +152,7 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         tell_calm(report, calm=how.calm)
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, how.bounds, how.hunt)
+        _conclude(kernel, bridge, watch, report, raw, how.bounds, how.hunt, teller)
     save(report, telling.traces)
     return report
 
@@ -170,16 +173,18 @@ def _conclude(
     raw: dict[str, Any],
     limits: Limits,
     settings: Hunt,
+    teller: Teller,
 ) -> None:
     """Confirm what was found, then look at what only the whole graph, or walks, can tell."""
     system = bridge.system
     hunting.tell(report, raw)
     _judge(system, bridge, raw, report)
     for finding in findings(raw):
-        add(system, watch, report, finding, shrinks=report.search != "bfs")
+        shrinks = report.search != "bfs"
+        add(system, watch, report, finding, shrinks=shrinks, seconds=limits.seconds)
     for found in examine(bridge, kernel, watch, report, limits):
         report.violations.append(violation_of(system, report, found, found.prop))
-    suspected(system, watch, report, raw, settings, limits.seconds)
+    suspected(system, watch, report, raw, settings, limits.seconds, teller)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     missed(system, report)
 
@@ -217,7 +222,9 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     )
 
 
-def _limits(search: str, seed: int, limits: dict[str, Any]) -> dict[str, Any]:
+def _limits(
+    search: str, seed: int, seconds: float | None, limits: dict[str, Any]
+) -> dict[str, Any]:
     """`limits` with what is left out filled in; refuses what leaves nothing to do."""
     if search not in SEARCHES:
         known = ", ".join(f"`{name}`" for name in SEARCHES)
@@ -233,6 +240,14 @@ def _limits(search: str, seed: int, limits: dict[str, Any]) -> dict[str, Any]:
                     f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
+    if seconds is not None and not seconds > 0:
+        raise BadSystem(
+            explain(
+                f"`seconds` is {seconds}",
+                "a time that was over before it began, or no number at all",
+                "give `seconds` above 0, or leave it out",
+            )
+        )
     if not 0 <= seed < 2**64:
         raise BadSystem(
             explain(
@@ -250,7 +265,10 @@ def _limits(search: str, seed: int, limits: dict[str, Any]) -> dict[str, Any]:
     return limits
 
 
-def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None] | None:
+def _teller(
+    system: System, progress: ProgressLine | None, suspect: int | None = None, spent: float = 0.0
+) -> Callable[..., None] | None:
+    """What the kernel calls; `suspect` is how long the execution is that it looks at."""
     if progress is None:
         return None
 
@@ -260,7 +278,8 @@ def _teller(system: System, progress: ProgressLine | None) -> Callable[..., None
         known = zip(system.properties, ends, decided[1:], strict=True)
         properties = {prop.name: end if sure else "open" for prop, end, sure in known}
         numbers = (unique, generated, depth, frontier, walks, handler_runs)
-        progress.update(Progress(*numbers, properties, seconds, *saved))
+        snapshot = Progress(*numbers, properties, spent + seconds, *saved)
+        progress.update(replace(snapshot, suspect=suspect))
 
     return tell
 

@@ -7,6 +7,7 @@ the execution that recovers and has most in common with it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +35,16 @@ class Located:
 
 
 def locate(
-    system: System, watch: Watch, suspect: Suspect, settings: Hunt, seconds: float | None
+    system: System,
+    watch: Watch,
+    suspect: Suspect,
+    settings: Hunt,
+    seconds: float | None,
+    progress: Callable[..., None] | None = None,
 ) -> Located:
     """Find the critical transition of `suspect`, and confirm it on live code."""
-    found = suspect.locate(settings.recovery_walks, settings.region, settings.samples, seconds)
+    effort = (settings.recovery_walks, settings.region, settings.samples)
+    found = suspect.locate(*effort, seconds, progress)
     critical: int | None = found["critical"]
     turn = found["tried"] if critical is None else critical
     kept = len(suspect) if suspect.at_rest else min(len(suspect), turn + settings.tail)
@@ -77,6 +84,12 @@ def evidence(found: dict[str, Any], settings: Hunt) -> str:
             f"time ran out; walks still recovered after step {found['live']:,}: allow more"
             " `--seconds`, or fewer walks from each place, to find the critical transition"
         )
+    if found["slow"]:
+        return (
+            f"after step {found['tried']:,} none of {walks} walks of {length:,} steps recovered,"
+            " but a longer one did: raise the walk length to find the critical transition, if"
+            " there is one"
+        )
     if found["critical"] is None and found["tried"] == 0:
         return (
             f"not even walks from the start recovered ({walks} of {length:,} steps): either it"
@@ -92,8 +105,22 @@ def evidence(found: dict[str, Any], settings: Hunt) -> str:
             f"exact: it holds in none of the {found['states']:,} states that can follow without"
             " further faults"
         )
+    return f"none of {_walks(found)} recovered{confidence(walks)}"
+
+
+def confidence(walks: int) -> str:
+    """What it says that none of so many walks recovered."""
     share = 1 - DOUBT ** (1 / walks)
-    return (
-        f"none of {walks} walks of {length:,} steps recovered: with {1 - DOUBT:.0%} confidence"
-        f" fewer than {share:.1%} would"
-    )
+    return f": with {1 - DOUBT:.0%} confidence fewer than {share:.1%} would"
+
+
+def _walks(found: dict[str, Any]) -> str:
+    """The walks from the critical place: how many, and how they ended."""
+    rested, walks, most = found["rested"]
+    length = f"{found['length']:,} steps"
+    if not rested:
+        return f"{walks} walks of {length}"
+    at_rest = f"came to rest within {most:,} step{'' if most == 1 else 's'}"
+    if rested == walks:
+        return f"{walks} walks, which all {at_rest},"
+    return f"{walks} walks, of which {rested} {at_rest} and the others were {length} long,"

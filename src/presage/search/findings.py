@@ -7,6 +7,7 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,12 @@ from presage.trace.trace import Trace
 
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
 EXACT = "exact"
+LEFT_LONG = (
+    "the trace may be longer than it need be: making it shorter took as long as the search may"
+)
+
+# Makes what the kernel tells of its progress: how long the suspect is, and the seconds spent.
+Teller = Callable[[int, float], Callable[..., None] | None]
 
 
 def findings(raw: dict[str, Any]) -> list[Finding]:
@@ -34,15 +41,28 @@ def findings(raw: dict[str, Any]) -> list[Finding]:
     ]
 
 
-def add(system: System, watch: Watch, report: Report, finding: Finding, *, shrinks: bool) -> None:
-    """Confirm a finding on live code; a violation goes into the report with its trace."""
+def add(
+    system: System,
+    watch: Watch,
+    report: Report,
+    finding: Finding,
+    *,
+    shrinks: bool,
+    seconds: float | None = None,
+) -> None:
+    """Confirm a finding on live code; a violation goes into the report with its trace.
+
+    Making it shorter may take as many `seconds` again as the search.
+    """
     confirmed = confirm(system, watch, finding)
     prop = confirmed.prop
     if prop is not None and prop.kind == "sometimes":
         return
     if shrinks:
         try:
-            confirmed = shrink(system, watch, confirmed)
+            confirmed, done = shrink(system, watch, confirmed, seconds)
+            if not done:
+                report.notes.append(LEFT_LONG)
         except KeyboardInterrupt:
             report.notes.append("interrupted while the trace was made shorter: it is as found")
     report.violations.append(violation_of(system, report, confirmed, prop))
@@ -120,15 +140,21 @@ def suspected(
     raw: dict[str, Any],
     settings: Hunt,
     seconds: float | None,
+    teller: Teller,
 ) -> None:
     """Find the critical transition of each suspect of a hunt."""
     for suspect in raw.get("suspects", ()):
-        located = locate(system, watch, suspect, settings, seconds)
+        progress = teller(len(suspect), report.seconds + _locating(report))
+        located = locate(system, watch, suspect, settings, seconds, progress)
         if report.hunted is not None:
             spent = report.hunted.locating + located.seconds
             report.hunted = replace(report.hunted, locating=spent)
         report.violations.append(_suspect(system, report, located))
         report.properties[report.violations[-1].prop] = "violated"
+
+
+def _locating(report: Report) -> float:
+    return report.hunted.locating if report.hunted is not None else 0.0
 
 
 def _suspect(system: System, report: Report, located: Located) -> Violation:

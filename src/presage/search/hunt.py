@@ -138,11 +138,27 @@ def tell(report: Report, raw: Mapping[str, Any]) -> None:
     bound = f"executions of up to {hunted.choices} choices"
     extent = "all executions" if hunted.complete else bound
     walked = hunted.live + hunted.rest + hunted.long
-    typical = f", half of them within {hunted.within(0.5):,} steps" if hunted.live else ""
     report.notes.append(
-        f"{walked:,} calm walks, from {extent} and from random ones: {hunted.live:,} came right"
-        f"{typical}, {hunted.rest:,} came to rest before, {hunted.long:,} did neither"
+        f"{_plural(walked, 'calm walk')}, from {extent} and from random ones:"
+        f" {hunted.live:,} came right{_typical(hunted)}, {hunted.rest:,} came to rest before,"
+        f" {hunted.long:,} did neither"
     )
+
+
+def _typical(hunted: Hunted) -> str:
+    """How long walks took that came right."""
+    half, most = hunted.within(0.5), hunted.within(1)
+    if half is None or most is None:
+        return ""
+    if most == 0:
+        return " where they began"
+    if half == 0:
+        return f" (half of them where they began, all within {_plural(most, 'step')})"
+    return f" (half of them within {_plural(half, 'step')}, all within {most:,})"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def begun(system: System, prefix: Trace) -> tuple[int, list[int]]:

@@ -7,13 +7,11 @@ is wrong on some machine, so both are explored, and what happens in only one of 
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from presage.mpi.launch import BUFFERINGS, script
-from presage.mpi.module import uninstall
 from presage.mpi.races import HAZARD
 from presage.search.check import check
 from presage.search.report import Report
@@ -26,16 +24,11 @@ def check_script(
     path: str | Path, ranks: int, args: Sequence[str] = (), buffering: str = BOTH, **options: Any
 ) -> Report:
     """Check a script run by `ranks` processes; `options` are those of `check`."""
-    before = sys.argv, list(sys.path)
     reports = []
-    try:
-        for way in BUFFERINGS if buffering == BOTH else (buffering,):
-            target = target_of(path, ranks, args, way)
-            program = script(path, ranks, args, way)
-            reports.append(check(program, **{**options, "target": target}))
-    finally:
-        sys.argv, sys.path[:] = before
-        uninstall()
+    for way in BUFFERINGS if buffering == BOTH else (buffering,):
+        target = target_of(path, ranks, args, way)
+        program = script(path, ranks, args, way)
+        reports.append(check(program, **{**options, "target": target}))
     return _together(reports)
 
 

@@ -10,27 +10,34 @@ Invariant: what is returned has been executed and breaks the same property.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from presage.errors import BadChoice, NotEnabled
 from presage.model.event import Event
 from presage.model.system import System
 from presage.model.world import World
 from presage.search.confirm import Confirmed, Run
-from presage.search.watch import Watch
+from presage.search.watch import NOW, Watch
 
 STEPS_MAX = 200_000  # live steps spent on one violation
 
 Taken = tuple[Event, tuple[int, ...]]
 
 
-def shrink(system: System, watch: Watch, confirmed: Confirmed) -> Confirmed:
-    """A shorter execution with the same violation, or `confirmed` itself."""
+def shrink(
+    system: System, watch: Watch, confirmed: Confirmed, seconds: float | None = None
+) -> tuple[Confirmed, bool]:
+    """A shorter execution with the same violation, or `confirmed` itself; and whether there was
+    time to try all."""
     spent = 0
+    end = NOW() + (inf if seconds is None else seconds)
     best = confirmed
     size = max(len(best.steps) // 2, 1)
     while size:
         start, shorter = 0, False
         while start < len(best.steps) and spent < STEPS_MAX:
+            if NOW() >= end:
+                return best, False
             kept = _taken(best)
             attempt = _attempt(system, watch, best, kept[:start] + kept[start + size :])
             spent += len(kept)
@@ -41,7 +48,7 @@ def shrink(system: System, watch: Watch, confirmed: Confirmed) -> Confirmed:
         # A piece that could not go may go now that others are gone: repeat at this size.
         if not (shorter and spent < STEPS_MAX):
             size //= 2
-    return best
+    return best, True
 
 
 def _taken(confirmed: Confirmed) -> list[Taken]:

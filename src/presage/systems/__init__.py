@@ -1,9 +1,9 @@
 """Systems shipped with presage: classic models whose state counts are published, and real bugs.
 
-Each module has a function `system(...)`, or `program(...)` for programs of processes, whose keyword
-arguments are its parameters, and is written with public names only: read one as an example of how
-to write your own. Names are the targets of `presage check`; modules are imported only when asked
-for.
+Each module has a function `system(...)`, or `program(...)` if it is made of processes, whose
+keyword arguments are its parameters, and is written with public names only: read one as an example
+of how to write your own. Names are the targets of `presage check`; modules are imported only when
+asked for.
 """
 
 from __future__ import annotations

@@ -6,11 +6,12 @@ of all fixes that were still missing when it was found. `--set bug=ID` names a p
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from presage import PresageError
+from presage import Hunt, PresageError
 
 CORRECT = "none"  # the profile in which nothing is missing
 C2 = "C2"  # no single step is critical: the system keeps moving, and is live too rarely to be seen
@@ -29,6 +30,24 @@ class Bug:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # for the system's `system(...)`
     critical: str | None = None  # the step after which nothing recovers, or C2; None: not stated
     provenance: str = ""  # where it was described
+    others: tuple[str, ...] = ()  # other steps that are critical, for other ways to the same death
+    hunt: Hunt = field(default_factory=Hunt)  # settings by which hunts find it
+
+    @builtins.property
+    def expected(self) -> tuple[str, ...]:
+        """Every step that may be critical, that which is told of the bug first."""
+        return ((self.critical,) if self.critical is not None else ()) + self.others
+
+    @builtins.property
+    def options(self) -> str:
+        """The settings of its hunt that are not the usual, as a command line has them."""
+        own = [(each.name, getattr(self.hunt, each.name)) for each in fields(Hunt)]
+        usual = Hunt()
+        return " ".join(
+            f"--{name.replace('_', '-')} {value}"
+            for name, value in own
+            if value != getattr(usual, name)
+        )
 
 
 class UnknownProfile(PresageError):

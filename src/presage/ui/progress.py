@@ -43,6 +43,10 @@ class Snapshot(Protocol):
     def resumed_from(self) -> int: ...
     @property
     def checkpoints(self) -> int: ...
+    @property
+    def right(self) -> int: ...
+    @property
+    def suspect(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -128,12 +132,19 @@ class Progress:
 
     def _facts(self, snapshot: Snapshot) -> list[str]:
         """How far it is and how fast, the most important first."""
+        if snapshot.suspect is not None:
+            return [
+                f"locating the critical transition, at step {snapshot.depth:,}"
+                f" of {snapshot.suspect:,}",
+                f"{snapshot.generated:,} transitions",
+            ]
         if self.walked:
             done = _of(snapshot.walks, self.limits.walks)
             return [
                 f"{done} execution{'' if snapshot.walks == 1 else 's'}",
                 f"{snapshot.generated:,} transitions",
                 f"{rate(snapshot):,.0f}/s",
+                *([f"{snapshot.right:,} walks came right"] if snapshot.right else []),
             ]
         return [
             f"depth {_of(snapshot.depth, self.limits.depth)}",
@@ -155,7 +166,7 @@ class Progress:
 
     def _bar(self, snapshot: Snapshot) -> str:
         share = self.limits.share(snapshot)
-        if share is None or self.theme.width < 100:
+        if share is None or snapshot.suspect is not None or self.theme.width < 100:
             return ""
         full = round(share * BAR_COLUMNS)
         symbol = self.theme.symbol

@@ -44,8 +44,12 @@ def _headline(report: Report, theme: Theme) -> str:
         spans.append(Span(f"{', ' if spans else ''}{text}", "bad"))
     good = sum(status in ("held", "reached") for status in report.properties.values())
     held = f"{_plural(good, 'property')} held{_extent(report)}"
+    if not report.properties:
+        held = f"no exception{_extent(report)}; there are no properties"
+    elif not good:
+        held = "nothing held"
     if good or not spans:
-        spans.append(Span(f"{', ' if spans else ''}{held if good else 'nothing held'}", "strong"))
+        spans.append(Span(f"{', ' if spans else ''}{held}", "strong"))
     numbers = [_plural(report.unique, "state"), _plural(report.generated, "transition")]
     if report.hunted is not None:  # it remembers some of the states it meets
         del numbers[0]

@@ -40,12 +40,10 @@ def render(systems: Iterable[Listed], theme: Theme) -> str:
     """The listing, without a newline at its end."""
     lines: list[str] = []
     for system in systems:
-        name = Span(pad(system.name, NAME_COLUMNS), "strong")
-        first, *rest = theme.wrap(" " * NAME_COLUMNS, system.summary)
-        if len(system.name) >= NAME_COLUMNS:
-            lines += [theme.line(name), first, *rest]
-        else:
-            lines += [theme.line(name, Span(first[NAME_COLUMNS:])), *rest]
+        columns = max(NAME_COLUMNS, len(system.name) + 2)
+        name = Span(pad(system.name, columns), "strong")
+        first, *rest = theme.wrap(" " * columns, system.summary)
+        lines += [theme.line(name, Span(first[columns:])), *rest]
         for setting in system.parameters:
             lines += _setting(setting, theme)
         lines.append("")

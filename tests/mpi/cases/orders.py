@@ -63,10 +63,6 @@ def races():
     )
 
 
-def head_to_head(put, get):
-    return [put, get]
-
-
 def hazards():
     label = kind = "buffer-hazard"
     other = "other = 1 - rank"
@@ -91,6 +87,10 @@ def hazards():
             by_all(other, put, get),
             by_all(other, f"request = {early}", put, "request.wait()"),
         )
+
+
+def hazards_of_many():
+    label = kind = "buffer-hazard"
     for ranks in (3, 4):
         ring = ["comm.send(rank, dest=(rank + 1) % size)", "comm.recv(source=(rank - 1) % size)"]
         swap = "comm.sendrecv(rank, dest=(rank + 1) % size, source=(rank - 1) % size)"
@@ -158,6 +158,10 @@ def inputs():
             by_all(told.format(right[name]), call),
             DEADLOCK,
         )
+
+
+def more_inputs():
+    label = "input-hazard"
     sends = "for n in range({}):\n    comm.send(n, dest=1)\ncomm.send(None, dest=1)"
     reads = "while comm.recv(source=0) is not None:\n    pass"
     faulty = reads.replace(" is not None", "")
@@ -192,5 +196,5 @@ def inputs():
 
 
 def cases():
-    for make in (races, hazards, inputs):
+    for make in (races, hazards, hazards_of_many, inputs, more_inputs):
         yield from make()

@@ -222,3 +222,12 @@ def test_a_process_that_only_tests_is_made_to_wait():
         assert report["spun"] > 0
     assert kernel(run, [buffered(0)], spins=2).explore("odpor")["traces"] == 3
     assert kernel(run, [SLEEP_OP], spins=2).search()["findings"][0][0] == "deadlock"
+
+
+def test_a_child_that_fails_at_once_is_found():
+    def child():
+        raise AssertionError("no good")
+        yield
+
+    scripts = [[(CREATE, (2,))], [SLEEP_OP]]
+    assert findings(*scripts, created=[child]) == [("failure", (2, 0))]

@@ -262,6 +262,8 @@ def test_liveness_and_deadlock_are_told_apart():
         ({"states": 0}, "`states` is 0"),
         ({"threads": 0}, "`threads` is 0"),
         ({"walks": 0}, "`walks` is 0"),
+        ({"seconds": -1}, "`seconds` is -1"),
+        ({"seconds": float("nan")}, "`seconds` is nan"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, said):

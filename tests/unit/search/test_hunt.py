@@ -209,8 +209,17 @@ def test_the_evidence_says_which_of_maces_conditions_it_is():
         "states": None,
         "length": 400,
         "in_time": True,
+        "slow": False,
+        "rested": (0, 20, 0),
     }
     assert "not even walks from the start" in evidence(found, SMALL)
     found |= {"tried": 300, "live": 150}
     assert "walks still recovered after step 150" in evidence(found, SMALL)
     assert "time ran out" in evidence(found | {"in_time": False}, SMALL)
+    assert "but a longer one did" in evidence(found | {"slow": True}, SMALL)
+    found |= {"critical": 3}
+    assert evidence(found, SMALL).startswith("none of 20 walks of 400 steps recovered: with 95%")
+    rested = evidence(found | {"rested": (20, 20, 7)}, SMALL)
+    assert rested.startswith("none of 20 walks, which all came to rest within 7 steps, recovered")
+    rested = evidence(found | {"rested": (5, 20, 1)}, SMALL)
+    assert "of which 5 came to rest within 1 step and the others were 400 steps long," in rested

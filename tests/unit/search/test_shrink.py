@@ -80,14 +80,14 @@ def test_padding_goes_and_the_violation_stays():
     padded = execution(system, one_token, PADDED)
     assert len(padded.steps) > 75
     with Watch() as watch:
-        shorter = shrink(system, watch, padded)
+        shorter, done = shrink(system, watch, padded)
     assert [str(taken.event) for taken in shorter.steps] == [
         "make",
         "make",
         "Token a -> a",
         "Token a -> a",
     ]
-    assert (shorter.prop, shorter.why) == (padded.prop, padded.why)
+    assert done and (shorter.prop, shorter.why) == (padded.prop, padded.why)
     assert [taken.index for taken in shorter.steps] == [1, 2, 3, 4]
 
 
@@ -110,7 +110,7 @@ def test_what_is_shortest_already_is_left_alone():
     system = System({"a": Busy()}, properties=[one_token])
     shortest = execution(system, one_token, ["make", "make", "Token", "Token"])
     with Watch() as watch:
-        assert shrink(system, watch, shortest) is shortest
+        assert shrink(system, watch, shortest) == (shortest, True)
 
 
 def test_a_step_property_is_shrunk_to_its_step():
@@ -124,8 +124,15 @@ def test_a_step_property_is_shrunk_to_its_step():
     system = System({"a": Small()}, properties=[noise_grows])
     padded = execution(system, noise_grows, ["turn"] * 30 + ["pad"] + ["turn"] * 30 + ["pad"])
     with Watch() as watch:
-        shorter = shrink(system, watch, padded)
-    assert [str(taken.event) for taken in shorter.steps] == ["pad", "pad"]
+        shorter, done = shrink(system, watch, padded)
+    assert done and [str(taken.event) for taken in shorter.steps] == ["pad", "pad"]
+
+
+def test_without_time_the_execution_is_left_as_it_is():
+    system = System({"a": Busy()}, properties=[one_token])
+    padded = execution(system, one_token, PADDED)
+    with Watch() as watch:
+        assert shrink(system, watch, padded, seconds=0) == (padded, False)
 
 
 def test_a_violation_of_the_initial_state_has_nothing_to_shrink():

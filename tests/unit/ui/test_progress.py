@@ -29,6 +29,8 @@ class Snapshot:
     )
     resumed_from: int = 0
     checkpoints: int = 0
+    right: int = 0
+    suspect: int | None = None
 
 
 class Terminal(io.StringIO):
@@ -47,6 +49,14 @@ def test_three_lines_tell_whether_waiting_pays(snapshot: Compare, width: int, as
     lines = shown.lines(Snapshot())
     assert len(lines) == 3
     snapshot(f"progress-{'ascii-' * ascii}{width}", "\n".join(lines))
+
+
+def test_a_hunt_tells_how_many_walks_came_right_and_where_it_locates() -> None:
+    shown = progress(io.StringIO(), limits=Limits(walks=10_000), walked=True)
+    told = "checking RandTree: 3/10,000 executions, 41,208 transitions, 4,906/s, 7 walks came right"
+    assert shown.line(Snapshot(walks=3, right=7)) == f"{told}, 8 s"
+    told = "locating the critical transition, at step 9 of 204, 41,208 transitions, 8 s"
+    assert shown.line(Snapshot(suspect=204)) == f"checking RandTree: {told}"
 
 
 def test_walks_tell_how_many_executions_are_done() -> None:

@@ -5,6 +5,9 @@ that Zave found in the published protocol. Left out: bugs of which only the numb
 (CrystalBall's third), and Zave's nodes that come back under the same identifier, which only ever
 did harm as CB-CH1 here.
 
+CH-13 kills in two steps: after the reset walks still recover now and then, as long as somebody
+knows who was lost; the last to hear of it is the critical one.
+
 Recovery, the push to an old predecessor and more ways to learn of others came later and mask
 CH-succ, CH-2 and CH-8, which therefore belong to the era of 2006.
 """
@@ -73,7 +76,7 @@ BUGS: tuple[Bug, ...] = (
         "liveness",
         "all_nodes",
         {"bug": "CH-13", "resets": 1},
-        "reset",
+        "connection to n1",
         COMMENT,
     ),
     Bug(

@@ -3,12 +3,16 @@
 The comments in Mace's source number them MT1 to MT11; nothing is left of number 9. The last two are
 not historic fixes: MT-12 is a mutation, MT-13 what Mace does to this day.
 
+Which step is critical depends on what else is under way: with MT-6 it is the timer by which a piece
+is taken back, if all that can still be acknowledged is higher than what is left in flight.
+
 The fix of MT-11, by which a receiver gives up a connection with a gap that is never filled, masks
 MT-3 and most of MT-1 and MT-5; so it is missing in their profiles, too.
 """
 
 from __future__ import annotations
 
+from presage import Hunt
 from presage.systems.catalogue import C2, Bug
 
 PROFILES: dict[str, frozenset[str]] = {
@@ -103,6 +107,7 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "MT-6", "messages": 3},
         ACK,
         COMMENT,
+        others=("retransmit",),
     ),
     Bug(
         "MT-7",
@@ -157,5 +162,7 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "MT-13", "messages": 1, "traffic": "both", "reorder": False},
         C2,
         "what Mace does",
+        # It ends by chance, after thousands of steps; the correct version takes a few hundred.
+        hunt=Hunt(walk_length=1_000, recovery_walks=10, samples=0),
     ),
 )

@@ -6,6 +6,10 @@ they mask a bug: a parent notices a child which does not behave as one (`strange
 and children compare their views from time to time (`compare`), and a child that is forgotten
 because of its farewell is told (`farewell`).
 
+A farewell that crosses an acceptance (RT-m1) need not be critical itself: a probe, or another
+request to join, may still mend it. Then that step is which takes the last such way, such as the
+acceptance by which the forgotten child is content with another parent.
+
 The hunt may see another property first: a node that is wrongly taken for a child is never accepted
 (`all_joined`, RT-init), one that was forgotten never hears of a new root (`root_match`, RT-m1 and
 RT-m2).
@@ -145,6 +149,7 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "RT-m1", "nodes": 4, "degree": 3, "resets": 1},
         "Remove n2 -> n0",
         "mutation",
+        others=("JoinReply",),
     ),
     Bug(
         "RT-m2",

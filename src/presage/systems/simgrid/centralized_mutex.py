@@ -11,7 +11,7 @@ from typing import Any, Literal
 from presage import Process, Program, always
 from presage.mailbox import Mailbox, publish, this_actor
 
-Bug = Literal["", "ignores_first", "grants_twice"]
+Bug = Literal["none", "ignores_first", "grants_twice"]
 REQUEST, GRANT, RELEASE, FINISH = "request", "grant", "release", "finish"
 
 
@@ -65,7 +65,12 @@ def one_at_a_time(world: Any) -> bool:
 
 
 def program(
-    *, clients: int = 2, rounds: int = 1, finish: bool = True, watched: bool = False, bug: Bug = ""
+    *,
+    clients: int = 2,
+    rounds: int = 1,
+    finish: bool = True,
+    watched: bool = False,
+    bug: Bug = "none",
 ) -> Program:
     """A coordinator and its clients.
 

@@ -1,0 +1,42 @@
+"""`check` finds in random scripts what going through every order finds, and nothing else."""
+
+import pytest
+from mpi.explore import explore
+from mpi.random_scripts import random_script
+
+from presage import check
+from presage.mpi import script
+
+SCRIPTS = 80
+MANY = 600
+CLAIMS = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
+
+
+@pytest.mark.parametrize("buffering", ["zero", "eager"])
+@pytest.mark.parametrize("first", range(0, SCRIPTS, 10))
+def test_the_same_is_found(first, buffering, tmp_path):
+    for seed in range(first, first + 10):
+        text, ranks = random_script(seed)
+        path = tmp_path / f"random{seed}.py"
+        path.write_text(text)
+        plain = explore(path, ranks, buffering, beyond=True)
+        expected = {CLAIMS.get(kind, "no_exception") for kind in plain.raw}
+        report = check(script(path, ranks, (), buffering), keep_going=True, traces=None)
+        assert {found.prop for found in report.violations} == expected, text
+        assert report.exhausted, text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("buffering", ["zero", "eager"])
+@pytest.mark.parametrize("first", range(SCRIPTS, MANY, 10))
+def test_the_same_is_found_in_many(first, buffering, tmp_path):
+    test_the_same_is_found(first, buffering, tmp_path)
+
+
+def test_they_differ():
+    """Some hold, some do not, in every way."""
+    kinds = set()
+    for seed in range(0, SCRIPTS, 4):
+        text, _ = random_script(seed)
+        kinds |= {word for word in ("iprobe", ".test()", "ANY_SOURCE", "barrier") if word in text}
+    assert len(kinds) == 4

@@ -1,0 +1,66 @@
+"""What is said of a violation: which calls, at which lines, and who waits for whom."""
+
+from mpi.explore import explore
+from mpi.scripts import written
+
+from presage.mpi import races, script
+from presage.process.fence import Fence
+
+
+def told(folder, text, kind, ranks=2, buffering="zero"):
+    return explore(written(folder, text), ranks, buffering).found[kind]
+
+
+def test_a_deadlock_says_who_waits_for_whom(tmp_path):
+    text = "if rank == 0:\n    comm.recv(source=1, tag=3)\nelse:\n    comm.barrier()\n"
+    said = told(tmp_path, text, "deadlock")
+    assert "rank 0 waits in recv(source=1, tag=3) at " in said and "script.py:7, for rank 1" in said
+    assert "rank 1 waits in barrier() at " in said and "script.py:9, for rank 0" in said
+
+
+def test_a_rank_that_has_ended_is_named(tmp_path):
+    text = "if rank == 0:\n    comm.recv(source=1)\n"
+    assert told(tmp_path, text, "deadlock").endswith("for rank 1; rank 1 has ended")
+
+
+def test_a_mismatch_names_both_calls_and_lines(tmp_path):
+    text = "if rank == 0:\n    comm.bcast(1, root=0)\nelse:\n    comm.bcast(1, root=1)\n"
+    said = told(tmp_path, text, "collective-mismatch")
+    assert "rank 0 calls bcast(root=0) at " in said and "script.py:7" in said
+    assert "rank 1 calls bcast(root=1) at " in said and "script.py:9" in said
+
+
+def test_a_message_that_nobody_receives_is_named(tmp_path):
+    text = "if rank == 0:\n    comm.bsend(1, dest=1, tag=4)\n"
+    said = told(tmp_path, text, "unmatched")
+    assert said == "rank 0 sent a message with tag 4 to rank 1 of world: not received"
+
+
+def test_a_request_names_where_it_was_made(tmp_path):
+    text = "if rank == 0:\n    comm.isend(1, dest=1)\nelse:\n    comm.recv()\n"
+    said = told(tmp_path, text, "leaked-request", buffering="eager")
+    assert "isend(dest=1, tag=0) at " in said and "script.py:7 was neither waited for" in said
+
+
+def test_a_leak_names_where_it_was_made(tmp_path):
+    said = told(tmp_path, "other = comm.Dup()\n", "leak")
+    assert "the communicator of Dup, " in said and "script.py:6, is not freed" in said
+
+
+def test_races_are_found_along_a_run(tmp_path):
+    text = "if rank == 0:\n    comm.recv()\n    comm.recv()\nelse:\n    comm.send(1, dest=0)\n"
+    program = script(written(tmp_path, text), 3)
+    with Fence():
+        found = races.races(races.passing_run(program))
+    assert len(found) == 2 and "a receive of rank 0 got a message of rank" in found[0]
+
+
+def test_messages_that_follow_from_each_other_do_not_race(tmp_path):
+    text = (
+        "if rank == 0:\n    comm.recv()\n    comm.send(0, dest=2)\n    comm.recv()\n"
+        "elif rank == 1:\n    comm.send(1, dest=0)\n"
+        "else:\n    comm.recv(source=0)\n    comm.send(1, dest=0)\n"
+    )
+    program = script(written(tmp_path, text), 3)
+    with Fence():
+        assert races.races(races.passing_run(program)) == []
