@@ -113,8 +113,8 @@ def check(
     settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     if search == "tree":
-        given = {"states": states, "symmetry": symmetry, "calm": calm, "hunt": hunt, **keeping}
-        check_tree(system, reduction, given)
+        given = {"states": states, "threads": threads > 1, "symmetry": symmetry, "calm": calm}
+        check_tree(system, reduction, {**given, "hunt": hunt, **keeping})
     else:
         check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
     how = How(search, reduction, symmetry, calm, limits, settings, bounds, keeping)

@@ -257,7 +257,7 @@ def test_what_is_not_known_to_be_sound_is_refused(how, what):
 
 @pytest.mark.parametrize(
     "options",
-    [{"symmetry": True}, {"calm": True}, {"states": 5}, {"reduction": "sleep"}],
+    [{"symmetry": True}, {"calm": True}, {"states": 5}, {"threads": 2}, {"reduction": "sleep"}],
 )
 def test_options_of_searches_of_states_are_refused(options):
     with pytest.raises(BadSystem, match="search `tree`"):
