@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.made
 CORE := src/presage/_core.abi3.so
+BROWSER := .venv/.browser
 PEER := benchmarks/stateright/target/release/stateright-peer
 RUST_SOURCES := rust/Cargo.toml $(wildcard rust/Cargo.lock) $(shell find rust/src -name '*.rs')
 PEER_SOURCES := $(addprefix benchmarks/stateright/,Cargo.toml Cargo.lock) \
@@ -21,7 +22,7 @@ export VIRTUAL_ENV := $(abspath .venv)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-setup: $(CORE) ## create .venv with the package and everything development needs
+setup: $(CORE) $(BROWSER) ## create .venv with the package and everything development needs
 
 build: $(CORE) ## compile the Rust core, if its sources changed
 
@@ -31,10 +32,10 @@ demo: $(CORE) ## find a real historic bug of a Paxos implementation
 		echo "demo: expected a violation (exit status 1), got exit status $$status" >&2; exit 1; \
 	fi
 
-test: $(CORE) ## run the tests, except the slow ones
+test: $(CORE) $(BROWSER) ## run the tests, except the slow ones
 	$(BIN)/pytest -n auto
 
-test-all: $(CORE) ## run all tests, the slow ones too
+test-all: $(CORE) $(BROWSER) ## run all tests, the slow ones too
 	$(BIN)/pytest -n auto -m ''
 
 lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
@@ -74,6 +75,13 @@ $(VENV): pyproject.toml
 $(CORE): $(VENV) $(RUST_SOURCES)
 	rm -f $@
 	$(BIN)/maturin develop --release --extras dev
+	touch $@
+
+# The report page is tested in Debian's Chromium. Where it cannot be had, those tests fail and say so.
+$(BROWSER): $(VENV)
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+		test "$$(id -u)" != 0 || { apt-get install -y -qq chromium || \
+		{ apt-get update -qq && apt-get install -y -qq chromium; }; } >/dev/null 2>&1 || true
 	touch $@
 
 $(PEER): $(PEER_SOURCES)

@@ -16,11 +16,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from presage.errors import BadTarget, BadTrace, PresageError, explain
+from presage.errors import BadTarget, PresageError, explain
 from presage.options import (
     Parser,
     add_check,
+    add_explore,
     add_mpirun,
+    add_report,
     add_simulate,
     add_target,
     hunt_of,
@@ -138,23 +140,14 @@ def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, An
 
 def run_replay(args: argparse.Namespace) -> int:
     """`presage replay`: the same steps on the code as it is now, each state compared."""
-    from presage.load import load
+    from presage.load import load_traced
     from presage.search.replay import replay
     from presage.trace import codec
     from presage.ui import story
 
     trace = codec.read(args.trace)
-    target = args.target or trace.target
-    if target is None:
-        raise BadTrace(
-            explain(
-                f"the trace `{args.trace}` does not say which system it belongs to",
-                "it was saved by `presage.check` called from Python",
-                f"`presage replay {args.trace} --target TARGET`",
-            )
-        )
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load(target, trace.parameters)
+        loaded = load_traced(trace, args.trace, args.target, "replay")
         replayed = replay(loaded.system, trace, give_up=_give_up)
     if args.json:
         _print_json(
@@ -202,6 +195,33 @@ def run_simulate(args: argparse.Namespace) -> int:
     else:
         _print(timeline.render(done, _theme(args, sys.stdout), title=args.target))
     return done.exit_status
+
+
+def run_report(args: argparse.Namespace) -> int:
+    """`presage report`: a page that shows a trace, and other forms of it."""
+    from presage import reports
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        written = reports.write(args, give_up=_give_up)
+    for path, what in written.items():
+        _print(f"{what}: {path}")
+        if args.open and what == reports.PAGE and not reports.open_page(path):
+            print(f"no browser was found to open {path} with", file=sys.stderr)
+    return EXIT_HELD
+
+
+def run_explore(args: argparse.Namespace) -> int:
+    """`presage explore`: a page on a live system, until Ctrl-C."""
+    from presage import reports
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        with reports.exploring(args.target, _settings(args.set), args.port, _give_up) as server:
+            print(f"exploring {args.target}: {server.address}\nCtrl-C ends it", file=sys.stderr)
+            if args.open and not reports.open_page(server.address):
+                print("no browser was found; open the address yourself", file=sys.stderr)
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+    return EXIT_HELD
 
 
 def run_systems(args: argparse.Namespace) -> int:
@@ -284,6 +304,10 @@ def _parser() -> Parser:
     last = "default: the last step, but of a dead end the tenth after its critical transition"
     graph.add_argument("--last", metavar="N", type=positive, help=last)
     add_simulate(_add(commands, "simulate", run_simulate, "run a program once, in virtual time"))
+    report = _add(commands, "report", run_report, "write a page that shows a saved trace")
+    add_report(report)
+    explore = _add(commands, "explore", run_explore, "step through a system on a local page")
+    add_explore(explore)
     _add(commands, "systems", run_systems, "list the shipped systems and their parameters")
     doctor = _add(commands, "doctor", run_doctor, "look for nondeterminism in a system")
     add_target(doctor)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from presage.errors import BadTarget, PresageError, explain
+from presage.errors import BadTarget, BadTrace, PresageError, explain
 from presage.importing import import_file, import_module, told, unknown
 from presage.model.service import Service
 from presage.model.system import System
@@ -32,6 +32,7 @@ from presage.parameters import (
 )
 from presage.process.program import Program
 from presage.systems import SHIPPED
+from presage.trace.trace import Trace
 
 Checkable: TypeAlias = System | Program
 
@@ -111,6 +112,22 @@ def _script(target: str) -> Program:
 
     path, _, ranks, _, buffering, *args = shlex.split(target)
     return script(path, int(ranks), args, buffering)
+
+
+def load_traced(
+    trace: Trace, path: str | Path, target: str | None = None, command: str = "replay"
+) -> Loaded:
+    """The system of `trace`, read from `path`: the one it names, or `target` if that is given."""
+    named = target or trace.target
+    if named is None:
+        raise BadTrace(
+            explain(
+                f"the trace `{path}` does not say which system it belongs to",
+                "it was saved by `presage.check` called from Python",
+                f"`presage {command} {path} --target TARGET`",
+            )
+        )
+    return load(named, trace.parameters)
 
 
 def find(target: str) -> Checkable | Callable[..., Any]:

@@ -124,7 +124,7 @@ def hunt_of(args: argparse.Namespace) -> Any:
     return Hunt(**given) if given else None
 
 
-def add_target(parser: Parser) -> None:
+def add_target(parser: Parser, *, json: bool = True) -> None:
     parser.add_argument(
         "target",
         metavar="TARGET",
@@ -138,7 +138,36 @@ def add_target(parser: Parser) -> None:
         type=_setting,
         help="a keyword argument of the function that makes the system; may be repeated",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    if json:
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_explore(parser: Parser) -> None:
+    """The options of `presage explore`."""
+    add_target(parser, json=False)
+    parser.add_argument("--port", metavar="N", type=_port, default=0, help="default: any")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser")
+
+
+EXPORTS = {
+    "shiviz": "a log with vector clocks, for ShiViz",
+    "perfetto": "Chrome-trace JSON, for Perfetto",
+    "mermaid": "a sequence diagram, for Mermaid",
+    "itf": "the states in Apalache's trace format",
+    "pytest": "a test that replays the trace",
+}
+
+
+def add_report(parser: Parser) -> None:
+    """The options of `presage report`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--out", metavar="FILE", help="the page; default: TRACE's name with .html")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser")
+    other = "another trace, to be shown beside this one"
+    parser.add_argument("--with", dest="other", metavar="OTHER.trace", help=other)
+    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    for name, what in EXPORTS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, instead of the page")
 
 
 def add_mpirun(parser: Parser) -> None:
@@ -160,6 +189,10 @@ def at_least(least: int) -> Any:
 
 def positive(text: str) -> int:
     return _between(1, COUNT_MAX, text)
+
+
+def _port(text: str) -> int:
+    return _between(0, 65_535, text)
 
 
 def _seed(text: str) -> int:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from presage.errors import BadTrace
 from presage.model.system import System
 from presage.props.property import Property
@@ -125,9 +127,11 @@ def save(report: Report, folder: str | Path | None) -> None:
         if violation.trace is None or folder is None:
             continue
         try:
-            violation.trace_path = str(trace_codec.save(violation.trace, folder))
             if violation.live is not None:
-                violation.live_path = str(trace_codec.save(violation.live, folder))
+                live = trace_codec.save(violation.live, folder)
+                violation.live_path = str(live)
+                violation.trace = msgspec.structs.replace(violation.trace, live=live.name)
+            violation.trace_path = str(trace_codec.save(violation.trace, folder))
         except BadTrace as error:
             # The finding is worth more than its file: tell it, and that it could not be saved.
             report.notes.append(str(error))

@@ -14,7 +14,7 @@ from presage.process.program import Program
 from presage.props.property import Property
 from presage.search.confirm import Run
 from presage.search.lasso import endless
-from presage.search.runs import broken, retrace
+from presage.search.runs import Told, broken, retrace
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import Trace, TraceStep
 
@@ -63,22 +63,27 @@ def _follow_program(program: Program, trace: Trace, watch: Watch) -> Replayed:
     with Fence():
         told = retrace(program, trace.steps, watch.run)
         found = [each for each in broken(told.world, watch.run) if each.prop == trace.prop]
+    same_steps(trace, told)
+    return Replayed(told.steps, found[0].message if found else None)
+
+
+def same_steps(trace: Trace, told: Told) -> None:
+    """Refuse a run of a program that went another way than its trace."""
     for was, now in zip(trace.steps, told.steps, strict=True):
         if was.fingerprint != now.fingerprint:
             where = f"step {was.index} (`{was.label}` of {was.node})"
             raise Diverged(where, was.fingerprint, now.fingerprint)
-    return Replayed(told.steps, found[0].message if found else None)
 
 
 def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
     prop = _property(system, trace)
     world: World = watch.run(World.initial, system, trace.choices)
-    _same(trace.initial, world, "the initial state")
+    expect(trace.initial, world, "the initial state")
     run = Run(system, watch, world, prop)
     for step in trace.steps:
-        event = _event(world, step, watch)
+        event = event_of(world, step, watch)
         run.apply(event, tuple(k for k, _ in step.choices))
-        _same(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
+        expect(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
     steps = tuple(run.steps)
     if trace.kind == "live":
         return Replayed(steps, None if run.lacks() else trace.message)
@@ -106,7 +111,8 @@ def _property(system: System, trace: Trace) -> Property | None:
     )
 
 
-def _event(world: World, step: TraceStep, watch: Watch) -> Event:
+def event_of(world: World, step: TraceStep, watch: Watch) -> Event:
+    """The event of `step`, which must be possible in `world`."""
     enabled: list[Event] = watch.run(world.enabled)
     for event in enabled:
         if step.matches(event):
@@ -122,6 +128,7 @@ def _event(world: World, step: TraceStep, watch: Watch) -> Event:
     )
 
 
-def _same(fingerprint: int, world: World, where: str) -> None:
+def expect(fingerprint: int, world: World, where: str) -> None:
+    """Refuse to go on if `world` is not the state that the trace has there."""
     if world.fingerprint != fingerprint:
         raise Diverged(where, fingerprint, world.fingerprint)

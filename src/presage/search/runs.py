@@ -56,10 +56,16 @@ class Told:
     taken: tuple[Taken, ...]
 
 
-def follow(program: Program, path: Iterable[Choice], run: Run) -> Told:
-    """Take the steps of `path` from the start; each has to be possible."""
+def follow(
+    program: Program,
+    path: Iterable[Choice],
+    run: Run,
+    each: Callable[[ProcessWorld], None] = lambda _: None,
+) -> Told:
+    """Take the steps of `path` from the start; `each` sees the world before and after each."""
     world: ProcessWorld = run(ProcessWorld, program)
     initial = world.fingerprint
+    each(world)
     taken: list[tuple[Taken, int, int, dict[str, Any]]] = []
     for index, step in enumerate(path, 1):
         member = world.members.get(step.process)
@@ -72,11 +78,17 @@ def follow(program: Program, path: Iterable[Choice], run: Run) -> Told:
         before = world.published(step.process)
         happened = run(world.take, step)
         taken.append((happened, options.index(step.choice), world.fingerprint, before))
+        each(world)
     steps = (_step(world, each, index) for index, each in enumerate(taken, 1))
     return Told(world, initial, tuple(steps), tuple(each[0] for each in taken))
 
 
-def retrace(program: Program, steps: Sequence[TraceStep], run: Run) -> Told:
+def retrace(
+    program: Program,
+    steps: Sequence[TraceStep],
+    run: Run,
+    each: Callable[[ProcessWorld], None] = lambda _: None,
+) -> Told:
     """The steps of a saved trace, taken again on the program as it is now."""
     world: ProcessWorld = run(ProcessWorld, program)
     path = []
@@ -94,7 +106,7 @@ def retrace(program: Program, steps: Sequence[TraceStep], run: Run) -> Told:
             )
         path.append(Choice(step.node, options[at]))
         run(world.take, path[-1])
-    return follow(program, path, run)
+    return follow(program, path, run, each)
 
 
 def broken(world: ProcessWorld, run: Run) -> list[Broken]:
@@ -135,14 +147,14 @@ def _left(post: Post) -> str:
 def waiting(world: ProcessWorld) -> str:
     """Who waits for what, in words."""
     told = [
-        f"{name} waits {_waits(world, name)}"
+        f"{name} waits {waits(world, name)}"
         for name, member in world.members.items()
         if not member.ended and not member.daemon
     ]
     return "; ".join(told)
 
 
-def _waits(world: ProcessWorld, name: str) -> str:
+def waits(world: ProcessWorld, name: str) -> str:
     member = world.members[name]
     match member.live.at:
         case WaitAny(slots=slots):

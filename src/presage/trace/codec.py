@@ -42,8 +42,14 @@ def encode(trace: Trace) -> bytes:
 
 
 def file_name(trace: Trace) -> str:
-    """A name that tells the property, and that only an equal trace shares."""
-    digest = hashlib.sha256(encode(trace)).hexdigest()[:8]
+    """A name that tells the property, and that only an equal trace shares.
+
+    What a reader notes down, and which live path was found, makes no other trace of it.
+    """
+    told = msgspec.to_builtins(_File(FORMAT, VERSION, trace))
+    for name in ("live", "notes"):
+        del told["trace"][name]
+    digest = hashlib.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', trace.prop)[:60] or 'trace'}-{digest}{SUFFIX}"
 
 
@@ -99,6 +105,12 @@ def read(path: str | Path) -> Trace:
     return trace
 
 
+def live_of(path: str | Path, trace: Trace) -> Path | None:
+    """The file of the nearest live path of `trace`, read from `path`; None if there is none."""
+    beside = None if trace.live is None else Path(path).parent / trace.live
+    return beside if beside is not None and beside.is_file() else None
+
+
 def _beside(path: Path) -> BinaryIO:
     """A new file in the folder of `path`, so that renaming it there is atomic."""
     # Numbered, not random: names of unfinished files must not depend on chance either. A number
@@ -144,6 +156,11 @@ def _check_sense(path: Path, trace: Trace) -> None:
         raise _damaged(path, f"step {trace.step} is named, and there are {len(trace.steps)}")
     if trace.loop is not None and not 1 <= trace.loop <= len(trace.steps):
         raise _damaged(path, f"the loop begins at step {trace.loop} of {len(trace.steps)}")
+    for noted, _ in trace.notes:
+        if not 0 <= noted <= len(trace.steps):
+            raise _damaged(path, f"a note is at step {noted}, and there are {len(trace.steps)}")
+    if trace.live is not None and Path(trace.live).name != trace.live:
+        raise _damaged(path, f"its live path `{trace.live}` is not a file beside it")
 
 
 def _foreign(path: Path) -> BadTrace:

@@ -7,9 +7,10 @@ nodes cannot be told apart, so they are matched in the order in which they were 
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import Sent, Trace, TraceStep
 
 FATES = {"deliver": "delivered", "receive": "delivered", "drop": "dropped"}
 START = 0  # in place of a step: sent by a `start`, before the first step
@@ -30,18 +31,23 @@ class Flight:
 class Flow:
     """The messages of a trace, by the step that sent them and by the step that handled them."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, opening: Iterable[Sent] = ()) -> None:
+        """`opening` is what the `start` handlers sent, where that is known."""
         self.sent: dict[int, list[Flight]] = {}
         self.handled: dict[int, Flight] = {}
         self._waiting: dict[tuple[str, str, str], deque[Flight]] = defaultdict(deque)
         self._last: dict[tuple[str, str, str], Flight] = {}
+        self._send(START, opening)
         for step in trace.steps:
             if step.source is not None and (step.kind in FATES or step.kind == "duplicate"):
                 self.handled[step.index] = self._handle(step, step.source)
-            flights = [Flight(s.source, s.to, s.message, step.index) for s in step.sends]
-            for flight in flights:
-                self._waiting[flight.source, flight.to, flight.message].append(flight)
-            self.sent[step.index] = flights
+            self._send(step.index, step.sends)
+
+    def _send(self, index: int, sends: Iterable[Sent]) -> None:
+        flights = [Flight(s.source, s.to, s.message, index) for s in sends]
+        for flight in flights:
+            self._waiting[flight.source, flight.to, flight.message].append(flight)
+        self.sent[index] = flights
 
     def _handle(self, step: TraceStep, source: str) -> Flight:
         key = (source, step.node, step.detail)

@@ -36,7 +36,7 @@ def _show(value: Any, room: int) -> str:
         return "..."
     if isinstance(value, Enum):
         return f"{kind.__name__}.{value.name}"
-    if _written_by_hand(kind):
+    if written_by_hand(kind):
         return _repr(value)
     if isinstance(value, Counter | defaultdict | OrderedDict):
         return f"{kind.__name__}({_show_dict(value, room)})"
@@ -52,7 +52,7 @@ def _show(value: Any, room: int) -> str:
         return f"({_items(value, room)}{',' if len(value) == 1 else ''})"
     if kind.__module__ == "builtins":
         return _repr(value)
-    fields = (f"{name}={_show(getattr(value, name), room - 1)}" for name in _fields(value))
+    fields = (f"{name}={_show(getattr(value, name), room - 1)}" for name in fields_of(value))
     return f"{kind.__name__}({', '.join(fields)})"
 
 
@@ -80,13 +80,14 @@ def _repr(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
-def _written_by_hand(kind: type) -> bool:
+def written_by_hand(kind: type) -> bool:
     """Whether a person wrote the `__repr__` of `kind`; C's and the generated ones do not count."""
     function = kind.__repr__
     return isinstance(function, FunctionType) and function.__globals__["__name__"] not in GENERATED
 
 
-def _fields(value: Any) -> list[str]:
+def fields_of(value: Any) -> list[str]:
+    """The names of what an object is made of, in the order of their declaration."""
     kind = type(value)
     for attribute in ("__dataclass_fields__", "__struct_fields__", "_fields"):
         if (names := getattr(kind, attribute, None)) is not None:

@@ -18,7 +18,7 @@ import msgspec
 from presage.trace.show import show, show_call
 
 if TYPE_CHECKING:
-    from presage.model.event import Event, Step
+    from presage.model.event import Envelope, Event, Step
     from presage.model.system import System
 
 Plain: TypeAlias = None | bool | int | float | str
@@ -61,13 +61,18 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
             detail=_detail(event),
             source=getattr(event, "source", None),
             choices=tuple((k, n) for k, n in step.choices),
-            sends=tuple(Sent(s.source, s.to, show(s.message)) for s in step.sends),
+            sends=tuple(map(cls.sent, step.sends)),
             records=tuple(show(record) for record in step.records),
             logs=tuple(_text(line) for line in step.logs),
             changes=_changes(step.changes),
             failure=None if step.failure is None else _text(step.failure),
             fingerprint=step.fingerprint,
         )
+
+    @staticmethod
+    def sent(envelope: Envelope) -> Sent:
+        """The record of a message in flight."""
+        return Sent(envelope.source, envelope.to, show(envelope.message))
 
     def matches(self, event: Event) -> bool:
         """Whether `event` reads exactly like the one recorded here."""
@@ -101,6 +106,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str = "exact"
     walked: int | None = None  # how long the execution was of which this is the beginning
     recovery: tuple[tuple[int, int, int], ...] = ()  # (steps taken, walks that recovered, walks)
+    live: str | None = None  # the file beside this one of the nearest execution that recovers
+    notes: tuple[tuple[int, str], ...] = ()  # (step, what a reader wrote down there)
     choices: tuple[int, ...] = ()  # those of every `start()`, in node order
     initial: int  # fingerprint of the initial state
     steps: tuple[TraceStep, ...] = ()
@@ -159,6 +166,11 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     def with_steps(self, steps: Iterable[Step | TraceStep]) -> Trace:
         """The same trace told by live `steps`, as a replay has just taken them."""
         return msgspec.structs.replace(self, steps=_written(steps))
+
+    def with_note(self, step: int, text: str) -> Trace:
+        """The same trace with one more note, at its place among the others."""
+        notes = sorted([*self.notes, (step, _text(text))], key=lambda note: note[0])
+        return msgspec.structs.replace(self, notes=tuple(notes))
 
     def prefix(self, steps: int) -> Trace:
         """The first `steps` steps: how the execution began."""

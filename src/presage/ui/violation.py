@@ -8,6 +8,7 @@ that replays it. Never more than `LINES_MAX` lines: a violation fits on one scre
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from presage.search.report import Violation
 from presage.trace.trace import Trace, TraceStep
@@ -159,6 +160,8 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
     lines = [(command, "      same steps, same states")]
     path = shlex.quote(violation.trace_path)
     lines.append((f"           presage graph {path}", "      who sent what to whom"))
+    page = f"      writes {Path(violation.trace_path).stem}.html"
+    lines.append((f"           presage report {path}", page))
     if violation.live_path is not None:
         path = shlex.quote(violation.live_path)
         lines.append((f"   = live: presage graph {path}", "      the nearest live path"))

@@ -101,7 +101,7 @@ def test_wrong_usage_ends_with_status_2(arguments: list[str], said: str) -> None
 def test_without_a_command_the_help_is_shown() -> None:
     result = run()
     assert (result.returncode, result.stdout) == (2, "")
-    for command in ("check", "replay", "systems", "doctor"):
+    for command in ("check", "replay", "report", "explore", "systems", "doctor"):
         assert f"\n    {command} " in result.stderr
     assert run("--version").stdout == f"presage {presage.__version__}\n"
     assert run("check", "--help").returncode == 0

@@ -95,10 +95,24 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_trace_written_before_there_were_loops_is_still_read(tmp_path: Path) -> None:
     whole = msgspec.json.decode(codec.encode(TRACE))
-    for name in ("loop", "fairness", "dead"):
+    for name in ("loop", "fairness", "dead", "live", "notes"):
         del whole["trace"][name]
     (tmp_path / "old.trace").write_bytes(msgspec.json.encode(whole))
     assert codec.read(tmp_path / "old.trace") == TRACE
+
+
+def test_notes_stay_in_the_file_in_the_order_of_their_steps(tmp_path: Path) -> None:
+    noted = TRACE.with_note(1, "here").with_note(0, "first\ud800").with_note(1, "again")
+    read = codec.read(codec.write(noted, tmp_path / "t.trace"))
+    assert read.notes == ((0, "first\\ud800"), (1, "here"), (1, "again"))
+
+
+def test_the_live_path_is_found_beside_the_trace(tmp_path: Path) -> None:
+    trace = msgspec.structs.replace(TRACE, live="good.trace")
+    path = codec.write(trace, tmp_path / "t.trace")
+    assert codec.live_of(path, trace) is None
+    live = codec.write(TRACE, tmp_path / "good.trace")
+    assert codec.live_of(path, trace) == live
 
 
 def changed(**more: object) -> bytes:
@@ -132,6 +146,8 @@ REFUSED = {
     ),
     "a loop before the start": (changed(loop=0), "is damaged: the loop begins at step 0 of 1"),
     "a loop beyond the end": (changed(loop=2), "is damaged: the loop begins at step 2 of 1"),
+    "a note beyond the end": (changed(notes=[[2, "x"]]), "is damaged: a note is at step 2"),
+    "a live path elsewhere": (changed(live="../x.trace"), "is damaged: its live path `../x.trace`"),
     "nested too deep": (b"[" * 100_000, "is not a presage trace"),
 }
 

@@ -199,7 +199,7 @@ def test_a_trace_without_a_target_asks_for_one_and_an_unsaved_one_for_nothing() 
 
 def test_only_commands_that_exist_are_named(short_trace: Trace) -> None:
     text = render(violation(short_trace), Theme(width=120))
-    assert re.findall(r"presage (\w+)", text) == ["replay", "graph"]
+    assert re.findall(r"presage (\w+)", text) == ["replay", "graph", "report"]
 
 
 TEXTS = st.text(max_size=300)

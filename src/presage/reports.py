@@ -1,0 +1,138 @@
+"""What `presage report` writes: the page of a trace, and the forms that other tools read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
+from presage.load import load, load_traced
+from presage.options import EXPORTS
+from presage.process.program import Program
+from presage.search.explore import Explorer
+from presage.search.retell import Scene, retell
+from presage.search.watch import SECONDS_DEFAULT, Watch
+from presage.trace import codec
+from presage.trace.causes import Causes
+from presage.trace.export.itf import itf
+from presage.trace.export.mermaid import mermaid
+from presage.trace.export.perfetto import perfetto
+from presage.trace.export.regression import regression
+from presage.trace.export.shiviz import shiviz
+from presage.trace.trace import Trace
+from presage.ui.explore import Server
+from presage.ui.page.data import page_data
+from presage.ui.page.page import render
+
+GiveUp = Callable[[HandlerStuck], None]
+LIVE = "nearest live path"
+PAGE = "page"
+
+
+def write(args: argparse.Namespace, give_up: GiveUp | None = None) -> dict[str, str]:
+    """Write what is asked for; gives the paths, and what each is."""
+    trace = codec.read(args.trace)
+    wanted = {name: getattr(args, name) for name in EXPORTS if getattr(args, name)}
+    scenes = _scenes(trace, args.trace, args.target, give_up)
+    written = {}
+    for name, path in wanted.items():
+        _save(path, _export(name, trace, scenes, args, path))
+        written[path] = EXPORTS[name]
+    if args.out or args.open or not wanted:
+        out = args.out or Path(args.trace).with_suffix(".html").name
+        _save(out, _page(trace, scenes, args, give_up))
+        written[out] = PAGE
+    return written
+
+
+def open_page(path: str) -> bool:
+    """Show a page, a file or an address, in the user's browser; False if none was found."""
+    is_address = path.startswith("http://")
+    return webbrowser.open(path if is_address else Path(path).resolve().as_uri())
+
+
+@contextmanager
+def exploring(
+    target: str, settings: Mapping[str, str], port: int, give_up: GiveUp | None
+) -> Iterator[Server]:
+    """A server of the page of a live system, ready to serve."""
+    system = load(target, settings).system
+    if isinstance(system, Program):
+        raise BadTarget(
+            explain(
+                f"`{target}` is a program of processes",
+                "what a process does next cannot be picked apart from what it waits for",
+                "`presage check` it, then `presage report` or `presage debug` a trace",
+            )
+        )
+    with Watch(SECONDS_DEFAULT, give_up) as watch:
+        explorer = Explorer(system, watch)
+        try:
+            server = Server(explorer, port)
+        except OSError as error:
+            raise BadTarget(
+                explain(
+                    f"port {port} cannot be used: {(error.strerror or 'unknown reason').lower()}",
+                    "another program listens there",
+                    "leave out `--port`, and a free one is taken",
+                )
+            ) from error
+        with server:
+            yield server
+
+
+def _scenes(
+    trace: Trace, path: str | Path, target: str | None, give_up: GiveUp | None
+) -> tuple[Scene, ...]:
+    return retell(load_traced(trace, path, target, "report").system, trace, give_up=give_up)
+
+
+def _page(
+    trace: Trace, scenes: tuple[Scene, ...], args: argparse.Namespace, give_up: GiveUp | None
+) -> str:
+    others = []
+    if (live := codec.live_of(args.trace, trace)) is not None:
+        told = codec.read(live)
+        others.append((LIVE, "live", (told, _scenes(told, live, args.target, give_up))))
+    if args.other:
+        told = codec.read(args.other)
+        label = Path(args.other).name
+        target = args.target if told.target is None else None
+        others.append((label, "with", (told, _scenes(told, args.other, target, give_up))))
+    command = f"presage replay {shlex.quote(args.trace)}"
+    return render(page_data((trace, scenes), others, command=command))
+
+
+def _export(
+    name: str, trace: Trace, scenes: tuple[Scene, ...], args: argparse.Namespace, path: str
+) -> str:
+    causes = Causes(trace, scenes[0].sends)
+    match name:
+        case "shiviz":
+            return shiviz(causes)
+        case "perfetto":
+            return perfetto(causes)
+        case "mermaid":
+            return mermaid(causes, trace.critical or trace.step)
+        case "itf":
+            return itf(trace, [scene.state for scene in scenes])
+    beside = os.path.relpath(Path(args.trace).resolve(), Path(path).resolve().parent)
+    return regression(trace, beside, args.target)
+
+
+def _save(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise BadTrace(
+            explain(
+                f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+                "a folder that does not exist or may not be written to",
+                "name another file",
+            )
+        ) from error

@@ -1,0 +1,60 @@
+"""The state of a program as plain data, process by process: what one compares, shows and blames.
+
+What a process has in its variables nobody knows; what can be told is what it waits for, what it has
+posted, and what it has published. Between the processes there are the mailboxes.
+"""
+
+from __future__ import annotations
+
+from presage.process.ops import Done, Send
+from presage.process.world import Member, Post, ProcessWorld
+from presage.search.runs import waits
+from presage.trace.causes import NETWORK
+from presage.trace.plain import TYPE, Plain, plain, shortened
+from presage.trace.show import show
+
+AT, POSTED, UP = "(at)", "(posted)", "up"
+
+
+def state_of(world: ProcessWorld) -> dict[str, Plain]:
+    """The state of every process that has begun, and of the mailboxes."""
+    state: dict[str, Plain] = {}
+    for name, member in world.members.items():
+        told: dict[str, Plain] = {AT: shortened(_at(world, name, member))}
+        posted: dict[str, Plain] = {
+            str(slot): shortened(_posted(post)) for slot, post in sorted(member.posts.items())
+        }
+        told[POSTED] = {TYPE: "posted", **posted}
+        told[UP] = not member.killed and member.failed is None
+        told |= {field: plain(value) for field, value in world.published(name).items()}
+        state[name] = told
+    between = NETWORK if NETWORK not in state else f"({NETWORK})"
+    return state | {between: {"mailboxes": _mailboxes(world)}}
+
+
+def _at(world: ProcessWorld, name: str, member: Member) -> str:
+    if member.failed is not None:
+        return f"failed: {member.failed.text}"
+    if member.ended:
+        return "ended"
+    if member.killed:
+        return "killed"
+    at = member.live.at
+    assert not isinstance(at, Done), name
+    what = type(at).__name__
+    return f"{what}: {waits(world, name)}" if not list(world.choices(member)) else what
+
+
+def _posted(post: Post) -> str:
+    what = f"send {show(post.op.payload)}" if isinstance(post.op, Send) else "receive"
+    return f"{what} at `{post.op.mailbox}`{', complete' if post.complete else ''}"
+
+
+def _mailboxes(world: ProcessWorld) -> Plain:
+    told: dict[str, Plain] = {TYPE: "mailboxes"}
+    for name, box in sorted(world.mailboxes.items()):
+        waiting: list[Plain] = [shortened(f"{show(p.op.payload)} of {p.owner}") for p in box.offers]  # type: ignore[union-attr]
+        waiting += [f"{post.owner} asks" for post in box.requests]
+        if waiting:
+            told[name] = waiting
+    return told

@@ -1,0 +1,76 @@
+"""The messages of a trace as the page draws them: an arrow each, from its sending to its fate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from presage.search.retell import Scene
+from presage.trace.flow import FATES, Flight, Flow
+from presage.trace.plain import Plain, shortened
+from presage.trace.trace import Trace
+
+NAME_MAX = 60  # characters
+
+
+class Arrows:
+    """Every arrow of one trace, numbered, by the step it begins at and the step it ends at."""
+
+    def __init__(self, trace: Trace, scenes: Sequence[Scene], flow: Flow, between: str) -> None:
+        self.flights: list[Flight] = [each for sent in flow.sent.values() for each in sent]
+        self.handled: dict[int, int] = {}  # step -> the number of the arrow that ends there
+        numbers = {id(flight): number for number, flight in enumerate(self.flights)}
+        for step in trace.steps:
+            flight = flow.handled.get(step.index)
+            if flight is None or step.kind not in FATES:
+                continue
+            if id(flight) not in numbers or flight.step != step.index:
+                # A copy, or one more delivery of a message that the network keeps.
+                flight = replace(flight, fate=FATES[step.kind], step=step.index)
+                self.flights.append(flight)
+                numbers[id(flight)] = len(self.flights) - 1
+            self.handled[step.index] = numbers[id(flight)]
+        self._lose(scenes, between)
+        self.sent: dict[int, list[int]] = {}
+        for number, flight in enumerate(self.flights):
+            self.sent.setdefault(flight.sent, []).append(number)
+
+    def told(self) -> list[dict[str, Any]]:
+        """The arrows as data."""
+        return [
+            {
+                "from": flight.source,
+                "to": flight.to,
+                "sent": flight.sent,
+                "fate": flight.fate,
+                "step": flight.step,
+                "name": _name(flight.message),
+                "text": shortened(flight.message),
+            }
+            for flight in self.flights
+        ]
+
+    def _lose(self, scenes: Sequence[Scene], between: str) -> None:
+        """Find messages that went down with their connection: gone, and no step handled them."""
+        for flight in self.flights:
+            if flight.step is not None:
+                continue
+            text = shortened(f"{flight.source} -> {flight.to} {flight.message}")
+            if text in _messages(scenes[-1], between):
+                continue
+            for scene in scenes[flight.sent :]:
+                if text not in _messages(scene, between):
+                    flight.fate, flight.step = "lost", scene.index
+                    break
+
+
+def _messages(scene: Scene, between: str) -> dict[str, Plain]:
+    part = scene.state[between]
+    messages = part.get("messages") if isinstance(part, dict) else None
+    return messages if isinstance(messages, dict) else {}
+
+
+def _name(message: str) -> str:
+    name = message.partition("(")[0] or message
+    return name if len(name) <= NAME_MAX else name[: NAME_MAX - 3] + "..."

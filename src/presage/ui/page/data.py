@@ -1,0 +1,184 @@
+"""What the page is given: a trace as one JSON object. docs/reference/report.md describes it.
+
+The first state is there in full, then what each step changed, and every `KEY_EVERY` steps the full
+state again, so that any state is a few changes away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from presage.search.retell import Scene
+from presage.trace.causes import Causes
+from presage.trace.diff import Change, diff
+from presage.trace.folds import folds
+from presage.trace.plain import Plain, shortened
+from presage.trace.recovery import shares
+from presage.trace.trace import Trace
+from presage.ui.page.arrows import Arrows
+from presage.ui.story import violation_of
+from presage.ui.violation import marked_step
+from presage.version import VERSION
+
+FORMAT, PAGE_VERSION = "presage-page", 1
+KEY_EVERY = 100
+LABEL_MAX = 120  # characters of an event's text, and of a title
+COMPARED_MAX = 400  # steps, from where two traces part, whose states are compared
+
+Told = tuple[Trace, Sequence[Scene]]
+
+
+def page_data(
+    main: Told, others: Sequence[tuple[str, str, Told]] = (), *, command: str = ""
+) -> dict[str, Any]:
+    """The data of a page about `main`; of each of `others`: label, kind (live or with), trace."""
+    trace, scenes = main
+    violation = violation_of(trace)
+    fact = f"{trace.prop}: {trace.message}" if trace.kind == "live" else violation.fact
+    nodes = len(trace.nodes)
+    return {
+        "format": FORMAT,
+        "version": PAGE_VERSION,
+        "build": f"presage {VERSION}",
+        "title": _cut(trace.system),
+        "fact": shortened(fact),
+        "property": shortened(trace.prop),
+        "kind": trace.kind,
+        "why": "" if trace.kind == "live" else shortened(trace.message),
+        "evidence": "" if trace.evidence == "exact" else shortened(trace.evidence),
+        "source": trace.source,
+        "numbers": f"{len(trace.steps):,} steps, {nodes} node{'' if nodes == 1 else 's'},"
+        f" seed {trace.seed}",
+        "command": command,
+        "opens": marked_step(violation) or trace.loop or trace.step,
+        "main": story(trace, scenes),
+        "others": [_other(scenes, *other) for other in others],
+    }
+
+
+def story(trace: Trace, scenes: Sequence[Scene]) -> dict[str, Any]:
+    """One trace: its lanes, its steps, what to fold, and its states."""
+    causes = Causes(trace, scenes[0].sends)
+    between = next(reversed(scenes[0].state))  # the nodes come first, what is between them last
+    arrows = Arrows(trace, scenes, causes.flow, between)
+    says: list[list[Any]] = []
+    numbers: dict[tuple[Any, ...], int] = {}
+    share = shares(trace)
+    steps = [_step(scene, scenes, causes, arrows) for scene in scenes]
+    for scene, told in zip(scenes, steps, strict=True):
+        known = share.get(scene.index)
+        told["recover"] = None if known is None else [round(known.share, 4), known.measured]
+        told["verdicts"] = []
+        for said in scene.verdicts.values():
+            key = (said.holds, said.why)
+            if key not in numbers:
+                numbers[key] = len(says)
+                says.append(list(key))
+            told["verdicts"].append(numbers[key])
+    used = [*trace.nodes, *dict.fromkeys(causes.lanes.values())]
+    return {
+        "nodes": list(dict.fromkeys(used)),
+        "props": list(scenes[0].verdicts),
+        "kinds": [said.kind for said in scenes[0].verdicts.values()],
+        "critical": trace.critical,
+        "bad": None if trace.kind == "live" else marked_step(violation_of(trace)),
+        "loop": trace.loop,
+        "says": says,
+        "keys": {str(s.index): s.state for s in scenes if s.index % KEY_EVERY == 0},
+        "steps": steps,
+        "arrows": arrows.told(),
+        "between": between,
+        "folds": [fold._asdict() | {"text": fold.text} for fold in folds(trace)],
+        "down": _down(trace, scenes),
+        "notes": [[step, shortened(text)] for step, text in trace.notes],
+    }
+
+
+def _step(scene: Scene, scenes: Sequence[Scene], causes: Causes, arrows: Arrows) -> dict[str, Any]:
+    step = scene.step
+    told: dict[str, Any] = {
+        "i": scene.index,
+        "node": "" if step is None else causes.lanes[step.index],
+        "at": "" if step is None else step.node,
+        "kind": "start" if step is None else step.kind,
+        "label": "initial state" if step is None else _cut(step.label),
+        "detail": "" if step is None else shortened(step.detail),
+        "source": scene.source,
+        "sends": arrows.sent.get(scene.index, []),
+        "recv": arrows.handled.get(scene.index),
+        "log": _log(scene),
+        "failure": None if step is None or step.failure is None else shortened(step.failure),
+        "causes": [] if step is None else list(causes.direct[step.index]),
+        "row": 0 if step is None else causes.rows[step.index],
+        "changes": [],
+    }
+    if step is not None:
+        told["changes"] = changes(scenes[scene.index - 1].state, scene.state)
+    return told
+
+
+def changes(before: Plain, after: Plain) -> list[list[Any]]:
+    """What differs, as [mark, path, before, after]."""
+    return [_change(change) for change in diff(before, after)]
+
+
+def _change(change: Change) -> list[Any]:
+    return [change.mark, list(change.path), change.before, change.after]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LABEL_MAX else text[: LABEL_MAX - 3] + "..."
+
+
+def _log(scene: Scene) -> list[str]:
+    records = scene.step.records if scene.step else ()
+    node = f"{scene.step.node}: " if scene.step else ""
+    lines = [f"{node}{text}" for text in scene.logs]
+    return [shortened(text) for text in [*lines, *(f"{node}records {each}" for each in records)]]
+
+
+def _down(trace: Trace, scenes: Sequence[Scene]) -> list[list[Any]]:
+    """Where nodes are not up, as [node, from step, to step]; None: to the end."""
+    found: list[list[Any]] = []
+    for node in trace.nodes:
+        since: int | None = None
+        for scene in scenes:
+            part = scene.state[node]
+            up = isinstance(part, dict) and part.get("up") is True
+            if not up and since is None:
+                since = scene.index
+            elif up and since is not None:
+                found.append([node, since, scene.index])
+                since = None
+        if since is not None:
+            found.append([node, since, None])
+    return found
+
+
+def _other(scenes: Sequence[Scene], label: str, kind: str, told: Told) -> dict[str, Any]:
+    """Another trace, where it parts from the page's, and how states differ from there on."""
+    trace, others = told
+    pairs = zip(scenes, others, strict=False)
+    common = next(
+        (one.index for one, other in pairs if not _alike(one, other)),
+        min(len(scenes), len(others)),
+    )
+    compared = scenes[common : common + COMPARED_MAX]
+    return {
+        "label": label,
+        "kind": kind,
+        "from": common,
+        "compared": common + len(compared) - 1,
+        "story": story(trace, others),
+        "diffs": {
+            str(scene.index): changes(others[min(scene.index, len(others) - 1)].state, scene.state)
+            for scene in compared
+        },
+    }
+
+
+def _alike(one: Scene, other: Scene) -> bool:
+    if one.step is None or other.step is None:
+        return changes(one.state, other.state) == []
+    return one.step.fingerprint == other.step.fingerprint and one.step.label == other.step.label

@@ -1,0 +1,120 @@
+"""`presage explore`: the page on a live system, and who may ask for it."""
+
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from presage.cli import main
+from presage.reports import exploring
+
+STUBBORN = """
+import time
+from presage import Service, System, action
+
+class Node(Service):
+    @action
+    def look(self) -> None:
+        self.log("x")
+
+    @action
+    def cheat(self) -> None:
+        if self.ticks:
+            time.time()
+        self.ticks += 1
+
+    ticks: int = 0
+
+def system() -> System:
+    return System({"n0": Node()})
+"""
+
+
+@contextmanager
+def served(target="two_phase_commit", **settings):
+    with exploring(target, settings, 0, None) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def asked(address, data=None, **headers):
+    request = urllib.request.Request(address, data, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_only_who_knows_the_address_is_answered():
+    with served() as server:
+        assert server.address.startswith("http://127.0.0.1:")
+        assert asked(server.address)[0] == 200
+        root = server.address.replace(server.token, "guess")
+        assert asked(root)[0] == asked(root + "take", b"n=0")[0] == 403
+        assert asked(server.address, Host="evil.example")[0] == 403
+        assert asked(server.address + "other")[0] == 404
+        for path, form in (("take", b"n=99"), ("take", b"n=-1"), ("go", b"x"), ("no", b"n=0")):
+            assert asked(server.address + path, form)[0] == 400
+        assert asked(server.address + "take", b"n=0" * 1000)[0] == 400
+        assert len(server.explorer.places) == 1
+
+
+def test_what_a_system_may_not_do_is_said_and_one_can_go_on(tmp_path):
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    with served(f"{tmp_path}/stubborn.py") as server:
+        cheat = next(k for k, each in enumerate(server.explorer.options) if "cheat" in each.text)
+        status, text = asked(server.address + "take", f"n={cheat}".encode())
+        assert status == 500 and "time.time" in text
+        assert asked(server.address)[0] == 200
+        assert len(server.explorer.places) == 1
+
+
+def test_the_command_serves_until_it_is_interrupted():
+    command = [sys.executable, "-m", "presage", "explore", "ping_pong"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        address = process.stderr.readline().split()[-1]
+        assert asked(address)[0] == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0
+
+
+def test_a_step_is_taken_by_a_click_and_one_can_go_back_and_take_another(browser):
+    problems = []
+    with served() as server:
+        page = browser.new_page()
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(server.address)
+        assert "what can happen next" in page.locator("#side").inner_text()
+        first = page.locator("form[action=take] button").first.inner_text()
+        page.locator("form[action=take] button").first.click()
+        page.wait_for_function("presage.data.main.steps.length === 2")
+        assert page.locator("#step-1").get_attribute("aria-selected") == "true"
+        page.keyboard.press("k")
+        page.get_by_role("button", name="go back here").click()
+        page.wait_for_function("presage.data.main.steps.length === 1")
+        assert page.locator("form[action=go] button").count() == 1
+        assert page.locator("form[action=take] button").first.inner_text() == first
+        page.locator("form[action=take] button").nth(1).click()
+        page.wait_for_function("presage.data.main.steps.length === 2")
+        assert len(server.explorer.places) == 3
+        page.close()
+    assert problems == []
+
+
+@pytest.mark.parametrize("port", ["-1", "65536"])
+def test_a_port_is_a_port(port, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", "two_phase_commit", "--port", port])
+    assert ended.value.code == 2 and "is not between 0 and 65535" in capsys.readouterr().err
