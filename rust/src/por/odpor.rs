@@ -10,7 +10,7 @@
 //! holds only what no choice can change, and what else can come first there races with it.
 //!
 //! Where steps are `shifting`, the same race may owe another sequence in each execution: there a
-//! race is turned round whenever it is met, and its sequence holds all that does not happen after i.
+//! race is turned round whenever it is met, and its sequence holds all that is not after i.
 //!
 //! A step that disables another process is a race that nobody sees, as the other never runs: see
 //! `stifle`.

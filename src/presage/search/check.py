@@ -98,8 +98,7 @@ def check(
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
-    Left out, `search` is `bfs` for a system and `tree` for a program, and `reduction` is `none`
-    where states are remembered and the strongest, `odpor`, in a tree.
+    Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     telling = Telling(handler_seconds, traces, target, dict(parameters or {}), progress, give_up)
     if isinstance(system, Program):
@@ -113,8 +112,8 @@ def check(
     settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
     if search == "tree":
-        given = {"states": states, "threads": threads > 1, "symmetry": symmetry, "calm": calm}
-        check_tree(system, reduction, {**given, "hunt": hunt, **keeping})
+        given = {"states": states, "threads": threads > 1, "calm": calm, "hunt": hunt, **keeping}
+        check_tree(system, reduction, given | {"symmetry": symmetry})
     else:
         check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
     how = How(search, reduction, symmetry, calm, limits, settings, bounds, keeping)
