@@ -60,6 +60,7 @@ impl<'a> Look<'a> {
         self.counts = Counts::default();
         self.learnt = false;
         self.rests.clear();
+        self.search.cut.store(false, Relaxed);
         self.search
             .faults
             .iter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from presage.mailbox import comm as steps
@@ -72,6 +73,7 @@ class Mailbox:
     name: str
 
     @staticmethod
+    @cache
     def by_name(name: str) -> Mailbox:
         """The mailbox of that name; all mailboxes exist."""
         return Mailbox(name)

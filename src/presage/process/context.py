@@ -159,7 +159,7 @@ def meet(op: Send | Recv) -> Response:
     Processes are run again and again, and most of what they do is this.
     """
     context = current()
-    ask = _blocks(context)
+    ask = context.ask or _blocks(context)
     slot = context.take()
     ask(op)
     response = ask(WAITS[slot] if slot < len(WAITS) else WaitAny((slot,)))

@@ -56,6 +56,7 @@ Next = tuple[int, int, tuple[int, ...]]  # local state, code, arguments
 
 AHEAD_MAX = 100  # operations passed by in a row
 PASSED_BY = frozenset({Send, Recv, Sleep, Publish})  # what is answered tells a process nothing
+ENDS = frozenset({Done, Failed})
 NOTHING_TOLD: Told = (0, NOTHING, 0, 0)
 SILENT = Response()
 
@@ -90,10 +91,11 @@ class Guide:
     """Answers the operations of one run on the spot, as long as the answer is known.
 
     First come the responses of a `script`, of which the last one answers `expected`; then, without
-    a script, operations that tell the process nothing are `passed` by.
+    a script, operations that tell the process nothing are `passed` by. This runs for every operation
+    of every run, so it is written to be fast.
     """
 
-    __slots__ = ("_at", "_encode", "_expected", "_script", "passed")
+    __slots__ = ("_encode", "_expected", "_left", "_script", "passed")
 
     def __init__(
         self,
@@ -104,16 +106,16 @@ class Guide:
         self._encode = encode
         self._script = script
         self._expected = expected
-        self._at = 0
+        self._left = len(script)
         self.passed: list[Asked] = []
 
     def __call__(self, op: Op) -> Response | None:
-        if self._at < len(self._script):
-            response = self._script[self._at]
-            self._at += 1
-            if self._at == len(self._script):
+        left = self._left
+        if left:
+            self._left = left - 1
+            if left == 1:
                 self._compare(op)
-            return response
+            return self._script[-left]
         if type(op) not in PASSED_BY or len(self.passed) >= AHEAD_MAX or current().mark is not None:
             return None
         # Here and now, because what is sent may be changed before the process stops.
@@ -190,24 +192,23 @@ class Histories:
     ) -> list[int]:
         """File what a process asked since it was told something at `parent`."""
         numbers = []
-        for asked in guide.passed:
-            parent = self._add(process, parent, told, asked)
-            told = NOTHING_TOLD
-            numbers.append(parent)
         children = self._children(parent)
+        filed = self._locals
+        for asked in guide.passed:
+            filed.append(Local(process, parent, told, asked, children))
+            parent, told = len(filed) - 1, NOTHING_TOLD
+            numbers.append(parent)
         asked = self._asked(process, live.at, children)
         place = self._place(live, process, asked, children)
         known = None if place is None else self._merged.get(place)
         if known is None:
-            known = self._add(process, parent, told, asked)
+            filed.append(Local(process, parent, told, asked, children))
+            known = len(filed) - 1
             self._keep(known, live, guide)
             if place is not None:
                 self._merged[place] = known
-        return [*numbers, known]
-
-    def _add(self, process: int, parent: int | None, told: Told, asked: Asked) -> int:
-        self._locals.append(Local(process, parent, told, asked, self._children(parent)))
-        return len(self._locals) - 1
+        numbers.append(known)
+        return numbers
 
     def _children(self, parent: int | None) -> frozenset[str]:
         """The processes that one has created once it has gone on from `parent`."""
@@ -229,7 +230,7 @@ class Histories:
         return process, context.mark, asked, context.open_slots, children, clock
 
     def _keep(self, number: int, live: Live, guide: Guide) -> None:
-        if isinstance(live.at, Done | Failed):
+        if type(live.at) in ENDS:
             return
         self._lives[number] = live, guide
         if len(self._lives) > LIVES_MAX:

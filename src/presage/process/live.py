@@ -187,12 +187,13 @@ class Live:
             call()
 
     def _block(self, op: Op) -> Response:
-        if self._hub is None:
-            raise GreenletExit
-        if self._pass_by is not None:
-            response = self._pass_by(op)
+        pass_by = self._pass_by
+        if pass_by is not None:
+            response = pass_by(op)
             if response is not None:
                 return response
+        if self._hub is None:
+            raise GreenletExit
         return self._hub.switch(op)  # type: ignore[no-any-return]
 
 
