@@ -80,6 +80,11 @@ impl Judge {
             && interest.observers.iter().all(same_observer)
     }
 
+    /// What `property` has ever looked at, as far as is known here.
+    pub fn queries(&self, property: usize) -> &[trie::Query] {
+        self.tries[property].queries()
+    }
+
     #[inline]
     fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<bool> {
         let layout = &self.shared.layout;

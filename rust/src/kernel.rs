@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::checkpoint::Checkpoint;
+use crate::events::{Wanted, explore};
 use crate::hunt::{Hunt, Settings};
 use crate::layout::{FAULTS, Layout, Network};
 use crate::live::Graph;
@@ -212,6 +213,41 @@ impl Kernel {
         let report = self.report(py, &search, seconds)?;
         hunt.tell(py, &search, &report)?;
         Ok(report)
+    }
+
+    /// Explore executions one by one; `reduction` is none, dpor, sdpor or odpor. `classes`: tell
+    /// which classes of executions there were, and which states at rest.
+    #[pyo3(signature = (
+        reduction, *, depth, runs, seconds, memory_mib, keep_going, progress, classes=false
+    ))]
+    #[allow(clippy::too_many_arguments)] // as above
+    fn explore<'py>(
+        &self,
+        py: Python<'py>,
+        reduction: &str,
+        depth: u32,
+        runs: Option<u64>,
+        seconds: Option<f64>,
+        memory_mib: Option<u64>,
+        keep_going: bool,
+        progress: Option<Py<PyAny>>,
+        classes: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let limits = Limits {
+            depth: depth.max(1),
+            states: usize::MAX,
+            seconds: seconds.unwrap_or(f64::INFINITY),
+            memory_mib: memory_mib.unwrap_or(u64::MAX),
+            threads: 1,
+            keep_going,
+            seed: 0,
+            walks: 0,
+            weights: None,
+        };
+        let search = self.begin(py, limits, false)?;
+        let wanted = Wanted::new(reduction, runs.unwrap_or(u64::MAX), classes)?;
+        let report = |seconds| self.report(py, &search, seconds);
+        explore(py, &search, wanted, progress.as_ref(), report)
     }
 
     /// The graph of the states within these limits, and the seconds it took to write it down.

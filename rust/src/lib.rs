@@ -10,6 +10,7 @@ mod commute;
 mod connection;
 mod effects;
 mod equivariant;
+mod events;
 mod expand;
 mod fingerprint;
 mod flat;

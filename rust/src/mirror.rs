@@ -53,7 +53,7 @@ pub struct Flight<'a> {
 }
 
 impl Flight<'_> {
-    fn is_of(&self, envelope: u32, types: Option<&[usize]>) -> bool {
+    pub fn is_of(&self, envelope: u32, types: Option<&[usize]>) -> bool {
         let class = self.envelopes[envelope as usize].class;
         let mro = &self.classes[class as usize].mro;
         types.is_none_or(|types| types.iter().any(|class| mro.contains(class)))

@@ -164,6 +164,11 @@ impl Interest {
 }
 
 impl Mirror {
+    /// Everything ever asked, each once.
+    pub fn queries(&self) -> &[Query] {
+        &self.queries
+    }
+
     /// Follow the answers from the root; `None` where nobody has been.
     #[inline]
     pub fn decide(&self, mut answer: impl FnMut(&Query) -> u64) -> Option<bool> {

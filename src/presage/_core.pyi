@@ -124,6 +124,21 @@ class Kernel:
 
     def hunt(self, settings: Mapping[str, Any], **limits: Any) -> dict[str, Any]:
         """Hunt for executions that never come right; adds `ends` and `suspects` to the report."""
+    def explore(
+        self,
+        reduction: str,
+        *,
+        depth: int,
+        runs: int | None,
+        seconds: float | None,
+        memory_mib: int | None,
+        keep_going: bool,
+        progress: Callable[..., None] | None,
+        classes: bool = False,
+    ) -> dict[str, Any]:
+        """Explore executions; adds `nodes`, `traces`, `blocked`, `truncated`, `transitions` and
+        `restarts` to the report. `classes`: and the fingerprints of the classes of executions and
+        of the states at rest (`rests`)."""
     def graph(
         self,
         *,

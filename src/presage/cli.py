@@ -371,9 +371,10 @@ def _theme(args: argparse.Namespace, stream: TextIO) -> Theme:
 
 def _progress(args: argparse.Namespace, title: str, nodes: int, kind: str) -> Progress:
     from presage.search.check import WALKS
+    from presage.search.tree import settled
     from presage.ui.progress import Limits, Progress
 
-    search = args.search or ("tree" if kind == "process" else "bfs")
+    search = args.search or ("tree" if kind == "process" else settled(None, args.reduction)[0])
     walked = search in WALKS or search == "tree"
     return Progress(
         stream=sys.stderr,

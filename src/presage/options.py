@@ -32,11 +32,11 @@ def add_check(parser: Parser) -> None:
     add_target(parser)
     how = parser.add_argument_group("search")
     default = "default: bfs; of programs: tree"
-    how.add_argument("--search", choices=(*SEARCHES, "tree"), help=default)
+    how.add_argument("--search", choices=SEARCHES, help=default)
     how.add_argument("--threads", metavar="N", type=positive, default=1, help="default: 1")
     how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
     how.add_argument("--walks", metavar="N", type=positive, help="how many random walks")
-    default = "default: none; of programs: odpor"
+    default = "default: none; in a tree: odpor"
     how.add_argument("--reduction", choices=(*REDUCTIONS, *REDUCED[1:]), help=default)
     spins = "tests in a row that may fail before the next waits; 0: no end; default: 2"
     how.add_argument("--spins", metavar="N", type=at_least(0), help=spins)

@@ -11,9 +11,12 @@
 //! - The label of a step is what it was *in the state it ran in*. An explorer never carries one to
 //!   another state unless what ran in between was independent and not `stale` for it.
 //! - Every execution ends, or the visitor cuts it.
-//! - Steps that others can disable are `hindered`, and told by `waiting` when they are stuck.
+//! - Steps that others can disable are `hindered`, and told by `waiting` when they are stuck; or
+//!   whoever disables them is told by `stifled`.
+//! - Where steps are `shifting`, all choices of one depend on the same.
 
 pub mod odpor;
+mod owing;
 pub mod plain;
 #[cfg(test)]
 mod shared;
@@ -75,6 +78,34 @@ pub trait Machine {
 
     /// Hindered steps that are not enabled: nobody runs them, so their races would go unseen.
     fn waiting(&mut self, _state: &Self::State, _into: &mut Vec<(u32, Self::Label)>) {}
+
+    /// Whether a step that comes before a dependent one instead of after it may then depend on
+    /// others than it did.
+    fn shifting(&self) -> bool {
+        false
+    }
+
+    /// Whether the step from `before` to `after`, of an execution that ended in `last`, may have
+    /// disabled another process. Saves looking.
+    fn stifles(
+        &mut self,
+        _before: &Self::State,
+        _after: &Self::State,
+        _last: &Self::State,
+    ) -> Result<bool, Self::Error> {
+        Ok(false)
+    }
+
+    /// The processes enabled in `free` that the step from `before` to `after` would disable there.
+    /// `free` is what `before` becomes by all that does not happen after that step.
+    fn stifled(
+        &mut self,
+        _step: (&Self::State, &Self::State),
+        _free: &Self::State,
+        _into: &mut Vec<u32>,
+    ) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 /// How an execution ended.

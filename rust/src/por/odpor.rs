@@ -9,34 +9,43 @@
 //! the same beginning up to j would insert is covered then: of what comes after j the sequence
 //! holds only what no choice can change, and what else can come first there races with it.
 //!
+//! Where steps are `shifting`, the same race may owe another sequence in each execution: there a
+//! race is turned round whenever it is met, and its sequence holds all that is not after i.
+//!
+//! A step that disables another process is a race that nobody sees, as the other never runs: see
+//! `stifle`.
+//!
 //! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
+//! Where steps are `shifting`, they are explored right after it, covered or not: then, wherever a
+//! step sleeps, all other choices of its process sleep too, and what is left out because one of
+//! them covers it is covered whatever the choice. The price is a few executions begun in vain.
 
 use super::trace::Trace;
 use super::tree::{Forest, NONE};
 use super::{End, Machine, Step, Visitor};
 
-type Labelled<M> = (Step, <M as Machine>::Label);
+pub type Labelled<M> = (Step, <M as Machine>::Label);
 
-struct Level<M: Machine> {
-    state: M::State,
+pub struct Level<M: Machine> {
+    pub state: M::State,
     /// Explored here or above, and independent of all that ran since. Labels are of this state.
-    sleep: Vec<Labelled<M>>,
-    tree: u32,
+    pub sleep: Vec<Labelled<M>>,
+    pub tree: u32,
     /// Whether the step taken here could have turned out otherwise.
     forked: bool,
 }
 
-struct Explorer<'a, M: Machine> {
-    machine: &'a mut M,
-    levels: Vec<Level<M>>,
+pub struct Explorer<'a, M: Machine> {
+    pub machine: &'a mut M,
+    pub levels: Vec<Level<M>>,
     trace: Trace<M::Label>,
-    forest: Forest<M::Label>,
+    pub forest: Forest<M::Label>,
     /// Events whose races have been turned round.
     settled: usize,
     /// States to try things in: one walks, one stays at the end of a sequence, one looks ahead.
-    walk: M::State,
+    pub walk: M::State,
     stay: M::State,
-    ahead: M::State,
+    pub ahead: M::State,
     steps: Vec<Step>,
     sequence: Vec<Labelled<M>>,
     forks: Vec<usize>,
@@ -143,12 +152,31 @@ impl<M: Machine> Explorer<'_, M> {
         let state = &self.levels[depth].state;
         self.machine.choices(state, step.process, &mut steps)?;
         self.levels[depth].forked = steps.len() > 1;
-        for &other in steps.iter().filter(|&&other| other != step) {
-            self.walk.clone_from(&self.levels[depth].state);
-            let label = self.machine.run(&mut self.walk, other)?;
-            self.owe(depth, &[(other, label)])?;
+        let others = || steps.iter().filter(|&&other| other != step);
+        if self.machine.shifting() {
+            for &other in others().rev() {
+                self.bring(depth, other)?;
+            }
+        } else {
+            for &other in others() {
+                self.walk.clone_from(&self.levels[depth].state);
+                let label = self.machine.run(&mut self.walk, other)?;
+                self.owe(depth, &[(other, label)])?;
+            }
         }
         self.steps = steps;
+        Ok(())
+    }
+
+    /// Have a step explored next at a level, unless it sleeps.
+    fn bring(&mut self, depth: usize, step: Step) -> Result<(), M::Error> {
+        let level = &mut self.levels[depth];
+        let asleep = level.sleep.iter().any(|(asleep, _)| *asleep == step);
+        if !asleep && !self.forest.bring(&mut level.tree, step) {
+            self.walk.clone_from(&level.state);
+            let label = self.machine.run(&mut self.walk, step)?;
+            self.forest.prepend(&mut level.tree, step, label);
+        }
         Ok(())
     }
 
@@ -189,13 +217,18 @@ impl<M: Machine> Explorer<'_, M> {
     /// Turn round every race not met before.
     fn turn_races(&mut self) -> Result<(), M::Error> {
         let length = self.trace.len();
-        for later in self.settled..length {
+        let settled = match self.machine.shifting() {
+            true => 0,
+            false => self.settled,
+        };
+        for later in settled..length {
             for at in 0..self.trace.races(later).len() {
                 let first = self.trace.races(later)[at];
                 self.turn((first, later), self.trace.steps[later].process)?;
             }
         }
         self.settled = length;
+        self.stifle()?;
         let mut waiting = Vec::new();
         self.machine
             .waiting(&self.levels[length].state, &mut waiting);
@@ -214,13 +247,27 @@ impl<M: Machine> Explorer<'_, M> {
         self.stay.clone_from(&self.levels[first].state);
         self.forks.clear();
         for event in first + 1..self.trace.len() {
-            if self.trace.before(first, event) || self.is_open(later, event) {
+            if self.trace.before(first, event)
+                || (!self.machine.shifting() && self.is_open(later, event))
+            {
                 continue;
             }
             let step = self.trace.steps[event];
             let label = self.machine.run(&mut self.stay, step)?;
             sequence.push((step, label));
         }
+        self.owe_after(first, &mut sequence, process)?;
+        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Owe `sequence`, which leads to `stay`, and then each choice of `process`.
+    fn owe_after(
+        &mut self,
+        depth: usize,
+        sequence: &mut Vec<Labelled<M>>,
+        process: u32,
+    ) -> Result<(), M::Error> {
         let mut steps = std::mem::take(&mut self.steps);
         steps.clear();
         self.machine.choices(&self.stay, process, &mut steps)?;
@@ -228,11 +275,41 @@ impl<M: Machine> Explorer<'_, M> {
             self.walk.clone_from(&self.stay);
             let label = self.machine.run(&mut self.walk, step)?;
             sequence.push((step, label));
-            self.owe(first, &sequence)?;
+            self.owe(depth, sequence)?;
             sequence.pop();
         }
         self.steps = steps;
-        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Owe each level an execution in which a process that its step disables gets its turn before.
+    fn stifle(&mut self) -> Result<(), M::Error> {
+        let length = self.trace.len();
+        let mut stifled = Vec::new();
+        for first in 0..length {
+            let [before, after, last] = [first, first + 1, length].map(|at| &self.levels[at].state);
+            if !self.machine.stifles(before, after, last)? {
+                continue;
+            }
+            let mut sequence = std::mem::take(&mut self.sequence);
+            sequence.clear();
+            self.stay.clone_from(before);
+            for event in first + 1..length {
+                if !self.trace.before(first, event) {
+                    let step = self.trace.steps[event];
+                    let label = self.machine.run(&mut self.stay, step)?;
+                    sequence.push((step, label));
+                }
+            }
+            stifled.clear();
+            let [before, after] = [first, first + 1].map(|at| &self.levels[at].state);
+            self.machine
+                .stifled((before, after), &self.stay, &mut stifled)?;
+            for &process in &stifled {
+                self.owe_after(first, &mut sequence, process)?;
+            }
+            self.sequence = sequence;
+        }
         Ok(())
     }
 
@@ -249,128 +326,4 @@ impl<M: Machine> Explorer<'_, M> {
         }
         open
     }
-
-    /// Insert a sequence into the tree of a level, unless something there covers it.
-    fn owe(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
-        for at in 0..self.levels[depth].sleep.len() {
-            let (asleep, label) = self.levels[depth].sleep[at].clone();
-            let covers = match place_of(owed, asleep.process) {
-                Some(place) => owed[place].0 == asleep && self.is_initial(owed, place),
-                None => self.passes(depth, &[], (asleep, label), owed)?,
-            };
-            if covers {
-                return Ok(());
-            }
-        }
-        self.insert(depth, owed.to_vec())
-    }
-
-    /// Follow the first branches that begin some execution equivalent to `owed`; where they part,
-    /// a new branch.
-    fn insert(&mut self, depth: usize, mut owed: Vec<Labelled<M>>) -> Result<(), M::Error> {
-        let (mut parent, mut way) = (NONE, Vec::new());
-        let mut child = self.levels[depth].tree;
-        while child != NONE {
-            let (step, label) = {
-                let node = self.forest.get(child);
-                (node.step, node.label.clone())
-            };
-            let place = place_of(&owed, step.process);
-            let follows = match place {
-                Some(place) => owed[place].0 == step && self.is_initial(&owed, place),
-                None => self.passes(depth, &way, (step, label.clone()), &owed)?,
-            };
-            if !follows {
-                child = self.forest.get(child).next;
-                continue;
-            }
-            way.push(step);
-            let passed = place.unwrap_or(owed.len());
-            let machine = &self.machine;
-            let stale = |(_, known): &Labelled<M>| machine.stale(&label, known);
-            let stale = owed[..passed].iter().any(stale);
-            if let Some(place) = place {
-                owed.remove(place);
-            }
-            if stale {
-                self.relabel(depth, &way, &mut owed)?;
-            }
-            parent = child;
-            child = self.forest.get(child).first;
-            if child == NONE || owed.is_empty() {
-                return Ok(()); // what is explored from that leaf covers it
-            }
-        }
-        let mut tree = self.levels[depth].tree;
-        self.forest.append(&mut tree, parent, &owed);
-        self.levels[depth].tree = tree;
-        Ok(())
-    }
-
-    /// Whether nothing before `place` keeps that step from being the first.
-    fn is_initial(&self, owed: &[Labelled<M>], place: usize) -> bool {
-        let label = &owed[place].1;
-        let mut before = owed[..place].iter();
-        before.all(|(_, known)| !self.machine.dependent(known, label))
-    }
-
-    /// Whether a step of a process that `owed` lacks is independent of it all, label by label in
-    /// the states it passes. `way` leads from the level to where both begin.
-    fn passes(
-        &mut self,
-        depth: usize,
-        way: &[Step],
-        mine: Labelled<M>,
-        owed: &[Labelled<M>],
-    ) -> Result<bool, M::Error> {
-        let (step, mut label) = mine;
-        let mut reached = None; // how many of `owed` have run in the scratch state
-        for (at, (_, known)) in owed.iter().enumerate() {
-            if self.machine.dependent(known, &label) {
-                return Ok(false);
-            }
-            if self.machine.stale(known, &label) && at + 1 < owed.len() {
-                let from = match reached {
-                    Some(from) => from,
-                    None => {
-                        self.replay(depth, way)?;
-                        0
-                    }
-                };
-                for (passed, _) in &owed[from..=at] {
-                    self.machine.run(&mut self.walk, *passed)?;
-                }
-                reached = Some(at + 1);
-                self.ahead.clone_from(&self.walk);
-                label = self.machine.run(&mut self.ahead, step)?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn replay(&mut self, depth: usize, way: &[Step]) -> Result<(), M::Error> {
-        self.walk.clone_from(&self.levels[depth].state);
-        for &step in way {
-            self.machine.run(&mut self.walk, step)?;
-        }
-        Ok(())
-    }
-
-    /// Labels anew, now that `way` comes before.
-    fn relabel(
-        &mut self,
-        depth: usize,
-        way: &[Step],
-        owed: &mut [Labelled<M>],
-    ) -> Result<(), M::Error> {
-        self.replay(depth, way)?;
-        for (step, label) in owed {
-            *label = self.machine.run(&mut self.walk, *step)?;
-        }
-        Ok(())
-    }
-}
-
-fn place_of<L>(owed: &[(Step, L)], process: u32) -> Option<usize> {
-    owed.iter().position(|(step, _)| step.process == process)
 }

@@ -175,7 +175,11 @@ impl<M: Machine> Explorer<'_, M> {
 
     fn note_races(&mut self) -> Result<(), M::Error> {
         let length = self.trace.len();
-        for later in self.settled..length {
+        let settled = match self.machine.shifting() {
+            true => 0,
+            false => self.settled,
+        };
+        for later in settled..length {
             for at in 0..self.trace.races(later).len() {
                 let first = self.trace.races(later)[at];
                 let process = self.trace.steps[later].process;
@@ -183,11 +187,33 @@ impl<M: Machine> Explorer<'_, M> {
             }
         }
         self.settled = length;
+        self.note_stifled()?;
         let mut waiting = Vec::new();
         self.machine
             .waiting(&self.levels[length].state, &mut waiting);
         for (process, label) in waiting {
             for first in self.trace.races_of(self.machine, process, &label) {
+                self.note(first, length, process)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Processes that a step disables might have come before it, and never came.
+    fn note_stifled(&mut self) -> Result<(), M::Error> {
+        let length = self.trace.len();
+        let mut stifled = Vec::new();
+        for first in 0..length {
+            let [before, after, last] = [first, first + 1, length].map(|at| &self.levels[at].state);
+            if !self.machine.stifles(before, after, last)? {
+                continue;
+            }
+            self.apart(first, length)?;
+            stifled.clear();
+            let [before, after] = [first, first + 1].map(|at| &self.levels[at].state);
+            self.machine
+                .stifled((before, after), &self.scratch, &mut stifled)?;
+            for &process in &stifled {
                 self.note(first, length, process)?;
             }
         }
@@ -246,15 +272,11 @@ impl<M: Machine> Explorer<'_, M> {
         later: usize,
         process: u32,
     ) -> Result<Option<Vec<Step>>, M::Error> {
-        let mut owed: Vec<(Step, M::Label)> = Vec::new();
-        self.scratch.clone_from(&self.levels[first].state);
-        for event in first + 1..later {
-            if !self.trace.before(first, event) {
-                let step = self.trace.steps[event];
-                let label = self.machine.run(&mut self.scratch, step)?;
-                owed.push((step, label));
-            }
-        }
+        let until = match self.machine.shifting() {
+            true => self.trace.len(),
+            false => later,
+        };
+        let mut owed = self.apart(first, until)?;
         self.steps.clear();
         self.machine
             .choices(&self.scratch, process, &mut self.steps)?;
@@ -272,5 +294,19 @@ impl<M: Machine> Explorer<'_, M> {
         };
         let beginners = (0..owed.len()).filter(begins);
         Ok(Some(beginners.map(|at| owed[at].0).collect()))
+    }
+
+    /// What comes before `until` and does not happen after `first`; it leads to the scratch state.
+    fn apart(&mut self, first: usize, until: usize) -> Result<Vec<(Step, M::Label)>, M::Error> {
+        let mut found = Vec::new();
+        self.scratch.clone_from(&self.levels[first].state);
+        for event in first + 1..until {
+            if !self.trace.before(first, event) {
+                let step = self.trace.steps[event];
+                let label = self.machine.run(&mut self.scratch, step)?;
+                found.push((step, label));
+            }
+        }
+        Ok(found)
     }
 }

@@ -64,6 +64,28 @@ impl<L: Clone> Forest<L> {
         Some((node.step, node.first))
     }
 
+    /// Put a step before all others of a list.
+    pub fn prepend(&mut self, list: &mut u32, step: Step, label: L) {
+        let fresh = self.add(step, label);
+        self.nodes[fresh as usize].next = *list;
+        *list = fresh;
+    }
+
+    /// Bring a step of a list, with what is below it, to the front; whether it is there.
+    pub fn bring(&mut self, list: &mut u32, step: Step) -> bool {
+        let (mut before, mut at) = (NONE, *list);
+        while at != NONE && self.get(at).step != step {
+            (before, at) = (at, self.get(at).next);
+        }
+        if at == NONE || before == NONE {
+            return at != NONE;
+        }
+        self.nodes[before as usize].next = self.get(at).next;
+        self.nodes[at as usize].next = *list;
+        *list = at;
+        true
+    }
+
     /// Append `sequence` as one more branch of the list below `parent`, or of `root` itself.
     pub fn append(&mut self, root: &mut u32, parent: u32, sequence: &[(Step, L)]) {
         let mut above = parent;

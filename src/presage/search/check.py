@@ -27,11 +27,12 @@ from presage.search.liveness import Limits, examine, is_exact
 from presage.search.programs import Exploring, Telling, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
+from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tell_tree
 from presage.search.walks import tell_calm, walking
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.version import VERSION
 
-SEARCHES = ("bfs", "dfs", "walk", "hunt")
+SEARCHES = ("bfs", "dfs", "tree", "walk", "hunt")
 WALKS = {"walk": 1_000, "hunt": 10_000}
 WALK_DEPTH_DEFAULT = 200
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
@@ -97,21 +98,24 @@ def check(
 
     `depth` counts the initial state as 1. By default the search stops at the first violation;
     `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
-    Left out, `search` is `bfs` for a system and `tree` for a program, and `reduction` is `none`
-    for a system and the strongest, `odpor`, for a program.
+    Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     telling = Telling(handler_seconds, traces, target, dict(parameters or {}), progress, give_up)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         exploring = Exploring(search, reduction, depth, states, walks, seconds, keep_going, spins)
         return check_program(system, exploring, telling, _program_teller(progress))
-    search, reduction = search or "bfs", reduction or "none"
+    search, reduction = settled(search, reduction)
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
     limits = _limits(search, seed, seconds, counts | {"walks": walks})
     limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
     settings = hunting.checked(search, hunt, calm=calm)
     bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
-    check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
+    if search == "tree":
+        given = {"states": states, "threads": threads > 1, "calm": calm, "hunt": hunt, **keeping}
+        check_tree(system, reduction, given | {"symmetry": symmetry})
+    else:
+        check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
     how = How(search, reduction, symmetry, calm, limits, settings, bounds, keeping)
     return _check_system(system, how, telling)
 
@@ -140,8 +144,10 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         kernel = build(system, bridge, symmetry=how.symmetry)
         limits["progress"] = (teller := partial(_teller, system, telling.progress))()
         kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
-        raw = _searched(kernel, system, search, limits, kept, how.hunt)
+        raw = _searched(kernel, system, how, kept)
         report = _report(system, search, limits["seed"], raw, target, parameters)
+        if search == "tree":
+            tell_tree(report, raw)
         tell_calm(report, calm=how.calm)
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
@@ -150,17 +156,12 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
     return report
 
 
-def _searched(
-    kernel: Kernel,
-    system: System,
-    search: str,
-    limits: dict[str, Any],
-    kept: dict[str, Any],
-    settings: Hunt,
-) -> dict[str, Any]:
-    if search == "hunt":
-        return hunting.run(kernel, system, settings, limits)
-    return kernel.search(search, **limits, **kept)
+def _searched(kernel: Kernel, system: System, how: How, kept: dict[str, Any]) -> dict[str, Any]:
+    if how.search == "tree":
+        return explored(kernel, how.reduction, how.limits)
+    if how.search == "hunt":
+        return hunting.run(kernel, system, how.hunt, how.limits)
+    return kernel.search(how.search, **how.limits, **kept)
 
 
 def _conclude(
@@ -254,8 +255,10 @@ def _limits(
                 "give a seed from 0 to 2**64 - 1",
             )
         )
-    if limits["walks"] is None:
+    if limits["walks"] is None and search != "tree":
         limits["walks"] = WALKS.get(search, 1)
+    if search == "tree" and limits["depth"] is None:
+        limits["depth"] = DEPTH_DEFAULT
     if search == "walk" and limits["depth"] is None:
         limits["depth"] = WALK_DEPTH_DEFAULT
     return limits

@@ -109,13 +109,16 @@ def missed(system: System, report: Report) -> None:
     """A `sometimes` that an exhaustive search did not reach is a violation without a trace."""
     if not report.exhausted:
         return
+    looked_at = f"{report.unique:,} reachable states"
+    if report.search == "tree":
+        looked_at = f"states that {report.traces:,} executions come to, one of each class,"
     for prop in system.properties:
         if report.properties[prop.name] == "unreached":
             report.violations.append(
                 Violation(
                     prop=prop.name,
                     kind="unreached",
-                    message=f"none of the {report.unique:,} reachable states satisfies it",
+                    message=f"none of the {looked_at} satisfies it",
                     evidence=EXACT,
                     source=prop.source,
                     signature=prop.signature,

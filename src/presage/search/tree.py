@@ -1,0 +1,83 @@
+"""`check --search tree` for systems: executions one by one, one of each class that differs.
+
+What the explorers leave out and why is told in `rust/src/events`. Here: what they do not take, how
+they are called, and what a report says of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from presage._core import Kernel
+from presage.errors import BadSystem, explain
+from presage.model.faults import UNLIMITED
+from presage.model.system import System
+from presage.search.report import Report
+
+REDUCTIONS = ("none", "dpor", "sdpor", "odpor")
+DEPTH_DEFAULT = 1_000
+
+
+def settled(search: str | None, reduction: str | None) -> tuple[str, str]:
+    """The search and the reduction of a system, one of them as it follows from the other."""
+    if search is None:
+        search = "tree" if reduction in REDUCTIONS[1:] else "bfs"
+    if reduction is None:
+        reduction = "odpor" if search == "tree" else "none"
+    return search, reduction
+
+
+def check_tree(system: System, reduction: str, given: Mapping[str, Any]) -> None:
+    """Refuse what cannot be explored execution by execution; `given`: options by their names."""
+    if reduction not in REDUCTIONS:
+        known = ", ".join(f"`{name}`" for name in REDUCTIONS)
+        fact = f"the reduction `{reduction}` together with the search `tree`"
+        raise BadSystem(explain(fact, "one that is for searches of states", f"use one of {known}"))
+    asked = [name for name, value in given.items() if value]
+    if asked:
+        raise BadSystem(
+            explain(
+                f"`{asked[0]}` together with the search `tree`",
+                "an option of searches that remember states",
+                f"leave out `{asked[0]}`, or use `bfs`",
+            )
+        )
+    faults, network = system.faults, system.network
+    lossy = faults.drop or faults.duplicate
+    refused = {
+        "streams": system.streams is not None,
+        "partitions": bool(faults.partitions),
+        "clocks": system.clock is not None,
+        f"drops or duplicates on a network that is {network}": lossy and network != "unordered",
+        "unlimited duplicates": faults.duplicate == UNLIMITED,
+    }
+    for what, there in refused.items():
+        if there:
+            raise BadSystem(
+                explain(
+                    f"the search `tree` of a system with {what}",
+                    "it is not known which of its events may change places",
+                    "use `bfs`, with the reduction `sleep` if there are many transitions",
+                )
+            )
+
+
+def explored(kernel: Kernel, reduction: str, limits: Mapping[str, Any]) -> dict[str, Any]:
+    """What the kernel tells of an exploration."""
+    return kernel.explore(
+        reduction,
+        depth=limits["depth"],
+        runs=limits["walks"],
+        seconds=limits["seconds"],
+        memory_mib=limits["memory_mib"],
+        keep_going=limits["keep_going"],
+        progress=limits["progress"],
+    )
+
+
+def tell_tree(report: Report, raw: Mapping[str, Any]) -> None:
+    """Let a report say what was explored."""
+    report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
+    report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]
+    report.collision_probability = 0.0

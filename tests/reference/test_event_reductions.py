@@ -1,0 +1,98 @@
+"""Executions of random services one by one: the same verdicts as all states, and no class missed.
+
+`none` explores every execution. The kernel tells the class of each: which events there were, each
+with those that it depends on. `odpor` must meet the same classes, and each once.
+"""
+
+from itertools import count
+
+import pytest
+from reference.random_events import lively_system
+from reference.random_features import featured_system
+from reference.random_systems import random_system
+
+from presage.errors import BadSystem
+from presage.search.bridge import Bridge
+from presage.search.check import build
+from presage.search.tree import check_tree
+from presage.search.watch import SECONDS_DEFAULT, Watch
+
+DEPTH = 40
+STATES_MAX = 2_000
+RUNS_MAX = 600
+SYSTEMS_PER_TEST = 40  # of lively systems 320, and 80 by each of the weaker reductions
+BATCHES = [("odpor", batch) for batch in range(8)]
+BATCHES += [(reduction, batch) for reduction in ("sdpor", "dpor") for batch in (8, 9)]
+
+
+def told(system, reduction=None):
+    """What the kernel tells: of all states, or of executions."""
+    with Watch(SECONDS_DEFAULT) as watch:
+        kernel = build(system, Bridge(system, watch, weighs=False))
+        limits = {"seconds": None, "memory_mib": None, "keep_going": True, "progress": None}
+        if reduction is None:
+            walks = {"threads": 1, "seed": 0, "walks": 1}
+            raw = kernel.search("bfs", depth=None, states=STATES_MAX, **limits, **walks)
+        else:
+            raw = kernel.explore(reduction, depth=DEPTH, runs=RUNS_MAX, classes=True, **limits)
+    return raw, {finding[0] for finding in raw["found"]}
+
+
+def whole(raw):
+    return raw["stopped_by"] is None and not raw["cut"]
+
+
+def compare(system, reduction):
+    """Whether there was anything to compare, and whether anything was saved."""
+    states, broken = told(system)
+    if not whole(states):
+        return False, False
+    reduced, found = told(system, reduction)
+    if not whole(reduced) or reduced["traces"] < 2:
+        return False, False
+    assert found == broken
+    every, found = told(system, "none")
+    if not whole(every):
+        return True, True
+    assert found == broken
+    assert set(reduced["rests"]) == set(every["rests"])
+    if reduction == "odpor":
+        assert set(reduced["classes"]) == set(every["classes"])
+        assert reduced["traces"] == len(reduced["classes"])
+    return True, reduced["traces"] < every["traces"]
+
+
+def compare_many(first, number, make, reduction):
+    compared = saved = 0
+    for seed in count(first):
+        system = make(seed)
+        try:
+            check_tree(system, reduction, {})
+        except BadSystem:
+            continue
+        try:
+            comparable, saves = compare(system, reduction)
+        except AssertionError as error:
+            raise AssertionError(f"{make.__name__}({seed}), {reduction}: {error}") from error
+        compared += comparable
+        saved += saves
+        if compared == number:
+            return saved
+
+
+@pytest.mark.parametrize(("reduction", "batch"), BATCHES)
+def test_executions_and_states_tell_the_same_of_lively_systems(reduction, batch):
+    saved = compare_many(batch * 10_000, SYSTEMS_PER_TEST, lively_system, reduction)
+    assert saved > SYSTEMS_PER_TEST // 4  # the reduction reduces
+
+
+@pytest.mark.parametrize("make", [random_system, featured_system])
+def test_executions_and_states_tell_the_same_of_other_systems(make):
+    compare_many(100_000, SYSTEMS_PER_TEST // 2, make, "odpor")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reduction", ["odpor", "sdpor", "dpor"])
+@pytest.mark.parametrize("batch", range(8))
+def test_executions_and_states_tell_the_same_of_many_systems(batch, reduction):
+    compare_many(200_000 + batch * 10_000, 20 * SYSTEMS_PER_TEST, lively_system, reduction)

@@ -1,0 +1,277 @@
+"""`check --search tree` of systems: how many executions there are, what is found and refused."""
+
+from dataclasses import dataclass
+from math import factorial
+
+import pytest
+
+from presage import (
+    UNLIMITED,
+    Call,
+    Faults,
+    Partition,
+    Service,
+    Streams,
+    System,
+    Timed,
+    action,
+    always,
+    check,
+    eventually,
+    on,
+    replay,
+    sometimes,
+    timer,
+)
+from presage.errors import BadSystem
+from presage.systems import paxos, two_phase_commit
+
+
+@dataclass(frozen=True)
+class Word:
+    n: int
+
+
+class Talker(Service):
+    """Sends its number to one node when it feels like it."""
+
+    to: str
+    n: int = 0
+    said: bool = False
+
+    @action(when=lambda self: not self.said)
+    def say(self):
+        self.said = True
+        self.send(self.to, Word(self.n))
+
+
+class Listener(Service):
+    heard: tuple[int, ...] = ()
+
+    @on(Word)
+    def hear(self, word):
+        self.heard += (word.n,)
+
+
+def many_to_one(talkers, **more):
+    nodes = {f"t{n}": Talker(to="listener", n=n) for n in range(talkers)}
+    return System(nodes={"listener": Listener(), **nodes}, **more)
+
+
+def explored(system, reduction="odpor", **more):
+    report = check(system, search="tree", reduction=reduction, traces=None, **more)
+    assert (report.search, report.reduction) == ("tree", reduction)
+    return report
+
+
+@pytest.mark.parametrize("talkers", [1, 2, 3, 4])
+def test_orders_at_the_receiver_are_all_that_matters(talkers):
+    report = explored(many_to_one(talkers))
+    assert (report.traces, report.executions) == (factorial(talkers), factorial(talkers))
+    assert report.exhausted
+    every = explored(many_to_one(talkers), "none")
+    assert every.traces == factorial(2 * talkers) // 2**talkers
+
+
+def test_who_talks_to_different_listeners_does_so_in_one_order():
+    pairs = {f"t{n}": Talker(to=f"l{n}", n=n) for n in range(4)}
+    pairs |= {f"l{n}": Listener() for n in range(4)}
+    assert explored(System(nodes=pairs)).traces == 1
+
+
+class Coordinator(Service):
+    others: tuple[str, ...]
+    votes: tuple[int, ...] = ()
+
+    def start(self):
+        for other in self.others:
+            self.send(other, Word(0))
+
+    @on(Word)
+    def vote(self, word):
+        self.votes += (word.n,)
+        if len(self.votes) == len(self.others):
+            for other in self.others:
+                self.send(other, Word(2 + all(self.votes)))
+
+
+class Participant(Service):
+    done: int = -1
+
+    @on(Word)
+    def asked(self, word, source):
+        self.done = word.n
+        if word.n == 0:
+            self.send(source, Word(self.choose([0, 1])))
+
+
+@pytest.mark.parametrize("others", [1, 2, 3])
+def test_votes_and_their_orders_are_what_tells_two_phase_commits_apart(others):
+    names = tuple(f"p{n}" for n in range(others))
+    nodes = {"c": Coordinator(others=names)} | {name: Participant() for name in names}
+    assert explored(System(nodes=nodes)).traces == 2**others * factorial(others)
+
+
+@pytest.mark.parametrize("reduction", ["none", "dpor", "sdpor", "odpor"])
+def test_a_violation_is_found_and_its_trace_replays(reduction):
+    @eventually
+    def third_last(world):
+        return world["listener"].heard[-1] == 2
+
+    system = many_to_one(3, properties=[third_last])
+    report = explored(system, reduction)
+    assert report.properties["third_last"] == "violated"
+    assert replay(system, report.violations[0].trace).message is not None
+
+
+def test_what_properties_look_at_keeps_its_order():
+    @always
+    def not_only_first(world):
+        return (world["a"].said, world["b"].said) != (False, True)
+
+    nodes = {"a": Talker(to="l"), "b": Talker(to="m"), "l": Listener(), "m": Listener()}
+    assert explored(System(nodes=nodes, properties=[not_only_first])).violations
+    assert explored(System(nodes=nodes)).traces == 1
+
+
+def test_what_is_never_reached_is_said_once_every_class_was_looked_at():
+    @sometimes
+    def silence(world):
+        return len(world["listener"].heard) > 2
+
+    report = explored(many_to_one(2, properties=[silence]))
+    assert report.violations[0].kind == "unreached"
+    assert "2 executions" in report.violations[0].message
+
+
+class Door(Service):
+    """Listens until it is shut."""
+
+    heard: tuple[int, ...] = ()
+    shut: bool = False
+
+    def start(self):
+        self.arm("bell")
+
+    @on(Word, when=lambda self, word: not self.shut)
+    def hear(self, word):
+        self.heard += (word.n,)
+        self.disarm("bell")
+
+    @timer
+    def bell(self):
+        self.shut = True
+
+
+@pytest.mark.parametrize("reduction", ["none", "dpor", "sdpor", "odpor"])
+@pytest.mark.parametrize("network", ["unordered", "ordered"])
+def test_what_is_disabled_before_it_happens_is_tried_first(reduction, network):
+    @eventually
+    def shut(world):
+        return world["door"].shut
+
+    @eventually
+    def open_still(world):
+        return not world["door"].shut
+
+    nodes = {"door": Door(), "t": Talker(to="door")}
+    system = System(nodes=nodes, network=network, properties=[shut, open_still])
+    report = explored(system, reduction, keep_going=True)
+    assert report.properties == {"shut": "violated", "open_still": "violated"}
+
+
+@pytest.mark.parametrize("reduction", ["none", "dpor", "sdpor", "odpor"])
+@pytest.mark.parametrize(
+    ("faults", "heard"),
+    [
+        (Faults(drop=1), {(), (0,), (1,), (0, 1), (1, 0)} - {()}),
+        (Faults(drop=2), {(), (0,), (1,), (0, 1), (1, 0)}),
+        (Faults(duplicate=1), {(0, 1), (0, 0, 1), (1, 0, 1), (0, 1, 1)}),
+        (Faults(crash=1, nodes=["listener"]), {(), (0, 1)}),
+    ],
+)
+def test_faults_lead_where_they_lead_in_a_search_of_states(reduction, faults, heard):
+    claims = [
+        eventually(lambda world, end=end: world["listener"].heard != end, name=str(end))
+        for end in heard
+    ]
+    system = many_to_one(2, faults=faults, properties=claims)
+    report = explored(system, reduction, keep_going=True)
+    assert set(report.properties.values()) == {"violated"}
+    assert all(replay(system, found.trace).message for found in report.violations)
+    assert all(report.faults.values())
+
+
+def test_systems_that_are_shipped_hold_in_every_execution():
+    report = explored(paxos.system(clients=1))
+    assert report.exhausted and not report.violations
+    assert report.traces < explored(paxos.system(clients=1), "none").traces
+    assert explored(two_phase_commit.system(rms=2)).exhausted
+
+
+def test_an_execution_without_end_is_cut_and_that_is_said():
+    class Clock(Service):
+        n: int = 0
+
+        @timer(periodic=True)
+        def tick(self):
+            self.n = (self.n + 1) % 3
+
+        def start(self):
+            self.arm("tick")
+
+    report = explored(System(nodes={"c": Clock()}), depth=7)
+    assert (report.exhausted, report.stopped_by, report.depth) == (False, "depth", 7)
+
+
+def test_a_reduction_of_executions_implies_the_tree():
+    report = check(many_to_one(2), reduction="odpor", traces=None)
+    assert (report.search, report.traces) == ("tree", 2)
+    assert check(many_to_one(2), search="tree", traces=None).reduction == "odpor"
+    assert check(many_to_one(3), search="tree", walks=2, traces=None).stopped_by == "runs"
+
+
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [
+        ({"streams": Streams()}, "streams"),
+        ({"clock": Timed()}, "clocks"),
+        ({"network": "ordered", "faults": Faults(drop=1)}, "drops"),
+        ({"network": "duplicating", "faults": Faults(drop=1)}, "drops"),
+        ({"faults": Faults(duplicate=UNLIMITED)}, "unlimited duplicates"),
+        (
+            {
+                "faults": Faults(
+                    partition=1,
+                    partitions=[Partition({"left": ["t0"], "right": ["listener"]})],
+                )
+            },
+            "partitions",
+        ),
+    ],
+)
+def test_what_is_not_known_to_be_sound_is_refused(how, what):
+    with pytest.raises(BadSystem, match=f"with {what}"):
+        check(many_to_one(1, **how), search="tree", traces=None)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"symmetry": True}, {"calm": True}, {"states": 5}, {"threads": 2}, {"reduction": "sleep"}],
+)
+def test_options_of_searches_of_states_are_refused(options):
+    with pytest.raises(BadSystem, match="search `tree`"):
+        check(many_to_one(1), search="tree", traces=None, **options)
+
+
+def test_calls_are_steps_of_their_node():
+    class Worker(Service):
+        done: int = 0
+
+        def work(self):
+            self.done += 1
+
+    nodes = {"a": Worker(), "b": Worker()}
+    calls = {"a": [Call("work")] * 2, "b": [Call("work")] * 2}
+    assert explored(System(nodes=nodes, calls=calls)).traces == 1
+    assert explored(System(nodes=nodes, calls=calls), "none").traces == 6
