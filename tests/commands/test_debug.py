@@ -104,6 +104,16 @@ class Terminal:
         raise AssertionError(f"{text!r} never came; the screen shows:\n{self.screen()}")
 
 
+    def wait_for_the_end(self) -> None:
+        """Until the command has ended. The screen need not say so."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if self.tmux("list-panes", "-F", "#{pane_dead}").strip() == "1":
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"it never ended; the screen shows:\n{self.screen()}")
+
+
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     assert shutil.which("tmux"), "this test needs tmux: `apt-get install tmux`"
@@ -135,5 +145,5 @@ def test_a_session_in_a_real_terminal(trace: str, terminal: Terminal, tmp_path: 
     terminal.type("Up", "Up", "Up", "Enter")  # what was typed before: `blame s0.decided`
     terminal.wait_for("Enter jumps to step 8")
     terminal.type("quit", "Enter")
-    terminal.wait_for("Pane is dead")
+    terminal.wait_for_the_end()
     assert "blame s0.decided" in (tmp_path / "presage" / "debug_history").read_text()
