@@ -16,6 +16,7 @@ from presage.process.ops import (
     Cancel,
     Choose,
     Create,
+    Done,
     Failed,
     Join,
     Kill,
@@ -23,6 +24,7 @@ from presage.process.ops import (
     Probe,
     Publish,
     Recv,
+    Response,
     Send,
     Sleep,
     TestAny,
@@ -236,6 +238,27 @@ def _sent(taken: Taken) -> tuple[Sent, ...]:
         return ()
     to = post.partner.owner if post.partner else post.op.mailbox
     return (Sent(post.owner, to, show(post.op.payload)),)
+
+
+def expected(world: ProcessWorld, step: Choice) -> Taken:
+    """What taking a step will be, as far as it can be told before."""
+    member = world.members[step.process]
+    op = member.live.at
+    if member.killed:
+        return Taken(step.process, DIES, Response(), 1)
+    assert not isinstance(op, Done | Failed), step
+    response = Response(step.choice)
+    if isinstance(op, WaitAny | TestAny) and step.choice != NONE:
+        post = member.posts[op.slots[step.choice]]
+        offer = post.got
+        payload = None if offer is None else world.payloads.fresh(offer.payload)
+        return Taken(step.process, op, Response(step.choice, payload), 1, got=(post,))
+    if isinstance(op, Probe):
+        response = Response(int(world.mailbox(op.mailbox).first_offer(op.want) is not None))
+    if isinstance(op, Cancel):
+        post = member.posts[op.slot]
+        response = Response(int(any(post is each for each in world.leftovers())))
+    return Taken(step.process, op, response, 1)
 
 
 def in_words(taken: Taken) -> tuple[str, str, str, str | None]:

@@ -147,7 +147,7 @@ def branches(console: Console, rest: str) -> None:
     for name, execution in session.branches.items():
         pairs = zip(main.told, execution.told, strict=False)
         common = next(
-            (at for at, (one, other) in enumerate(pairs) if one != other),
+            (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
             min(len(main), len(execution)),
         )
         apart = "" if name == "main" else f", parts from main after step {common}"
