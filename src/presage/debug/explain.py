@@ -6,7 +6,7 @@ the steps before it matter, and which faults; and where the nearest good run goe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from presage.debug.ground import Branch
@@ -14,7 +14,8 @@ from presage.debug.needed import Needed
 from presage.debug.session import Session
 from presage.debug.walking import Dice, until_live
 from presage.model.event import FAULT_KINDS
-from presage.search.conjuncts import Part
+from presage.search.conjuncts import Part, asserted
+from presage.search.findings import RAISED
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of
 from presage.trace.trace import Trace, TraceStep
@@ -72,6 +73,8 @@ def explain(
     failed: tuple[Part, ...] = ()
     if prop is not None and prop.kind != "step":
         failed = tuple(p for p in session.parts(prop, view) if p.holds is not True)
+    elif prop is None and trace.door == "process":
+        failed = tuple(_asserted(trace))
     matter = session.ground.needed(trace, here, seconds)
     changes: tuple[Change, ...] = ()
     if step and trace.loop is None:
@@ -81,6 +84,16 @@ def explain(
     told = Explanation(fact, failed, step, changes, matter, difference, "")
     silent = trace.message == f"`{trace.prop}` is False"
     return replace(told, text=paragraph(trace, told), silent=silent)
+
+
+def _asserted(trace: Trace) -> Iterator[Part]:
+    """The condition that an `assert` of a process states, with what it says."""
+    raised = RAISED.search(trace.message)
+    if raised is not None and trace.message.startswith("AssertionError"):
+        file, _, line = raised[1].rpartition(":")
+        if text := asserted(file, int(line)):
+            what = trace.message.removeprefix("AssertionError").removeprefix(": ").strip()
+            yield Part(text, False, what)
 
 
 def _difference(session: Session, here: Branch, step: int, live: Trace | None) -> Difference | None:

@@ -94,7 +94,7 @@ class Following:
     def close(self) -> None:
         """Let go of the processes."""
         for member in self.world.members.values():
-            member.live.close()
+            self._run(member.live.close)
 
 
 def follow(
