@@ -154,7 +154,7 @@ def paragraph(trace: Trace, told: Explanation) -> str:
         because = f", namely {part.why}" if part.why else ""
         parts.append(cut(f"What is not true is `{part.text}`{because}") + ".")
     if not told.failed and trace.message:
-        longest = WAITING_MAX if trace.kind == "deadlock" else TEXT_MAX
+        longest = WAITING_MAX if trace.prop == "no_deadlock" else TEXT_MAX
         reason = trace.message.replace("\n", "; ")
         parts.append(cut(f"The reason: {reason}", longest) + ".")
     if trace.door == "process":
@@ -184,7 +184,7 @@ def _came(trace: Trace, told: Explanation) -> str:
     published = [each for each in published if each.path[1] in fields]
     done = "; ".join(_changed(change) for change in published[:CHANGES_MAX])
     then = f"changed {done}" if done else "is what it came to"
-    if trace.kind == "deadlock":
+    if trace.prop == "no_deadlock":
         then = "is the last that could happen"
     event = named(step) if step.source else cut(f"{step.kind} {step.label} of {step.node}")
     return f"Step {told.step}, {event}, {then}."

@@ -32,7 +32,8 @@ def _direct(taken: Sequence[Taken]) -> dict[int, set[int]]:
     for at, each in enumerate(taken, 1):
         op = each.op
         found = {latest.get(each.process, 0)}
-        found |= {post.partner.step for post in each.got if post.partner is not None}
+        met = {post.partner.step for post in each.got if post.partner is not None}
+        found |= {step for step in met if step < at}  # a buffered offer is met later, if ever
         if isinstance(op, Join | Kill):
             found.add(latest.get(op.name, 0))
         if isinstance(op, Cancel):  # which post, and so which mailbox, nobody has noted
@@ -43,7 +44,9 @@ def _direct(taken: Sequence[Taken]) -> dict[int, set[int]]:
             boxes[op.mailbox] = at
         if isinstance(op, Create | Kill):
             latest[op.name] = at
-        killed = at if isinstance(op, Kill) else killed
+        if isinstance(op, Kill):
+            found.add(killed)
+            killed = at
         latest[each.process] = at
         direct[at] = found - {0}
     return direct

@@ -254,7 +254,7 @@ def expected(world: ProcessWorld, step: Choice) -> Taken:
         payload = None if offer is None else world.payloads.fresh(offer.payload)
         return Taken(step.process, op, Response(step.choice, payload), 1, got=(post,))
     if isinstance(op, Probe):
-        response = Response(int(world.mailbox(op.mailbox).first_offer(op.want) is not None))
+        response = Response(int(world.seen(op.mailbox, op.want) is not None))
     if isinstance(op, Cancel):
         post = member.posts[op.slot]
         response = Response(int(any(post is each for each in world.leftovers())))
