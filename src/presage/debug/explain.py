@@ -16,6 +16,7 @@ from presage.debug.walking import Dice, until_live
 from presage.model.event import FAULT_KINDS
 from presage.search.conjuncts import Part, asserted
 from presage.search.findings import RAISED
+from presage.search.retell import NO_EXCEPTION
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of
 from presage.trace.trace import Trace, TraceStep
@@ -87,13 +88,12 @@ def explain(
 
 
 def _asserted(trace: Trace) -> Iterator[Part]:
-    """The condition that an `assert` of a process states, with what it says."""
+    """The condition that an `assert` of a process states."""
     raised = RAISED.search(trace.message)
     if raised is not None and trace.message.startswith("AssertionError"):
         file, _, line = raised[1].rpartition(":")
         if text := asserted(file, int(line)):
-            what = trace.message.removeprefix("AssertionError").removeprefix(": ").strip()
-            yield Part(text, False, what)
+            yield Part(text, False)
 
 
 def _difference(session: Session, here: Branch, step: int, live: Trace | None) -> Difference | None:
@@ -153,7 +153,7 @@ def paragraph(trace: Trace, told: Explanation) -> str:
     for part in told.failed[:2]:
         because = f", namely {part.why}" if part.why else ""
         parts.append(cut(f"What is not true is `{part.text}`{because}") + ".")
-    if not told.failed and trace.message:
+    if trace.message and (not told.failed or trace.prop == NO_EXCEPTION):
         longest = WAITING_MAX if trace.prop == "no_deadlock" else TEXT_MAX
         reason = trace.message.replace("\n", "; ")
         parts.append(cut(f"The reason: {reason}", longest) + ".")
