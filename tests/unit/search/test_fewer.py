@@ -67,10 +67,12 @@ def test_bfs_is_left_alone():
     assert violation.found is None
 
 
-def test_time_that_ran_out_is_told():
-    program = ordered(3)
-    report = check(program, traces=None, seconds=0.0)
-    assert not report.violations or programs.LEFT_LONG in report.notes
+def test_time_that_ran_out_is_told(monkeypatch):
+    assert programs.LEFT_LONG not in check(ordered(3), traces=None).notes
+    monkeypatch.setattr(programs, "SECONDS_MAX", 0.0)
+    report = check(ordered(3), traces=None)
+    assert report.violations[0].found is None
+    assert report.notes.count(programs.LEFT_LONG) == 1
 
 
 def test_two_violations_are_one_if_property_kind_and_place_agree():
