@@ -7,9 +7,8 @@ import contextlib
 import sys
 from collections.abc import Callable
 
-from presage.errors import BadTrace, HandlerStuck, explain
-from presage.load import load_traced
-from presage.model.system import System
+from presage.errors import HandlerStuck
+from presage.load import Checkable, load_traced
 from presage.trace import codec
 from presage.trace.trace import Trace
 from presage.ui import explanation
@@ -54,16 +53,8 @@ def explained(args: argparse.Namespace, theme: Theme, give_up: GiveUp) -> str:
     return msgspec.json.encode(facts).decode()
 
 
-def _read(args: argparse.Namespace, command: str) -> tuple[System, Trace]:
+def _read(args: argparse.Namespace, command: str) -> tuple[Checkable, Trace]:
     trace = codec.read(args.trace)
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         system = load_traced(trace, args.trace, args.target, command).system
-    if not isinstance(system, System):
-        raise BadTrace(
-            explain(
-                f"`{args.trace}` is the trace of a program, which `presage {command}` cannot take",
-                "processes are recreated by running them, and have no states to go back to yet",
-                f"`presage report {args.trace}` shows it on a page",
-            )
-        )
     return system, trace

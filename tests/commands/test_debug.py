@@ -70,6 +70,35 @@ def test_a_trace_is_explained_in_a_paragraph_or_as_data(trace: str) -> None:
     refused(run("explain", "nothing.trace"), 2, "cannot be read")
 
 
+SCRIPT = """\
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+if comm.Get_rank() == 0:
+    comm.recv(source=1)
+    print("got it")
+    comm.recv(source=1)
+else:
+    comm.send("x", dest=0)
+"""
+
+
+def test_the_trace_of_a_script_is_debugged_and_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "waits.py").write_text(SCRIPT)
+    found = told(run("check", "waits.py", "--mpi", "2", "--buffering", "zero", "--json"), 1)
+    trace = str(found["violations"][0]["trace"])
+    done = run("debug", trace, "--do", "grep got", "--do", "why", "--do", "report", "--no-color")
+    assert done.returncode == 0, done.stderr
+    assert "logs got it" in done.stdout and "page: " in done.stdout
+    assert "rank 0 waits in recv(source=1" in done.stdout
+    done = run("explain", trace)
+    assert done.returncode == 0, done.stderr
+    assert "is the last that could happen." in " ".join(done.stdout.split())
+
+
 class Terminal:
     """A real terminal, 80 by 24, in a tmux of its own."""
 

@@ -6,7 +6,6 @@ Expressions are Python over `world`, as a property sees it: read-only, on a copy
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -67,19 +66,10 @@ def compiled(text: str) -> CodeType:
 def evaluate(session: Session, code: CodeType, step: int) -> Any:
     """What an expression gives in the state after `step`."""
     view = session.here.view(step)
-    names = known_names(session)
+    names = session.ground.known(session.here, step)
     names |= {node.name: node for node in view.nodes if node.name.isidentifier()}
     names |= {"world": view, "step": step}
     return session.watch.run(eval, code, names)
-
-
-def known_names(session: Session) -> dict[str, Any]:
-    """What the modules of the services call by name: their messages, say."""
-    names: dict[str, Any] = {}
-    for automaton in session.system.automata:
-        module = sys.modules.get(automaton.service.__module__)
-        names |= {} if module is None else vars(module)
-    return names
 
 
 def told(error: BaseException) -> str:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
+from typing import Any
 
 from presage.errors import Diverged, Nondeterminism
 from presage.model.byhand import granting
-from presage.model.event import Event
 from presage.model.saved import Saved
 from presage.model.system import System
 from presage.model.view import WorldView
@@ -31,7 +31,7 @@ STRIDE_MIN = 8
 class Taken:
     """What was made to happen."""
 
-    event: Event
+    event: Any  # an `Event`; of processes a `Due`
     choices: tuple[int, ...] = ()
     beyond: bool = False  # a fault that the system does not allow, or not any more
 

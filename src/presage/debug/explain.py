@@ -6,16 +6,17 @@ the steps before it matter, and which faults; and where the nearest good run goe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from presage.debug.execution import Execution
-from presage.debug.needed import Needed, needed
+from presage.debug.ground import Branch
+from presage.debug.needed import Needed
 from presage.debug.session import Session
 from presage.debug.walking import Dice, until_live
 from presage.model.event import FAULT_KINDS
-from presage.search.conjuncts import Part
-from presage.search.states import State
+from presage.search.conjuncts import Part, asserted
+from presage.search.findings import RAISED
+from presage.search.retell import NO_EXCEPTION
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of
 from presage.trace.trace import Trace, TraceStep
@@ -24,7 +25,8 @@ SECONDS_MAX = 10.0
 CHANGES_MAX = 3
 WALKS, LENGTH, PLACES = 5, 300, 4  # to find a good run where none was saved
 TEXT_MAX = 160
-BETWEEN = (("messages",), ("streams",), ("faults left",))
+BETWEEN = (("messages",), ("streams",), ("faults left",), ("mailboxes",))
+WAITING_MAX = 800
 
 
 @dataclass(frozen=True)
@@ -68,31 +70,35 @@ def explain(
     trace, here = session.trace, session.branches["main"]
     step = session.critical or (trace.loop or 1) - 1
     view = here.view(step)
-    prop = next((each for each in session.system.properties if each.name == trace.prop), None)
+    prop = session.claim(trace.prop)
     failed: tuple[Part, ...] = ()
     if prop is not None and prop.kind != "step":
         failed = tuple(p for p in session.parts(prop, view) if p.holds is not True)
-    taken = [here.taken(at) for at in range(1, len(here) + 1)]
-    events = [(each.event, each.choices) for each in taken]
-    matter = needed(session.system, session.watch, trace, events, seconds)
+    elif prop is None and trace.door == "process":
+        failed = tuple(_asserted(trace))
+    matter = session.ground.needed(trace, here, seconds)
     changes: tuple[Change, ...] = ()
     if step and trace.loop is None:
-        changes = _inside(diff(_state(session, here, step - 1), _state(session, here, step)))
+        state = session.ground.state
+        changes = _inside(diff(state(here, step - 1), state(here, step)))
     difference = _difference(session, here, step, live)
     told = Explanation(fact, failed, step, changes, matter, difference, "")
     silent = trace.message == f"`{trace.prop}` is False"
     return replace(told, text=paragraph(trace, told), silent=silent)
 
 
-def _state(session: Session, execution: Execution, step: int) -> State:
-    return session.states.of(execution.world(step))
+def _asserted(trace: Trace) -> Iterator[Part]:
+    """The condition that an `assert` of a process states."""
+    raised = RAISED.search(trace.message)
+    if raised is not None and trace.message.startswith("AssertionError"):
+        file, _, line = raised[1].rpartition(":")
+        if text := asserted(file, int(line)):
+            yield Part(text, False)
 
 
-def _difference(
-    session: Session, here: Execution, step: int, live: Trace | None
-) -> Difference | None:
+def _difference(session: Session, here: Branch, step: int, live: Trace | None) -> Difference | None:
     if live is not None:
-        good = Execution(session.system, session.watch, live.choices, live.initial, live.steps)
+        good = session.ground.begin(live)
     else:
         found = _good_run(session, here, step)
         if found is None:
@@ -106,7 +112,7 @@ def _difference(
     if common >= len(good) or common >= len(here):
         return None
     at = common + 1
-    changes = diff(_state(session, here, at), _state(session, good, at))
+    changes = diff(session.ground.state(here, at), session.ground.state(good, at))
     return Difference(at, named(good.told[at - 1]), len(good), _inside(changes))
 
 
@@ -116,9 +122,9 @@ def _inside(changes: list[Change]) -> tuple[Change, ...]:
     return inside or tuple(changes)
 
 
-def _good_run(session: Session, here: Execution, step: int) -> Execution | None:
+def _good_run(session: Session, here: Branch, step: int) -> Branch | None:
     """A run that comes right, with as much as possible of this one."""
-    claims = [prop for prop in session.system.properties if prop.kind == "eventually"]
+    claims = [prop for prop in session.ground.properties if prop.kind == "eventually"]
     if session.trace.prop not in {prop.name for prop in claims}:
         return None
     for at in range(step, max(step - PLACES, -1), -1):
@@ -147,8 +153,12 @@ def paragraph(trace: Trace, told: Explanation) -> str:
     for part in told.failed[:2]:
         because = f", namely {part.why}" if part.why else ""
         parts.append(cut(f"What is not true is `{part.text}`{because}") + ".")
-    if not told.failed and trace.message:
-        parts.append(cut(f"The reason: {trace.message}") + ".")
+    if trace.message and (not told.failed or trace.prop == NO_EXCEPTION):
+        longest = WAITING_MAX if trace.prop == "no_deadlock" else TEXT_MAX
+        reason = trace.message.replace("\n", "; ")
+        parts.append(cut(f"The reason: {reason}", longest) + ".")
+    if trace.door == "process":
+        return " ".join([*parts, _came(trace, told), _needed(told.needed, trace)]).rstrip()
     if told.step and told.changes:
         done = "; ".join(_changed(change) for change in told.changes[:CHANGES_MAX])
         more = len(told.changes) - CHANGES_MAX
@@ -162,6 +172,22 @@ def paragraph(trace: Trace, told: Explanation) -> str:
     if told.difference is not None:
         parts.append(_other(told.difference))
     return " ".join(part for part in parts if part)
+
+
+def _came(trace: Trace, told: Explanation) -> str:
+    """Of processes: the last step, and what it published; its variables nobody knows."""
+    if not told.step:
+        return "No step was taken before."
+    step = trace.steps[told.step - 1]
+    fields = step.changes.get(step.node, {})
+    published = [each for each in told.changes if each.path[:1] == (step.node,)]
+    published = [each for each in published if each.path[1] in fields]
+    done = "; ".join(_changed(change) for change in published[:CHANGES_MAX])
+    then = f"changed {done}" if done else "is what it came to"
+    if trace.prop == "no_deadlock":
+        then = "is the last that could happen"
+    event = named(step) if step.source else cut(f"{step.kind} {step.label} of {step.node}")
+    return f"Step {told.step}, {event}, {then}."
 
 
 def _needed(found: Needed, trace: Trace) -> str:
@@ -246,7 +272,7 @@ def _list(items: Iterable[object]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def cut(text: str) -> str:
+def cut(text: str, longest: int = TEXT_MAX) -> str:
     """`text` on one line, not longer than a reader bears."""
     line = " ".join(text.split())
-    return line if len(line) <= TEXT_MAX else line[: TEXT_MAX - 3] + "..."
+    return line if len(line) <= longest else line[: longest - 3] + "..."

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import msgspec
 
 from presage.debug.execution import Execution, Taken
+from presage.debug.ground import Branch, Ground, Services
+from presage.debug.processes import Processes
 from presage.debug.walking import (
     LENGTH,
     WALKS,
@@ -19,7 +21,6 @@ from presage.debug.walking import (
     Walked,
     draw,
     holds,
-    options,
     until_live,
 )
 from presage.errors import BadCommand, PresageError, explain
@@ -28,10 +29,12 @@ from presage.model.event import FAULT_OF, Event
 from presage.model.system import System
 from presage.model.view import WorldView
 from presage.model.world import World
+from presage.process.program import Program
+from presage.process.view import ProgramView
 from presage.props.property import Property
 from presage.search.conjuncts import Part, conjuncts
-from presage.search.retell import Judge, Said
-from presage.search.states import State, States
+from presage.search.retell import Said
+from presage.search.states import State
 from presage.search.watch import Watch
 from presage.trace.trace import Trace, TraceStep
 
@@ -41,12 +44,13 @@ MAIN = "main"
 class Session:
     """A trace, its branches, and the place somebody is at."""
 
-    def __init__(self, system: System, trace: Trace, watch: Watch) -> None:
-        self.system = system
+    def __init__(self, system: System | Program, trace: Trace, watch: Watch) -> None:
+        self.ground: Ground = (
+            Services(system, watch) if isinstance(system, System) else Processes(system, watch)
+        )
         self.trace = trace
         self.watch = watch
-        main = Execution(system, watch, trace.choices, trace.initial, trace.steps)
-        self.branches: dict[str, Execution] = {MAIN: main}
+        self.branches: dict[str, Branch] = {MAIN: self.ground.begin(trace)}
         self.branch = MAIN
         self.step = 0
         self.rounds = 0  # how often the loop of the trace was gone round
@@ -54,15 +58,18 @@ class Session:
         self.calm = False
         self.notes: list[tuple[int, str]] = list(trace.notes)
         self.dice = Dice(trace.seed)
-        self.states = States(system)
-        self._world = World(system)  # to try things out in
 
     # -- where one is ------------------------------------------------------------------------
 
     @property
-    def here(self) -> Execution:
+    def here(self) -> Branch:
         """The branch one is on."""
         return self.branches[self.branch]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes, or processes."""
+        return self.ground.names(self.here)
 
     @property
     def last(self) -> int:
@@ -145,12 +152,12 @@ class Session:
 
     def select(self, node: str | None) -> None:
         """Step and list by this node only; None: by all."""
-        if node is not None and node not in self.system.names:
+        if node is not None and node not in self.names:
             raise BadCommand(
                 explain(
                     f"there is no node `{node}`",
                     "a misspelt name",
-                    f"one of {', '.join(self.system.names)}, or `all`",
+                    f"one of {', '.join(self.names)}, or `all`",
                 )
             )
         self.node = node
@@ -195,7 +202,7 @@ class Session:
 
     def options(self) -> list[Option]:
         """What can happen next."""
-        return options(self._copy(), self.watch, calm=self.calm)
+        return self.ground.options(self.here, self.step, calm=self.calm)
 
     def take(self, taken: Taken) -> TraceStep:
         """Let something happen here; on a new branch unless this is the end of one's own."""
@@ -220,7 +227,7 @@ class Session:
 
     def live(self, walks: int = WALKS, length: int = LENGTH) -> Walked:
         """Walk calmly from here until every `eventually` holds; be there, on a new branch."""
-        claims = [prop for prop in self.system.properties if prop.kind == "eventually"]
+        claims = [prop for prop in self.ground.properties if prop.kind == "eventually"]
         if not claims:
             raise BadCommand(
                 explain(
@@ -260,35 +267,34 @@ class Session:
 
     def _copy(self) -> World:
         """A world like the one here, to do anything with."""
-        self._world.restore(self.here.saved(self.step))
-        return self._world
+        assert isinstance(self.ground, Services) and isinstance(self.here, Execution)
+        return self.ground.copy(self.here, self.step)
 
     # -- what is so here ---------------------------------------------------------------------
 
     def judge(self, step: int | None = None) -> dict[str, Said]:
         """What each property says of the state after a step, and of the step itself."""
-        at = self.step if step is None else step
-        told = self.here.told[at - 1] if at else None
-        judge = Judge(self.system, self.watch)
-        if told is not None:
-            judge.before(self.here.world(at - 1), told.node)
-        return judge.all(self.here.world(at), told, at_end=True)
+        return self.ground.judge(self.here, self.step if step is None else step)
 
     def conjuncts(self, name: str) -> list[Part]:
         """The parts of the predicate of a property, asked here."""
-        prop = next((each for each in self.system.properties if each.name == name), None)
+        prop = self.claim(name)
         if prop is None or prop.kind == "step":
             return []
         return self.parts(prop, self.here.view(self.step))
 
-    def parts(self, prop: Property, view: WorldView) -> list[Part]:
+    def claim(self, name: str) -> Property | None:
+        """The property of that name; None for what is claimed of everything."""
+        return next((each for each in self.ground.properties if each.name == name), None)
+
+    def parts(self, prop: Property, view: WorldView | ProgramView) -> list[Part]:
         """The parts of a predicate, asked of one world."""
         found: list[Part] = self.watch.run(conjuncts, prop, view)
         return found
 
     def state(self, step: int | None = None) -> State:
         """The state after a step as plain data."""
-        return self.states.of(self.here.world(self.step if step is None else step))
+        return self.ground.state(self.here, self.step if step is None else step)
 
     # -- as a trace --------------------------------------------------------------------------
 
@@ -310,12 +316,13 @@ class Session:
             fairness=None,
             evidence="exact",
             notes=notes,
+            nodes=self.trace.nodes if self.ground.of_services else self.names,
             **facts,
         )
 
     def _outcome(self, step: int) -> tuple[str, str]:
         """How a branch that ends at `step` is told: as live where what should be is so again."""
-        prop = next((p for p in self.system.properties if p.name == self.trace.prop), None)
+        prop = self.claim(self.trace.prop)
         if prop is not None and prop.kind == "eventually":
             if holds(prop, self.watch, self.here.view(step)):
                 return "live", f"holds again after {step:,} steps"

@@ -47,7 +47,7 @@ class Dice:
 class Option:
     """One thing that can happen next."""
 
-    event: Event
+    event: Any  # an `Event`; of processes a `Due`
     choices: tuple[int, ...]
     fault: bool
     idle: bool  # it leads back to the same state

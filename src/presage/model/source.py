@@ -19,6 +19,7 @@ OURS = tuple(
     str(Path(__file__).parents[1] / folder)
     for folder in ("model", "process", "mailbox", "mpi", "sockets")
 )
+UNKNOWN = "unknown place"
 STANDARD = str(Path(linecache.__file__).parent)
 
 
@@ -87,4 +88,4 @@ def frame_place(frame: FrameType | None) -> str:
         if _is_user(frame.f_code.co_filename):
             return place(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
-    return "unknown place"
+    return UNKNOWN

@@ -17,7 +17,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 from presage.errors import BadSystem, Nondeterminism, explain
 from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
-from presage.model.source import place_of
+from presage.model.source import UNKNOWN, frame_place, place_of
 from presage.process.context import Context, PacedContext, enter, leave
 from presage.process.ops import Done, End, Exit, Failed, Op, Response
 
@@ -84,6 +84,18 @@ class Live:
     def is_ours(self) -> bool:
         """Whether this thread may resume it: a greenlet belongs to the thread that made it."""
         return self._thread == get_ident()
+
+    @property
+    def place(self) -> str:
+        """The line of the user's code at which it stands; "" if that is not known."""
+        told, inner = "", self._coroutine
+        if inner is None:
+            told = frame_place(self._greenlet.gr_frame if self._greenlet is not None else None)
+        while inspect.iscoroutine(inner):
+            outer, inner = inner, inner.cr_await
+            here = frame_place(outer.cr_frame)
+            told = told if here == UNKNOWN else here
+        return "" if told == UNKNOWN else told
 
     def resume(self, response: Response) -> Answer:
         """Give the response to the operation it waits at, and run it to the next."""

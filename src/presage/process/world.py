@@ -154,6 +154,11 @@ class ProcessWorld:
     def mailbox(self, name: str) -> Mailbox:
         return self.mailboxes.setdefault(name, Mailbox())
 
+    def seen(self, name: str, want: Key) -> Post | None:
+        """The first offer at a mailbox that fits; looking there changes nothing."""
+        box = self.mailboxes.get(name)
+        return None if box is None else box.first_offer(want)
+
     def enabled(self) -> list[Choice]:
         """Every step that can be taken, process by process."""
         return [
@@ -179,7 +184,7 @@ class ProcessWorld:
                 complete = list(self._complete(member, at.slots))
                 yield from complete or [NONE]
             case Probe() if at.blocking:
-                if self.mailbox(at.mailbox).first_offer(at.want) is not None:
+                if self.seen(at.mailbox, at.want) is not None:
                     yield 0
             case Join():
                 if self._member(at.name).ended:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,20 @@ def conjuncts(prop: Property, *seen: Any) -> list[Part]:
         return []
     parts = [_part(each, names) for each in _flat(answer)]
     return parts if any(part.holds is not True for part in parts) else []
+
+
+def asserted(file: str, line: int) -> str:
+    """The condition of the `assert` at a line of a file; "" if there is none."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ""
+    found = [
+        each
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Assert) and each.lineno <= line <= (each.end_lineno or line)
+    ]
+    return _text(found[0].test) if found else ""
 
 
 def _source(predicate: Any, seen: tuple[Any, ...]) -> tuple[list[ast.stmt], dict[str, Any]]:

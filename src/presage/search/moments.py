@@ -32,6 +32,15 @@ def state_of(world: ProcessWorld) -> dict[str, Plain]:
     return state | {between: {"mailboxes": _mailboxes(world)}}
 
 
+def mailboxes_of(state: dict[str, Plain]) -> dict[str, Plain]:
+    """What waits at each mailbox, in a state told by `state_of`."""
+    between = state[f"({NETWORK})" if f"({NETWORK})" in state else NETWORK]
+    assert isinstance(between, dict)
+    told = between["mailboxes"]
+    assert isinstance(told, dict)
+    return {name: waiting for name, waiting in told.items() if name != TYPE}
+
+
 def _at(world: ProcessWorld, name: str, member: Member) -> str:
     if member.failed is not None:
         return f"failed: {member.failed.text}"

@@ -19,10 +19,12 @@ from presage.process.histories import Histories
 from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice
-from presage.search.findings import RAISED, save
+from presage.search.fewer import Fewer, same
+from presage.search.findings import LEFT_LONG, RAISED, save
 from presage.search.report import Report, Violation
 from presage.search.runs import Broken, Told, broken, follow
-from presage.search.watch import Watch
+from presage.search.shrink import SECONDS_MAX
+from presage.search.watch import NOW, Watch
 from presage.trace.trace import Trace, plain_parameters
 from presage.version import VERSION
 
@@ -122,14 +124,16 @@ def check_program(
 ) -> Report:
     """Explore the runs of `program` and report what held and what broke."""
     exploring = exploring.settled()
+    shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
     with Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
         histories = Judged(program, watch.run)
         raw = _explored(program, histories, exploring, tell)
         report = _report(program, exploring, raw)
         report.target, report.parameters = telling.target, telling.parameters
         report.handler_runs = histories.runs
+        deadline = NOW() + (SECONDS_MAX if exploring.seconds is None else exploring.seconds)
         for finding in raw["findings"]:
-            _add(program, report, histories, finding, watch)
+            _add(program, report, histories, finding, watch, deadline if shrinks else None)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     save(report, telling.traces)
     return report
@@ -191,9 +195,17 @@ def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Repo
 
 
 def _add(
-    program: Program, report: Report, histories: Judged, finding: tuple[Any, ...], watch: Watch
+    program: Program,
+    report: Report,
+    histories: Judged,
+    finding: tuple[Any, ...],
+    watch: Watch,
+    deadline: float | None,
 ) -> None:
-    """Confirm a finding on live processes; it goes into the report with its trace."""
+    """Confirm a finding on live processes; it goes into the report with its trace.
+
+    Until the `deadline` it is made shorter; None: it is told as it was found.
+    """
     prop, path = _named(program, finding), finding[2]
     steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
     told = follow(program, steps, watch.run)
@@ -201,11 +213,43 @@ def _add(
     if not matching:
         raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
     what = matching[0]
+    if deadline is not None:
+        told, what = _shorter(program, report, steps, (told, what), watch, deadline)
     if program.refine is not None:
         kind, message = program.refine(what.kind, what.message, told.taken)
         what = Broken(what.prop, kind, message)
-    report.violations.append(_violation(program, report, told, what))
+    violation = _violation(program, report, told, what)
+    violation.found = len(steps) if len(told.steps) < len(steps) else None
+    report.violations.append(violation)
     report.properties[prop] = "violated"
+
+
+def _shorter(
+    program: Program,
+    report: Report,
+    steps: list[Choice],
+    known: tuple[Told, Broken],
+    watch: Watch,
+    deadline: float,
+) -> tuple[Told, Broken]:
+    """A shorter run with the same violation, or the one that is known."""
+    fewer = Fewer(program, watch.run, known[1], lambda: NOW() < deadline)
+    try:
+        kept = fewer.of(steps)
+    except KeyboardInterrupt:
+        report.notes.append("interrupted while the trace was made shorter: it is as found")
+        return known
+    if not fewer.go_on and LEFT_LONG not in report.notes:
+        report.notes.append(LEFT_LONG)
+    if len(kept) == len(steps):
+        return known
+    told = follow(program, [step for _, step in kept], watch.run)
+    found = [each for each in broken(told.world, watch.run) if same(known[1], each)]
+    if not found:
+        raise Nondeterminism(
+            f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
+        )
+    return told, found[0]
 
 
 def _named(program: Program, finding: tuple[Any, ...]) -> str:

@@ -22,7 +22,7 @@ from presage.process.world import ProcessWorld
 from presage.props.property import Property
 from presage.search.moments import state_of
 from presage.search.replay import event_of, expect, same_steps
-from presage.search.runs import Broken, broken, retrace
+from presage.search.runs import broken, retrace
 from presage.search.states import State, States
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.plain import shortened
@@ -115,7 +115,7 @@ def _retell_program(
 
         def look(world: ProcessWorld) -> None:
             states.append(state_of(world))
-            verdicts.append(_said(world, broken(world, watch.run)))
+            verdicts.append(said_of(world, watch))
 
         told = retrace(program, trace.steps, watch.run, look)
     same_steps(trace, told)
@@ -134,10 +134,21 @@ def _retell_program(
     )
 
 
-def _said(world: ProcessWorld, found: list[Broken]) -> dict[str, Said]:
+def said_of(world: ProcessWorld, watch: Watch) -> dict[str, Said]:
     """What is claimed of every program, and of this one, in one world."""
-    names = [NO_EXCEPTION, "no_deadlock", *(prop.name for prop in world.program.properties)]
-    said = dict.fromkeys(names, Said(True))
+    names = [prop.name for prop in world.program.properties]
+    said = dict.fromkeys([NO_EXCEPTION, "no_deadlock", *names], Said(True))
+    if world.program.leftovers:
+        said["no_leftovers"] = Said(True)
+    try:
+        found = broken(world, watch.run)
+    except NOT_THEIRS:
+        raise
+    except BaseException as error:  # a predicate that cannot say: that is no violation
+        if watch.error is not None:
+            raise
+        why = shortened(f"{type(error).__name__}: {error}")
+        return said | dict.fromkeys(names, Said(None, why))
     return said | {each.prop: Said(False, shortened(each.message)) for each in found}
 
 

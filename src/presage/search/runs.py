@@ -16,6 +16,7 @@ from presage.process.ops import (
     Cancel,
     Choose,
     Create,
+    Done,
     Failed,
     Join,
     Kill,
@@ -23,6 +24,7 @@ from presage.process.ops import (
     Probe,
     Publish,
     Recv,
+    Response,
     Send,
     Sleep,
     TestAny,
@@ -56,6 +58,45 @@ class Told:
     taken: tuple[Taken, ...]
 
 
+class Following:
+    """A program that is run from the start, a step at a time; what happened can be told."""
+
+    def __init__(self, program: Program, run: Run) -> None:
+        self.world: ProcessWorld = run(ProcessWorld, program)
+        self.initial = self.world.fingerprint
+        self._run = run
+        self._happened: list[tuple[Taken, int, int, dict[str, Any]]] = []
+
+    def __len__(self) -> int:
+        return len(self._happened)
+
+    def options(self, process: str) -> list[int]:
+        """The ways in which a process can go on now; none if there is no such process."""
+        member = self.world.members.get(process)
+        return [] if member is None else list(self.world.choices(member))
+
+    def take(self, step: Choice) -> Taken:
+        """Take a step, which has to be possible."""
+        at = self.options(step.process).index(step.choice)
+        before = self.world.published(step.process)
+        taken: Taken = self._run(self.world.take, step)
+        self._happened.append((taken, at, self.world.fingerprint, before))
+        return taken
+
+    @property
+    def taken(self) -> tuple[Taken, ...]:
+        return tuple(each[0] for each in self._happened)
+
+    def steps(self) -> tuple[TraceStep, ...]:
+        """What happened, as a trace tells it; a message goes to whom it has met by now."""
+        return tuple(_step(each, index) for index, each in enumerate(self._happened, 1))
+
+    def close(self) -> None:
+        """Let go of the processes."""
+        for member in self.world.members.values():
+            self._run(member.live.close)
+
+
 def follow(
     program: Program,
     path: Iterable[Choice],
@@ -63,24 +104,17 @@ def follow(
     each: Callable[[ProcessWorld], None] = lambda _: None,
 ) -> Told:
     """Take the steps of `path` from the start; `each` sees the world before and after each."""
-    world: ProcessWorld = run(ProcessWorld, program)
-    initial = world.fingerprint
-    each(world)
-    taken: list[tuple[Taken, int, int, dict[str, Any]]] = []
+    following = Following(program, run)
+    each(following.world)
     for index, step in enumerate(path, 1):
-        member = world.members.get(step.process)
-        options = [] if member is None else list(world.choices(member))
-        if member is None or step.choice not in options:
+        if step.choice not in following.options(step.process):
             raise Nondeterminism(
                 f"step {index} of a run, of process `{step.process}`, is not possible on the"
                 " second run"
             )
-        before = world.published(step.process)
-        happened = run(world.take, step)
-        taken.append((happened, options.index(step.choice), world.fingerprint, before))
-        each(world)
-    steps = (_step(world, each, index) for index, each in enumerate(taken, 1))
-    return Told(world, initial, tuple(steps), tuple(each[0] for each in taken))
+        following.take(step)
+        each(following.world)
+    return Told(following.world, following.initial, following.steps(), following.taken)
 
 
 def retrace(
@@ -90,23 +124,26 @@ def retrace(
     each: Callable[[ProcessWorld], None] = lambda _: None,
 ) -> Told:
     """The steps of a saved trace, taken again on the program as it is now."""
-    world: ProcessWorld = run(ProcessWorld, program)
-    path = []
+    following, path = Following(program, run), []
     for step in steps:
-        member = world.members.get(step.node)
-        options = [] if member is None else list(world.choices(member))
-        at = step.choices[0][0] if step.choices else 0
-        if at >= len(options):
-            raise BadTrace(
-                explain(
-                    f"step {step.index} (`{step.label}` of {step.node}) is not possible any more",
-                    "the program was changed since the trace was made",
-                    "make the trace again with `presage check`",
-                )
-            )
-        path.append(Choice(step.node, options[at]))
-        run(world.take, path[-1])
+        path.append(choice_of(following, step))
+        following.take(path[-1])
     return follow(program, path, run, each)
+
+
+def choice_of(following: Following, step: TraceStep) -> Choice:
+    """The choice that `step` is of, where a run has come; refuses one that is not there."""
+    options = following.options(step.node)
+    at = step.choices[0][0] if step.choices else 0
+    if at >= len(options):
+        raise BadTrace(
+            explain(
+                f"step {step.index} (`{step.label}` of {step.node}) is not possible any more",
+                "the program was changed since the trace was made",
+                "make the trace again with `presage check`",
+            )
+        )
+    return Choice(step.node, options[at])
 
 
 def broken(world: ProcessWorld, run: Run) -> list[Broken]:
@@ -172,11 +209,9 @@ def _for(post: Post) -> str:
     return f"for a message at `{post.op.mailbox}`"
 
 
-def _step(
-    world: ProcessWorld, each: tuple[Taken, int, int, dict[str, Any]], index: int
-) -> TraceStep:
+def _step(each: tuple[Taken, int, int, dict[str, Any]], index: int) -> TraceStep:
     taken, at, fingerprint, before = each
-    kind, label, detail, source = _event(taken)
+    kind, label, detail, source = in_words(taken)
     changes = {}
     if isinstance(taken.op, Publish):
         field = taken.op.field
@@ -205,7 +240,28 @@ def _sent(taken: Taken) -> tuple[Sent, ...]:
     return (Sent(post.owner, to, show(post.op.payload)),)
 
 
-def _event(taken: Taken) -> tuple[str, str, str, str | None]:
+def expected(world: ProcessWorld, step: Choice) -> Taken:
+    """What taking a step will be, as far as it can be told before."""
+    member = world.members[step.process]
+    op = member.live.at
+    if member.killed:
+        return Taken(step.process, DIES, Response(), 1)
+    assert not isinstance(op, Done | Failed), step
+    response = Response(step.choice)
+    if isinstance(op, WaitAny | TestAny) and step.choice != NONE:
+        post = member.posts[op.slots[step.choice]]
+        offer = post.got
+        payload = None if offer is None else world.payloads.fresh(offer.payload)
+        return Taken(step.process, op, Response(step.choice, payload), 1, got=(post,))
+    if isinstance(op, Probe):
+        response = Response(int(world.seen(op.mailbox, op.want) is not None))
+    if isinstance(op, Cancel):
+        post = member.posts[op.slot]
+        response = Response(int(any(post is each for each in world.leftovers())))
+    return Taken(step.process, op, response, 1)
+
+
+def in_words(taken: Taken) -> tuple[str, str, str, str | None]:
     """Kind, label, detail and source of a step."""
     op = taken.op
     if isinstance(op, WaitAny | TestAny):

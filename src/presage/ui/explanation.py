@@ -11,6 +11,7 @@ from presage.debug.session import Session
 from presage.errors import BadTrace, HandlerStuck, PresageError
 from presage.errors import explain as told
 from presage.model.system import System
+from presage.process.program import Program
 from presage.search.report import Violation
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace import codec
@@ -23,7 +24,7 @@ BRIEF_STEPS_MAX = 300
 
 
 def of(
-    system: System,
+    system: System | Program,
     trace: Trace,
     path: str | Path,
     give_up: Callable[[HandlerStuck], None] | None = None,
@@ -43,7 +44,7 @@ def of(
 
 
 def _of(
-    system: System,
+    system: System | Program,
     trace: Trace,
     live: Trace | None,
     seconds: float,
@@ -57,7 +58,11 @@ def _of(
 def brief(system: object, violation: Violation) -> str:
     """What an explanation adds to a violation that is shown anyway; "" if that is nothing."""
     trace = violation.trace
-    if trace is None or len(trace.steps) > BRIEF_STEPS_MAX or not isinstance(system, System):
+    if (
+        trace is None
+        or len(trace.steps) > BRIEF_STEPS_MAX
+        or not isinstance(system, System | Program)
+    ):
         return ""
     try:
         return _of(system, trace, violation.live, BRIEF_SECONDS).brief

@@ -97,7 +97,9 @@ class Lanes:
 
     def arrow(self, flight: Flight) -> str:
         """The row of one message that a step sent."""
-        start, end = self._nodes.index(flight.source), self._nodes.index(flight.to)
+        start = end = self._nodes.index(flight.source)
+        if flight.to in self._nodes:  # not so if nobody has taken it from its mailbox
+            end = self._nodes.index(flight.to)
         head = {"delivered": ">" if end > start else "<", "dropped": "x"}.get(flight.fate, "?")
         if start == end:
             drawn = {start: "^" if flight.fate == "delivered" else head}

@@ -12,12 +12,13 @@ from presage.ui.debug.commands import command
 from presage.ui.debug.looking import moved
 from presage.ui.debug.moving import number
 from presage.ui.steps import KIND_COLUMNS
-from presage.ui.theme import Span, cells
+from presage.ui.theme import Span, cells, pad
 
 if TYPE_CHECKING:
     from presage.ui.debug.console import Console
 
 GROUP = "go another way"
+NODE_COLUMNS = 4
 SWITCHES = {"on": True, "off": False}
 
 
@@ -29,17 +30,19 @@ def events(console: Console, rest: str) -> None:
     if not found:
         console.say(["nothing can happen here"])
         return
-    console.say([_option(console, at, option) for at, option in enumerate(found)])
+    widest = max(cells(console.theme.clean(option.event.node)) for option in found)
+    width = max(widest, NODE_COLUMNS)
+    console.say([_option(console, at, option, width) for at, option in enumerate(found)])
 
 
-def _option(console: Console, at: int, option: Option) -> str:
+def _option(console: Console, at: int, option: Option, width: int) -> str:
     event, theme = option.event, console.theme
     remarks = [text for text, so in (("fault", option.fault), ("no change", option.idle)) if so]
     choice = ", ".join(str(k + 1) for k in option.choices)
     behind = f"  choice {choice}" if choice else ""
     behind += f"   ({', '.join(remarks)})" if remarks else ""
     lead = f"{at:>5}  "
-    node = f"{theme.clean(event.node):<4}  "
+    node = f"{pad(theme.clean(event.node), width)}  "
     label = "" if str(event) == event.kind else theme.clean(str(event))
     if isinstance(event, Deliver | Receive | Drop | Duplicate):
         ends = theme.clean(f" {event.source} -> {event.node}")
@@ -147,7 +150,7 @@ def branches(console: Console, rest: str) -> None:
     for name, execution in session.branches.items():
         pairs = zip(main.told, execution.told, strict=False)
         common = next(
-            (at for at, (one, other) in enumerate(pairs) if one != other),
+            (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
             min(len(main), len(execution)),
         )
         apart = "" if name == "main" else f", parts from main after step {common}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from presage.debug.asking import blame
 from presage.debug.explain import explain as explanation
 from presage.errors import BadCommand, explain
-from presage.trace.causes import Causes
 from presage.trace.diff import ADDED, DELETED, MODIFIED, Change
 from presage.trace.plain import text_of
 from presage.ui import differences
@@ -25,7 +24,7 @@ def some_field(console: Console) -> str:
     told = console.session.told
     for node, fields in (told.changes if told else {}).items():
         return f"{node}.{next(iter(fields))}"
-    return f"{console.session.system.names[0]}.up"
+    return f"{console.session.names[0]}.up"
 
 
 @command("why [PROP]", "why a property does not hold here, with its witnesses", group=GROUP)
@@ -109,7 +108,8 @@ def past(console: Console, rest: str) -> None:
         raise BadCommand(
             explain(f"step {step} has no past", "it is the beginning", f"1 to {session.last}")
         )
-    found, table = Causes(session.as_trace()).past(step), console.table()
+    found = session.ground.past(session.as_trace(), session.here, step)
+    table = console.table()
     lines = [table.row(session.here.told[at - 1], marked=at == step) for at in found]
     told = f"{len(found)} of the {step} steps up to here; the others had no influence on it"
     if len(found) == step:

@@ -57,10 +57,18 @@ class Command:
     repeats: bool = False  # a bare Enter does it again
 
     @property
+    def of_services(self) -> bool:
+        """Whether it means nothing to processes."""
+        return self.group == BREAKING or self.name in ONLY_SERVICES
+
+    @property
     def letters(self) -> str:
         """MDB's keys for it."""
         return " ".join(key for key, word in LETTERS.items() if word.split()[0] == self.name)
 
+
+BREAKING = "break something"
+ONLY_SERVICES = ("live", "calm")
 
 COMMANDS: dict[str, Command] = {}
 

@@ -16,7 +16,7 @@ from typing import IO
 
 from presage.debug.asking import Filter
 from presage.debug.session import Session
-from presage.errors import PresageError
+from presage.errors import BadCommand, PresageError
 from presage.trace.trace import Trace
 from presage.ui.debug import acting, asking, faults, helping, keeping, looking, moving
 from presage.ui.debug.commands import COMMANDS, Command, resolve
@@ -129,6 +129,8 @@ class Console(cmd.Cmd):
             command, rest = resolve(line)
             if command.name == "quit":
                 return True
+            if command.of_services and not self.session.ground.of_services:
+                raise BadCommand(f"`{command.name}` is for services: processes have no faults")
             if command.repeats:
                 self.repeat = line
             with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints

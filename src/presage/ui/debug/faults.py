@@ -21,17 +21,17 @@ from presage.model.event import (
     Wake,
 )
 from presage.ui.debug.acting import came, chosen
-from presage.ui.debug.commands import command
+from presage.ui.debug.commands import BREAKING, command
 
 if TYPE_CHECKING:
     from presage.ui.debug.console import Console
 
-GROUP = "break something"
+GROUP = BREAKING
 
 
 def some_node(console: Console) -> str:
     """A node, for an example."""
-    return console.session.system.names[-1]
+    return console.session.names[-1]
 
 
 def strike(console: Console, event: Event) -> None:
@@ -75,10 +75,8 @@ def duplicate(console: Console, rest: str) -> None:
 
 def _own(console: Console, rest: str, kind: type[Own]) -> None:
     session = console.session
-    if rest not in session.system.names:
-        raise BadCommand(
-            explain(f"there is no node `{rest}`", "a slip", ", ".join(session.system.names))
-        )
+    if rest not in session.names:
+        raise BadCommand(explain(f"there is no node `{rest}`", "a slip", ", ".join(session.names)))
     strike(console, kind(rest))
 
 
@@ -128,10 +126,10 @@ def wake(console: Console, rest: str) -> None:
     "cut A B",
     "the connection between two nodes breaks",
     group=GROUP,
-    example=lambda c: f"cut {c.session.system.names[0]} {some_node(c)}",
+    example=lambda c: f"cut {c.session.names[0]} {some_node(c)}",
 )
 def cut(console: Console, rest: str) -> None:
-    words, names = rest.split(), console.session.system.names
+    words, names = rest.split(), console.session.names
     if len(words) != 2 or not set(words) <= set(names):
         raise BadCommand(explain(f"`cut {rest}`", "two nodes have to be named", ", ".join(names)))
     one, other = sorted(words, key=names.index)

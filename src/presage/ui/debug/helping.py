@@ -25,13 +25,21 @@ def clear(console: Console, rest: str) -> None:
 @command("help [COMMAND]", "this, or more of one command, on the current step", group=GROUP)
 def help_(console: Console, rest: str) -> None:
     if rest:
-        found, _ = resolve(rest)
-        console.say(_told(console, found))
+        console.say(_told(console, resolve(rest)[0]))
         return
     lines = ["whole words, or any beginning that is unique; a bare Enter steps on"]
-    for group in GROUPS:
+    services = console.session.ground.of_services
+    found = {
+        group: [
+            each
+            for each in COMMANDS.values()
+            if each.group == group and (services or not each.of_services)
+        ]
+        for group in GROUPS
+    }
+    for group in (name for name in GROUPS if found[name]):
         lines += ["", console.theme.line(Span(group, "strong"))]
-        for each in (found for found in COMMANDS.values() if found.group == group):
+        for each in found[group]:
             lines += console.theme.wrap(f"  {each.usage:<34}  ", each.about)
     console.say([*lines, "", "`help COMMAND` shows one at work on the step we are at"])
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from presage.debug.asking import Filter, lines_of, pattern
-from presage.debug.execution import Execution
 from presage.debug.session import MAIN
 from presage.errors import BadCommand, explain
-from presage.model.handling import place_of_handler
 from presage.search.states import State
 from presage.trace import codec
 from presage.trace.diff import diff
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
 GROUP = "look"
 AROUND = 8  # steps listed before and after the one we are at
+NO_BREAK = "\0"
 LINES_MAX = 400  # of one listing
 FAILING = {False: "violated", True: "held", None: "open"}
 
@@ -44,13 +43,13 @@ def step_lines(console: Console, step: int) -> list[str]:
     session, theme = console.session, console.theme
     if step == 0:
         lines = [theme.line(Span("     0  the initial state", "strong"))]
-        opening = session.here.world(0).opening
-        lines += [console.dim(f"        {node} logs {theme.clean(t)}") for node, t in opening.logs]
+        for node, text in session.ground.opening(session.here):
+            lines.append(console.dim(f"        {theme.clean(f'{node} logs {text}')}"))
         return [*lines, *strip(console, step)]
     told, table = session.here.told[step - 1], console.table()
     indent, marked = " " * table.indent, session.branch == MAIN and step == session.critical
     lines = [table.row(told, marked=marked, remark=_remark(console, step))]
-    if place := place_of_handler(session.system, session.here.taken(step).event):
+    if place := session.ground.place(session.here, step):
         lines.append(console.dim(f"{indent}at {theme.clean(place)}"))
     lines += effects(msgspec.structs.replace(told, changes={}), table)
     changed = diff(session.state(step - 1), session.state(step))
@@ -75,7 +74,7 @@ def strip(console: Console, step: int) -> list[str]:
     if not console.strip:
         return []
     session, theme = console.session, console.theme
-    sometimes = {prop.name for prop in session.system.properties if prop.kind == "sometimes"}
+    sometimes = {prop.name for prop in session.ground.properties if prop.kind == "sometimes"}
     spans: list[Span] = []
     rows: list[str] = []
     for name, said in session.judge(step).items():
@@ -219,8 +218,7 @@ def _against(console: Console, step: int, trace: Trace, other: int, name: str) -
         raise BadCommand(
             explain(f"{name} has no step {other}", "it is shorter", f"up to {len(trace.steps)}")
         )
-    execution = Execution(session.system, session.watch, trace.choices, trace.initial, trace.steps)
-    there = session.states.of(execution.world(other))
+    there = session.ground.state(session.ground.begin(trace), other)
     join = console.theme.symbol("differs")
     _compare(console, (session.state(step), there), f"step {step} here", name, join)
 
@@ -229,13 +227,21 @@ def _against(console: Console, step: int, trace: Trace, other: int, name: str) -
     "filter +RE -RE node:N kind:K",
     "which steps `list`, `grep` and `graph` show; alone it clears",
     group=GROUP,
-    example=lambda console: f"filter node:{console.session.system.names[0]} -timer",
+    example=lambda console: f"filter node:{console.session.names[0]} -timer",
 )
 def filter_(console: Console, rest: str) -> None:
-    console.filter = Filter.of(rest.split())
+    console.filter = Filter.of(_words(rest, console.session.names))
     kept = sum(console.filter.keeps(step) for step in console.session.here.told)
     told = f"{kept} of {console.session.last} steps" if rest else "no filter: all steps"
     console.say([told])
+
+
+def _words(text: str, names: tuple[str, ...]) -> list[str]:
+    """What is between spaces; a name with spaces in it, behind `node:`, is one word."""
+    spaced = sorted((name for name in names if " " in name), key=len, reverse=True)
+    for name in spaced:
+        text = text.replace(f"node:{name}", f"node:{name.replace(' ', NO_BREAK)}")
+    return [word.replace(NO_BREAK, " ") for word in text.split(" ") if word]
 
 
 @command(

@@ -101,7 +101,7 @@ def critical(console: Console, rest: str) -> None:
     "node NAME",
     "step and list by one node; `node all` by all",
     group=GROUP,
-    example=lambda console: f"node {console.session.system.names[0]}",
+    example=lambda console: f"node {console.session.names[0]}",
 )
 def node(console: Console, rest: str) -> None:
     session = console.session
@@ -114,34 +114,46 @@ def node(console: Console, rest: str) -> None:
     moved(console)
 
 
+def over(console: Console) -> str:
+    """An expression that says that the first node does nothing any more."""
+    name = repr(console.session.names[0])
+    return f"not world[{name}].up" if console.session.ground.of_services else f"{name} in ended"
+
+
+def under_way(console: Console) -> str:
+    """An expression that says the opposite."""
+    name = repr(console.session.names[0])
+    return f"world[{name}].up" if console.session.ground.of_services else f"{name} not in ended"
+
+
 @command(
     "until EXPR",
     "on to the first step after which a Python expression over `world` is true",
     group=GROUP,
-    example=lambda console: f"until not world[{console.session.system.names[0]!r}].up",
+    example=lambda console: f"until {over(console)}",
 )
 def until_(console: Console, rest: str) -> None:
     steps = range(console.session.step + 1, console.session.last + 1)
-    arrive(console, rest, until(console.session, _asked(rest), steps))
+    arrive(console, rest, until(console.session, _asked(console, rest), steps))
 
 
 @command(
     "back until EXPR",
     "back to the first step before, after which it is true",
     group=GROUP,
-    example=lambda console: f"back until world[{console.session.system.names[0]!r}].up",
+    example=lambda console: f"back until {under_way(console)}",
 )
 def back(console: Console, rest: str) -> None:
     text = rest.removeprefix("until").strip()
     steps = range(console.session.step - 1, -1, -1)
-    arrive(console, text, until(console.session, _asked(text), steps))
+    arrive(console, text, until(console.session, _asked(console, text), steps))
 
 
-def _asked(text: str) -> str:
+def _asked(console: Console, text: str) -> str:
     if text:
         return text
     raise BadCommand(
-        explain("there is no expression", "nothing was typed", '`until world["n0"].up`')
+        explain("there is no expression", "nothing was typed", f"`until {over(console)}`")
     )
 
 

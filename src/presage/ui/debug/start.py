@@ -11,6 +11,7 @@ from typing import TextIO
 from presage.debug.session import Session
 from presage.errors import HandlerStuck
 from presage.model.system import System
+from presage.process.program import Program
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import Trace
 from presage.ui.debug.console import Console
@@ -21,7 +22,7 @@ ROWS_MIN = 8
 
 
 def start(
-    system: System,
+    system: System | Program,
     trace: Trace,
     args: argparse.Namespace,
     theme: Theme,

@@ -1,0 +1,98 @@
+"""A session's questions, asked of a program of processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage.debug.ground import module_names
+from presage.debug.influence import past
+from presage.debug.needed import Needed
+from presage.debug.running import Running
+from presage.debug.walking import Option
+from presage.process.fence import Fence
+from presage.process.program import Program
+from presage.props.property import Property
+from presage.search.fewer import Fewer
+from presage.search.moments import AT, mailboxes_of
+from presage.search.retell import Said
+from presage.search.runs import broken
+from presage.search.states import State
+from presage.search.watch import NOW, Watch
+from presage.trace.trace import Trace
+
+
+class Processes:
+    """A program."""
+
+    of_services = False
+
+    def __init__(self, program: Program, watch: Watch) -> None:
+        self.program = program
+        self.properties: tuple[Property, ...] = program.properties
+        self._watch = watch
+
+    def begin(self, trace: Trace) -> Running:
+        """The execution that a trace tells of."""
+        return Running(self.program, self._watch, trace.initial, trace.steps)
+
+    def names(self, branch: Running) -> tuple[str, ...]:
+        """All processes: those of the program, and those that are created on this branch."""
+        acting = [step.node for step in branch.told]
+        return tuple(dict.fromkeys([*self.program.nodes, *branch.begun, *acting]))
+
+    def state(self, branch: Running, step: int) -> State:
+        """The state after a step as plain data."""
+        return branch.moment(step).state
+
+    def judge(self, branch: Running, step: int) -> dict[str, Said]:
+        """What is claimed of every program, and of this one, after a step."""
+        return branch.moment(step).said
+
+    def options(self, branch: Running, step: int, *, calm: bool) -> list[Option]:
+        """What can happen after a step; one thing is as likely as another."""
+        return [
+            Option(each, (), fault=False, idle=False, weight=1.0)
+            for each in branch.moment(step).due
+        ]
+
+    def place(self, branch: Running, step: int) -> str:
+        """The line at which the process stood that took a step."""
+        return branch.moment(step).place
+
+    def opening(self, branch: Running) -> list[tuple[str, str]]:
+        """What was printed before anything happened: (process, text)."""
+        return list(branch.moment(0).opening)
+
+    def known(self, branch: Running, step: int) -> dict[str, Any]:
+        """What the modules of the processes call by name; where each is, and what waits."""
+        names: dict[str, Any] = {}
+        for process in self.program.processes.values():
+            names |= module_names(process.body)
+        moment = branch.moment(step)
+        places = {
+            name: told[AT]
+            for name in moment.published
+            if isinstance(told := moment.state[name], dict)
+        }
+        return names | {
+            "at": places,
+            "ended": moment.ended,
+            "mailboxes": mailboxes_of(moment.state),
+        }
+
+    def past(self, trace: Trace, branch: Running, step: int) -> tuple[int, ...]:
+        """The steps that led to `step` of `branch`."""
+        return past(branch.happened(step), step)
+
+    def needed(self, trace: Trace, branch: Running, seconds: float) -> Needed:
+        """Which steps of the trace that `branch` is matter."""
+        deadline = NOW() + seconds
+        path, every = branch.path(trace.step), tuple(range(1, trace.step + 1))
+        world = branch.world(trace.step)
+        with Fence():
+            found = [each for each in broken(world, self._watch.run) if each.prop == trace.prop]
+            if not found:  # a branch that was saved: nothing breaks
+                return Needed(every, trace.step, (), (), True)
+            fewer = Fewer(self.program, self._watch.run, found[0], lambda: NOW() < deadline)
+            kept = fewer.of(path)
+            return Needed(tuple(at + 1 for at, _ in kept), trace.step, (), (), fewer.go_on)
