@@ -33,10 +33,10 @@ demo: $(CORE) ## find a real historic bug of a Paxos implementation
 	fi
 
 test: $(CORE) $(BROWSER) ## run the tests, except the slow ones
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: $(CORE) $(BROWSER) ## run all tests, the slow ones too
-	$(BIN)/pytest -n auto -m ''
+	$(BIN)/pytest -n auto --dist worksteal -m ''
 
 lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 	$(BIN)/ruff check .

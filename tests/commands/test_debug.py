@@ -132,7 +132,6 @@ class Terminal:
             time.sleep(0.05)
         raise AssertionError(f"{text!r} never came; the screen shows:\n{self.screen()}")
 
-
     def wait_for_the_end(self) -> None:
         """Until the command has ended. The screen need not say so."""
         deadline = time.monotonic() + PATIENCE

@@ -12,11 +12,14 @@ from presage.search.definition import Definition
 SHIPPED = """
 import sys
 sys.path[:0] = {path!r}
+from presage import System
 from presage.load import load, shipped
 from presage.search.definition import Definition
 from reference.random_systems import random_system
-for system in shipped():
-    print(system.name, Definition(load(system.name).system).digest)
+for name in [system.name for system in shipped()]:
+    system = load(name).system
+    if isinstance(system, System):
+        print(name, Definition(system).digest)
 for seed in range(20):
     print(seed, Definition(random_system(seed)).digest)
 """

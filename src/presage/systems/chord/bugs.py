@@ -78,6 +78,7 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "CH-13", "resets": 1},
         "connection to n1",
         COMMENT,
+        others=("reset",),  # where everybody who knew it has heard of it before
     ),
     Bug(
         "CH-17",
