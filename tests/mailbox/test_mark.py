@@ -5,7 +5,7 @@ import random
 import pytest
 from process.running import program
 
-from presage import PresageError, check
+from presage import PresageError, Process, Program, check
 from presage.errors import Nondeterminism
 from presage.mailbox import Mailbox, choose, mark, this_actor
 
@@ -127,3 +127,28 @@ def test_what_cannot_be_marked_is_named():
 
     with pytest.raises(PresageError, match="process `a` marks a state that holds a"):
         check(program({"a": body}))
+
+
+def test_a_mark_does_not_outlive_the_next_response():
+    """Each of two messages may come first, and what comes second depends on which did."""
+
+    def receiver():
+        box = Mailbox.by_name("box")
+        mark("nothing so far")
+        first = box.get()
+        second = box.get()
+        Mailbox.by_name(f"third {first}").put_async((first, second)).detach()
+
+    def sender(number):
+        Mailbox.by_name("box").put(number)
+
+    def listener(number):
+        Mailbox.by_name(f"third {number}").get()
+        raise AssertionError(f"{number} was first")
+
+    senders = {f"s{n}": Process(sender, n) for n in (1, 2, 3)}
+    listeners = {f"l{n}": Process(listener, n, daemon=True) for n in (1, 2, 3)}
+    program = Program({"receiver": receiver, **senders, **listeners})
+    report = check(program, keep_going=True, traces=None)
+    told = {v.message.split(" at ")[0] for v in report.violations if v.prop == "no_exception"}
+    assert told == {f"AssertionError: {n} was first" for n in (1, 2, 3)}

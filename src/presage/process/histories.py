@@ -115,6 +115,7 @@ class Guide:
             self._left = left - 1
             if left == 1:
                 self._compare(op)
+                current().mark = None  # what it said before it was told this does not hold any more
             return self._script[-left]
         if type(op) not in PASSED_BY or len(self.passed) >= AHEAD_MAX or current().mark is not None:
             return None
