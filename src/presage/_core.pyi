@@ -160,7 +160,7 @@ class ProcessKernel:
     `bridge.op(local)` gives `(opcode, args)` for the first local of a process;
     `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`, the
     local that the response leads to and those that follow where what is asked tells nothing;
-    `bridge.judge(published)`, with `judge`, gives `None` or the number of what is broken.
+    `bridge.judge(published)`, with `judge`, gives the numbers of what is broken.
     A path is a list of (process, choice); a finding is (kind, detail, path, times met).
     """
 

@@ -27,6 +27,8 @@ pub struct Search<'a> {
     pub deepest: usize,
     /// Something was left out because of the depth limit.
     pub truncated: bool,
+    /// Times that a process was not allowed to test in vain once more.
+    pub spun: u64,
 }
 
 impl<'a> Search<'a> {
@@ -42,6 +44,7 @@ impl<'a> Search<'a> {
             generated: 0,
             deepest: 0,
             truncated: false,
+            spun: 0,
         }
     }
 
@@ -104,6 +107,7 @@ impl<'a> Search<'a> {
         self.gauge.nodes.store(self.unique() as u64, Relaxed);
         self.gauge.depth.store(self.deepest as u64, Relaxed);
         let mover = (origin.0 != ROOT).then_some(origin.1.process);
+        self.spun += mover.is_some_and(|mover| world.has_spun(state, mover)) as u64;
         let origins = &self.origins;
         let well = self
             .findings

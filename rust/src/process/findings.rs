@@ -27,7 +27,7 @@ pub struct Findings {
     wanted: Wanted,
     bridge: Py<PyAny>,
     pub all: Vec<Finding>,
-    verdicts: FxHashMap<Vec<(u32, i32, i32)>, Option<i64>>,
+    verdicts: FxHashMap<Vec<(u32, i32, i32)>, Vec<i64>>,
 }
 
 type Wrong = (&'static str, Vec<i64>);
@@ -63,10 +63,10 @@ impl Findings {
                 all.for_each(|process| self.failure(world, state, process, &path));
             }
         }
-        if self.wanted.judge
-            && let Some(verdict) = self.verdict(&state.published)?
-        {
-            self.add(("property", vec![verdict]), &path);
+        if self.wanted.judge {
+            for broken in self.broken(&state.published)? {
+                self.add(("property", vec![broken]), &path);
+            }
         }
         Ok(self.all.len() == known)
     }
@@ -123,18 +123,19 @@ impl Findings {
         }
     }
 
-    fn verdict(&mut self, published: &[(u32, i32, i32)]) -> PyResult<Option<i64>> {
-        if let Some(&known) = self.verdicts.get(published) {
-            return Ok(known);
+    /// The properties that published values break, by number.
+    fn broken(&mut self, published: &[(u32, i32, i32)]) -> PyResult<Vec<i64>> {
+        if let Some(known) = self.verdicts.get(published) {
+            return Ok(known.clone());
         }
-        let verdict: Option<i64> = Python::attach(|py| {
+        let broken: Vec<i64> = Python::attach(|py| {
             let shown = pyo3::types::PyTuple::new(py, published)?;
             self.bridge
                 .bind(py)
                 .call_method1("judge", (shown,))?
                 .extract()
         })?;
-        self.verdicts.insert(published.to_vec(), verdict);
-        Ok(verdict)
+        self.verdicts.insert(published.to_vec(), broken.clone());
+        Ok(broken)
     }
 }

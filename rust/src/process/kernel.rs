@@ -26,8 +26,8 @@ enum Reduction {
 ///
 /// `bridge.op(local)` tells what a process asks at its first local state, as `(opcode, args)`;
 /// `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`;
-/// `bridge.judge(published)`, if wanted, `None` or the number of what is broken, where `published`
-/// is a tuple of (process, key, value).
+/// `bridge.judge(published)`, if wanted, the numbers of what is broken, where `published` is a
+/// tuple of (process, key, value).
 #[pyclass(frozen)]
 pub struct ProcessKernel {
     bridge: Py<PyAny>,
@@ -139,6 +139,7 @@ impl ProcessKernel {
         report.set_item("generated", search.generated)?;
         report.set_item("depth", search.deepest)?;
         report.set_item("truncated", search.truncated)?;
+        report.set_item("spun", search.spun)?;
         report.set_item("advances", world.memo.asked - before)?;
         finish(&report, &gauge, seconds, &search.findings)?;
         Ok(report)

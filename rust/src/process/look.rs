@@ -5,8 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 
 use super::findings::Findings;
-use super::op::Op;
-use super::state::{State, Status};
+use super::state::State;
 use super::watch::Gauge;
 use super::world::World;
 use crate::por::{End, Step, Visitor};
@@ -67,12 +66,7 @@ impl Visitor<World> for Look<'_> {
         {
             return Ok(false);
         }
-        if let Some(mover) = mover.filter(|_| world.spins > 0) {
-            let member = state.member(mover);
-            let spins = member.status == Status::Running && world.waits(&member);
-            let asks = |op: &Op| matches!(op, Op::Test(_) | Op::Probe { .. });
-            self.counts.spun += (spins && asks(world.memo.op(member.local))) as u64;
-        }
+        self.counts.spun += mover.is_some_and(|mover| world.has_spun(state, mover)) as u64;
         let weak = self.reduces && world.memo.weakened;
         Ok(!weak && !self.gauge.stopping())
     }

@@ -164,6 +164,14 @@ impl World {
         self.spins > 0 && member.spins >= self.spins
     }
 
+    /// Whether `mover` is about to test once more, and would not have been let do so in vain.
+    pub fn has_spun(&self, state: &State, mover: u32) -> bool {
+        let member = state.member(mover);
+        member.status == Status::Running
+            && self.waits(&member)
+            && matches!(self.memo.op(member.local), Op::Test(_) | Op::Probe { .. })
+    }
+
     fn spun(&self, member: &Member, choice: i32, response: Response) -> u32 {
         match self.memo.op(member.local) {
             _ if self.spins == 0 => 0,

@@ -38,17 +38,15 @@ ALWAYS_JUDGED = ("no_exception", "no_deadlock")
 class Judged(Histories):
     """Local states, and properties over what processes publish."""
 
-    def judge(self, published: tuple[tuple[int, int, int], ...]) -> int | None:
-        """Called by the kernel: the first property broken by published values, if any."""
+    def judge(self, published: tuple[tuple[int, int, int], ...]) -> list[int]:
+        """Called by the kernel: the properties broken by published values."""
         names = [self.names.kept[at] for at in range(len(self.names.kept))]
         values: dict[str, dict[str, Any]] = {name: {} for name in names}
         for process, key, value in published:
             values[names[process]][self.fields.kept[key]] = self.payloads.fresh(value)
         view = ProgramView(values)
-        for at, prop in enumerate(self.program.properties):
-            if not self._run(prop.judge, view):
-                return at
-        return None
+        properties = enumerate(self.program.properties)
+        return [at for at, prop in properties if not self._run(prop.judge, view)]
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,15 @@ class Exploring:
                     f"`bfs` of a program together with the reduction `{reduction}`",
                     "a search that remembers states would hide what comes after them",
                     "leave out either: `--search tree` for reductions, `--search bfs` for states",
+                )
+            )
+        unused = ("runs", self.runs) if stateful else ("states", self.states)
+        if unused[1] is not None:
+            raise BadSystem(
+                explain(
+                    f"a limit of `{unused[0]}` for the search `{search}`",
+                    "`states` limits a search of states, `walks` one of runs",
+                    "leave it out, or limit the other",
                 )
             )
         depth = self.depth or (None if stateful else DEPTH_DEFAULT)
@@ -164,7 +171,8 @@ def _explored(
 
 
 def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Report:
-    stopped_by = raw["stopped_by"] or ("depth" if raw["truncated"] else None)
+    cut = "depth" if raw["truncated"] else "spins" if raw["spun"] else None
+    stopped_by = raw["stopped_by"] or cut
     stopped_by = "violation" if stopped_by == "found" else stopped_by
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
     names += [prop.name for prop in program.properties]
@@ -186,7 +194,7 @@ def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Repo
     else:
         report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
         report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]
-    if raw.get("spun"):
+    if raw["spun"]:
         report.notes.append(
             f"a process that tested in vain {exploring.spins} times in a row then waited until"
             " something had come; `--spins` lets it test more often, 0 without end"

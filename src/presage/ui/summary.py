@@ -17,6 +17,7 @@ STOPPED = {
     "depth": "whatever lies beyond depth {depth}",
     "states": "whatever lies beyond the first {unique} states",
     "runs": "whatever lies beyond the first {executions} runs",
+    "spins": "whatever a process does once it has tested in vain more often than it was let",
     "seconds": "whatever {seconds} did not reach",
     "memory": "whatever did not fit into memory",
     "interrupt": "whatever was left when it was interrupted",

@@ -35,7 +35,7 @@ Script = Sequence[Op] | Callable[[], Iterator[Op]]
 class Bridge:
     """What the kernel asks: a local state is a script and the answers it got so far."""
 
-    def __init__(self, scripts: dict[int, Script], judge: Callable[..., int | None] | None = None):
+    def __init__(self, scripts: dict[int, Script], judge: Callable[..., list[int]] | None = None):
         self.scripts = scripts
         self.judge = judge
         self.rows: list[tuple[int, tuple[Answer, ...]]] = []
@@ -86,7 +86,7 @@ def kernel(
     *scripts: Script,
     created: Sequence[Script] = (),
     daemons: Sequence[int] = (),
-    judge: Callable[..., int | None] | None = None,
+    judge: Callable[..., list[int]] | None = None,
     **options: Any,
 ) -> ProcessKernel:
     """A kernel of `scripts`; `created` are those that a CREATE may start, numbered behind them."""

@@ -176,7 +176,7 @@ def test_what_is_published_is_judged():
 
     def judge(published):
         seen.append(published)
-        return 3 if dict.fromkeys(who for who, _, value in published if value == 1) else None
+        return [3] if dict.fromkeys(who for who, _, value in published if value == 1) else []
 
     both = [(PUBLISH, (0, 1)), (PUBLISH, (0, 2))]
     report = kernel(both, both, judge=judge).explore("odpor")

@@ -220,10 +220,20 @@ def test_polling_ends_and_says_so():
             pass
 
     program = Program({"poll": poll, "s": Process(sender, 1)})
-    report = check(program, traces=None)
-    assert report.exhausted and "tested in vain 2 times in a row" in report.notes[0]
+    for search in ("tree", "bfs"):
+        report = check(program, search=search, traces=None)
+        assert (report.stopped_by, report.exhausted) == ("spins", False)
+        assert "tested in vain 2 times in a row" in report.notes[0]
     endless = check(program, spins=0, depth=30, traces=None)
     assert endless.stopped_by == "depth"
+
+
+def test_every_property_that_breaks_is_told_also_where_others_break():
+    claims = [always(lambda world: world["p"].n != 1, name=name) for name in ("one", "other")]
+    program = Program({"p": lambda: publish(n=1)}, properties=claims)
+    for search in ("tree", "bfs"):
+        report = check(program, search=search, keep_going=True, traces=None)
+        assert {found.prop for found in report.violations} == {"one", "other"}
 
 
 def test_limits_end_the_exploration():
@@ -239,6 +249,8 @@ def test_limits_end_the_exploration():
         ({"reduction": "sleep"}, "there is no reduction `sleep` for programs"),
         ({"search": "bfs", "reduction": "odpor"}, "`bfs` of a program together with"),
         ({"symmetry": True}, "`symmetry` was given for a program"),
+        ({"states": 5}, "a limit of `states` for the search `tree`"),
+        ({"search": "bfs", "walks": 5}, "a limit of `runs` for the search `bfs`"),
     ],
 )
 def test_options_of_systems_are_refused(options, told):
