@@ -82,16 +82,24 @@ def test_paxos_killed_five_times_has_its_published_count(threads, seed):
     assert report["properties"]["value_chosen"] == "reached"
 
 
-def test_an_interrupted_search_goes_on_where_it_was(tmp_path):
-    kept = ("--checkpoint", "kept", "--json")
-    process = start("check", "paxos", "--set", "clients=3", *kept)
-    time.sleep(1.2)
-    process.send_signal(signal.SIGINT)
-    ended = end(process)
-    if ended.returncode == 0:  # it had begun: Ctrl-C leaves a checkpoint of all that was done
-        first = told(ended, 0)
-        assert (tmp_path / "kept" / "search.checkpoint").exists()
-    report = told(run("check", "paxos", "--set", "clients=3", *kept, "--resume"), 0)
-    assert report["states"]["unique"] == 1_194_428
-    if ended.returncode == 0:
-        assert report["resumed_from"] == first["states"]["unique"]
+INTERRUPTED = RELAY.replace(
+    "self.count += 1",
+    """self.count += 1
+            import pathlib, signal
+            if self.count == self.most and not pathlib.Path("again").exists():
+                signal.raise_signal(signal.SIGINT)""",
+)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_an_interrupted_search_goes_on_where_it_was(threads):
+    write(INTERRUPTED, "relay.py")
+    arguments = ("relay.py", "--set", "most=4", "--keep-going", "--threads", threads, "--json")
+    kept = ("--checkpoint", "kept")
+    first = told(run("check", *arguments, *kept), 1)
+    assert first["stopped_by"] == "interrupt" and FILE.exists()
+    Path("again").touch()
+    plain = told(run("check", *arguments), 1)
+    report = told(run("check", *arguments, *kept, "--resume"), 1)
+    assert report["resumed_from"] == first["states"]["unique"] < plain["states"]["unique"]
+    assert facts(report) == facts(plain)
