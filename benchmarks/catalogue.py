@@ -1,9 +1,10 @@
 """Hunt for every bug of the catalogue, and write the table of `docs/reference/catalogue.md`.
 
 Each bug is hunted with every seed, in its own configuration, looking at the property it breaks; no
-seed is chosen. Then each correct version is hunted in the same configurations: nothing may be
-reported. Run by `make catalogue`; `make catalogue CATALOGUE="--systems randtree"` measures one
-system anew and keeps what is known of the others. `make figures` draws from the same data.
+seed is chosen. Then each correct version is hunted in the same configurations, with the same
+settings: nothing may be reported. Run by `make catalogue`;
+`make catalogue CATALOGUE="--systems randtree"` measures one system anew and keeps what is known of
+the others. `make figures` draws from the same data.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Correct:
     executions: int = 0
     walks: int = 0  # that came right
     lengths: list[int] = field(default_factory=list)  # of some of them, ascending
+    options: str = ""  # of the hunt, where they are not the usual
 
 
 def catalogue(system: str) -> Any:
@@ -107,14 +109,16 @@ def step_name(violation: Any) -> str:
     return str(step.label).split(" ")[0].split("(")[0] if step.label != step.kind else step.kind
 
 
-def walk_correct(system: str, parameters: tuple[tuple[str, Any], ...], seeds: int) -> Correct:
-    """Hunt in the correct version, with every seed."""
-    told = Correct(system, dict(parameters), seeds)
+def walk_correct(system: str, at: int, seeds: int) -> Correct:
+    """Hunt in the correct version, with every seed, as for one bug."""
+    bug = catalogue(system)[at]
+    parameters = {name: value for name, value in bug.parameters.items() if name != "bug"}
+    told = Correct(system, parameters, seeds, options=bug.options)
     lengths: list[int] = []
     for seed in range(seeds):
-        target = build(system, dict(parameters))
+        target = build(system, parameters)
         how: dict[str, Any] = {"search": "hunt", "walks": CORRECT_EXECUTIONS, "traces": None}
-        report = check(target, seed=seed, **how)
+        report = check(target, seed=seed, hunt=bug.hunt, **how)
         told.reports += len(report.violations)
         told.executions += report.executions
         if report.hunted is not None:
@@ -125,14 +129,13 @@ def walk_correct(system: str, parameters: tuple[tuple[str, Any], ...], seeds: in
     return told
 
 
-def configurations(system: str) -> list[tuple[tuple[str, Any], ...]]:
-    """The distinct configurations of a catalogue, without the bugs."""
-    found = []
-    for bug in catalogue(system):
-        given = tuple(sorted((k, v) for k, v in bug.parameters.items() if k != "bug"))
-        if given not in found:
-            found.append(given)
-    return found
+def configurations(system: str) -> list[int]:
+    """The first bug of each distinct configuration and settings of a catalogue."""
+    first: dict[str, int] = {}
+    for at, bug in enumerate(catalogue(system)):
+        given = sorted((k, v) for k, v in bug.parameters.items() if k != "bug")
+        first.setdefault(f"{given} {bug.options}", at)
+    return list(first.values())
 
 
 def told(times: Iterable[float]) -> str:
@@ -182,6 +185,7 @@ def page(rows: list[Row], correct: list[Correct]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for each in correct:
         given = ", ".join(f"{name}={value}" for name, value in each.parameters.items())
+        given = f"{given or 'default'} `{each.options}`" if each.options else given
         last = len(each.lengths) - 1
         at = [f"{each.lengths[min(int(s * last), last)]:,}" for s in (0.5, 0.99, 1)]
         yield (
@@ -214,9 +218,9 @@ def main() -> int:
             for at in range(len(catalogue(system)))
         ]
         walks = [
-            pool.submit(walk_correct, system, given, args.correct_seeds)
+            pool.submit(walk_correct, system, at, args.correct_seeds)
             for system in args.systems
-            for given in configurations(system)
+            for at in configurations(system)
         ]
         rows = [future.result() for future in progress(hunts, "bugs")]
         correct = [future.result() for future in progress(walks, "correct versions")]
