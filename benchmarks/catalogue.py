@@ -185,13 +185,10 @@ def page(rows: list[Row], correct: list[Correct]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for each in correct:
         given = ", ".join(f"{name}={value}" for name, value in each.parameters.items())
-        given = f"{given or 'default'} `{each.options}`" if each.options else given
+        given = f"{given or 'default'}{f' `{each.options}`' if each.options else ''}"
         last = len(each.lengths) - 1
-        at = [f"{each.lengths[min(int(s * last), last)]:,}" for s in (0.5, 0.99, 1)]
-        yield (
-            f"| `{each.system}` | {given or 'default'} | {each.executions:,} | {each.reports}"
-            f" | {', '.join(at)} |"
-        )
+        at = ", ".join(f"{each.lengths[min(int(s * last), last)]:,}" for s in (0.5, 0.99, 1))
+        yield f"| `{each.system}` | {given} | {each.executions:,} | {each.reports} | {at} |"
     yield ""
     yield "![Share of calm walks that came right within so many steps](../images/steps-to-live.svg)"
 

@@ -235,9 +235,12 @@ def run_report(args: argparse.Namespace) -> int:
 def run_explore(args: argparse.Namespace) -> int:
     """`presage explore`: a page on a live system, until Ctrl-C."""
     from presage import reports
+    from presage.load import load_any
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        with reports.exploring(args.target, settings_of(args.set), args.port, _give_up) as server:
+        script = (args.mpi, args.arg, args.buffering)
+        system = load_any(args.target, settings_of(args.set), *script)
+        with reports.exploring(system, args.port, _give_up) as server:
             print(f"exploring {args.target}: {server.address}\nCtrl-C ends it", file=sys.stderr)
             if args.open and not reports.open_page(server.address):
                 print("no browser was found; open the address yourself", file=sys.stderr)

@@ -75,27 +75,32 @@ def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
     return Loaded(_build(target, thing, values), target, values)
 
 
-def load_program(
+def load_any(
     target: str,
     settings: Mapping[str, Any] | None = None,
     ranks: int | None = None,
     args: Sequence[str] = (),
     buffering: str = "zero",
-) -> Program:
-    """Resolve a target that has to be a program of processes; with `ranks`, an mpi4py script."""
-    if ranks is not None:
-        from presage.mpi.launch import script
+) -> Checkable:
+    """What `target` names; with `ranks`, an mpi4py script."""
+    if ranks is None:
+        return load(target, settings).system
+    from presage.mpi.launch import script
 
-        if settings:
-            raise BadTarget(
-                explain(
-                    f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
-                    "`--set` together with `--mpi`",
-                    "leave one of them out",
-                )
+    if settings:
+        raise BadTarget(
+            explain(
+                f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
+                "`--set` together with `--mpi`",
+                "leave one of them out",
             )
-        return script(target, ranks, args, buffering)
-    loaded = load(target, settings).system
+        )
+    return script(target, ranks, args, buffering)
+
+
+def load_program(target: str, *how: Any) -> Program:
+    """What `target` names, which has to be a program of processes; `how` as for `load_any`."""
+    loaded = load_any(target, *how)
     if not isinstance(loaded, Program):
         raise BadTarget(
             explain(

@@ -13,6 +13,7 @@ COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
 TRACES = ".presage/traces"
 EXIT_USAGE = 2
+WAITS = "whether sends wait for their receives; default: zero, they do"
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,12 +47,8 @@ def add_check(parser: Parser) -> None:
     how.add_argument(
         "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
     )
-    mpi = parser.add_argument_group("mpi4py scripts")
-    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
     waits = "whether sends wait for their receives (zero), never do (eager); default: both"
-    mpi.add_argument("--buffering", choices=("zero", "eager", "both"), help=waits)
-    args = "an argument of the script; may be repeated"
-    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
+    _add_script(parser, ("zero", "eager", "both"), None, waits)
     limits = parser.add_argument_group("limits")
     limits.add_argument("--depth", metavar="N", type=positive, help="the initial state is 1")
     limits.add_argument("--states", metavar="N", type=positive, help="distinct states")
@@ -91,15 +88,20 @@ def add_simulate(parser: Parser) -> None:
     parser.add_argument(
         "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
     )
-    mpi = parser.add_argument_group("mpi4py scripts")
-    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
-    waits = "whether sends wait for their receives; default: zero, they do"
-    mpi.add_argument("--buffering", choices=("zero", "eager"), default="zero", help=waits)
-    args = "an argument of the script; may be repeated"
-    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
+    _add_script(parser, ("zero", "eager"), "zero", WAITS)
     parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
     parser.add_argument("--until", metavar="S", type=_duration, help="virtual time to stop at")
     parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
+
+
+def _add_script(
+    parser: Parser, bufferings: tuple[str, ...], default: str | None, waits: str
+) -> None:
+    mpi = parser.add_argument_group("mpi4py scripts")
+    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
+    mpi.add_argument("--buffering", choices=bufferings, default=default, help=waits)
+    args = "an argument of the script; may be repeated"
+    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
 
 
 def _add_hunt(parser: Parser) -> None:
@@ -164,6 +166,7 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
 def add_explore(parser: Parser) -> None:
     """The options of `presage explore`."""
     add_target(parser, json=False)
+    _add_script(parser, ("zero", "eager"), "zero", WAITS)
     parser.add_argument("--port", metavar="N", type=_port, default=0, help="default: any")
     parser.add_argument("--open", action="store_true", help="show the page in a browser")
 

@@ -6,15 +6,14 @@ import argparse
 import os
 import shlex
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from presage.debug.explore import Explorer
 from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
-from presage.load import load, load_traced
+from presage.load import Checkable, load_traced
 from presage.options import EXPORTS
-from presage.process.program import Program
-from presage.search.explore import Explorer
 from presage.search.retell import Scene, retell
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace import codec
@@ -57,19 +56,8 @@ def open_page(path: str) -> bool:
 
 
 @contextmanager
-def exploring(
-    target: str, settings: Mapping[str, str], port: int, give_up: GiveUp | None
-) -> Iterator[Server]:
+def exploring(system: Checkable, port: int, give_up: GiveUp | None) -> Iterator[Server]:
     """A server of the page of a live system, ready to serve."""
-    system = load(target, settings).system
-    if isinstance(system, Program):
-        raise BadTarget(
-            explain(
-                f"`{target}` is a program of processes",
-                "what a process does next cannot be picked apart from what it waits for",
-                "`presage check` it, then `presage report` or `presage debug` a trace",
-            )
-        )
     with Watch(SECONDS_DEFAULT, give_up) as watch:
         explorer = Explorer(system, watch)
         try:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from presage.cli import main
+from presage.load import load
 from presage.reports import exploring
 
 STUBBORN = """
@@ -37,7 +38,7 @@ def system() -> System:
 
 @contextmanager
 def served(target="two_phase_commit", **settings):
-    with exploring(target, settings, 0, None) as server:
+    with exploring(load(target, settings).system, 0, None) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -73,7 +74,7 @@ def test_only_who_knows_the_address_is_answered():
 def test_what_a_system_may_not_do_is_said_and_one_can_go_on(tmp_path):
     (tmp_path / "stubborn.py").write_text(STUBBORN)
     with served(f"{tmp_path}/stubborn.py") as server:
-        cheat = next(k for k, each in enumerate(server.explorer.options) if "cheat" in each.text)
+        [cheat] = [k for k, each in enumerate(server.explorer.options) if "cheat" in str(each)]
         status, text = asked(server.address + "take", f"n={cheat}".encode())
         assert status == 500 and "time.time" in text
         assert asked(server.address)[0] == 200
@@ -86,6 +87,38 @@ def test_the_command_serves_until_it_is_interrupted():
         address = process.stderr.readline().split()[-1]
         assert asked(address)[0] == 200
         process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0
+
+
+MPI_RACE = """
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+if comm.rank == 0:
+    first = comm.recv(source=MPI.ANY_SOURCE)
+    comm.recv(source=MPI.ANY_SOURCE)
+    assert first == 1
+else:
+    comm.send(comm.rank, dest=0)
+"""
+
+
+def test_the_ranks_of_a_script_are_stepped_through_by_clicks(browser, tmp_path):
+    (tmp_path / "race.py").write_text(MPI_RACE)
+    command = [sys.executable, "-m", "presage", "explore", "race.py", "--mpi", "3"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        try:
+            page = browser.new_page()
+            page.goto(process.stderr.readline().split()[-1])
+            for taken in range(40):
+                page.wait_for_function(f"presage.data.main.steps.length === {taken + 1}")
+                ways = page.locator("form[action=take] button")
+                if not ways.count():
+                    break
+                ways.last.click()  # so that rank 2 is first
+            assert "AssertionError" in page.locator("body").inner_text()
+            page.close()
+        finally:
+            process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 0
 
 

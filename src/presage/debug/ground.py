@@ -20,7 +20,7 @@ from presage.search.retell import Judge, Said
 from presage.search.states import State, States
 from presage.search.watch import Watch
 from presage.trace.causes import Causes
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import Sent, Trace, TraceStep
 
 B = TypeVar("B", bound="Branch")
 
@@ -57,6 +57,7 @@ class Ground(Protocol):
     def options(self, branch: Any, step: int, *, calm: bool) -> list[Option]: ...
     def place(self, branch: Any, step: int) -> str: ...
     def opening(self, branch: Any) -> list[tuple[str, str]]: ...
+    def posted(self, branch: Any) -> tuple[Sent, ...]: ...
     def known(self, branch: Any, step: int) -> dict[str, Any]: ...
     def past(self, trace: Trace, branch: Any, step: int) -> tuple[int, ...]: ...
     def needed(self, trace: Trace, branch: Any, seconds: float) -> Needed: ...
@@ -110,6 +111,10 @@ class Services:
     def opening(self, branch: Execution) -> list[tuple[str, str]]:
         """What was logged at the start: (node, text)."""
         return [(node, text) for node, text in branch.world(0).opening.logs]
+
+    def posted(self, branch: Execution) -> tuple[Sent, ...]:
+        """What was sent at the start."""
+        return tuple(map(TraceStep.sent, branch.world(0).opening.sends))
 
     def known(self, branch: Execution, step: int) -> dict[str, Any]:
         """What the modules of the services call by name: their messages, say."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage.debug.ground import module_names
-from presage.debug.influence import past
+from presage.search.influence import past
 from presage.debug.needed import Needed
 from presage.debug.running import Running
 from presage.debug.walking import Option
@@ -18,7 +18,7 @@ from presage.search.retell import Said
 from presage.search.runs import broken
 from presage.search.states import State
 from presage.search.watch import NOW, Watch
-from presage.trace.trace import Trace
+from presage.trace.trace import Sent, Trace
 
 
 class Processes:
@@ -62,6 +62,10 @@ class Processes:
     def opening(self, branch: Running) -> list[tuple[str, str]]:
         """What was printed before anything happened: (process, text)."""
         return list(branch.moment(0).opening)
+
+    def posted(self, branch: Running) -> tuple[Sent, ...]:
+        """Nothing: what a process sends is a step of its own."""
+        return ()
 
     def known(self, branch: Running, step: int) -> dict[str, Any]:
         """What the modules of the processes call by name; where each is, and what waits."""

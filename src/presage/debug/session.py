@@ -41,13 +41,16 @@ from presage.trace.trace import Trace, TraceStep
 MAIN = "main"
 
 
+def ground_of(system: System | Program, watch: Watch) -> Ground:
+    """How the code of `system` is asked."""
+    return Services(system, watch) if isinstance(system, System) else Processes(system, watch)
+
+
 class Session:
     """A trace, its branches, and the place somebody is at."""
 
     def __init__(self, system: System | Program, trace: Trace, watch: Watch) -> None:
-        self.ground: Ground = (
-            Services(system, watch) if isinstance(system, System) else Processes(system, watch)
-        )
+        self.ground: Ground = ground_of(system, watch)
         self.trace = trace
         self.watch = watch
         self.branches: dict[str, Branch] = {MAIN: self.ground.begin(trace)}

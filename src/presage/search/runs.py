@@ -33,6 +33,7 @@ from presage.process.ops import (
 from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.process.world import DIES, Choice, Post, ProcessWorld, Taken
+from presage.search.influence import follows
 from presage.trace.show import show
 from presage.trace.trace import Sent, TraceStep
 
@@ -89,7 +90,11 @@ class Following:
 
     def steps(self) -> tuple[TraceStep, ...]:
         """What happened, as a trace tells it; a message goes to whom it has met by now."""
-        return tuple(_step(each, index) for index, each in enumerate(self._happened, 1))
+        causes = follows(self.taken, order=False)
+        return tuple(
+            _step(each, index, tuple(sorted(causes[index])))
+            for index, each in enumerate(self._happened, 1)
+        )
 
     def close(self) -> None:
         """Let go of the processes."""
@@ -209,7 +214,9 @@ def _for(post: Post) -> str:
     return f"for a message at `{post.op.mailbox}`"
 
 
-def _step(each: tuple[Taken, int, int, dict[str, Any]], index: int) -> TraceStep:
+def _step(
+    each: tuple[Taken, int, int, dict[str, Any]], index: int, causes: tuple[int, ...]
+) -> TraceStep:
     taken, at, fingerprint, before = each
     kind, label, detail, source = in_words(taken)
     changes = {}
@@ -225,6 +232,7 @@ def _step(each: tuple[Taken, int, int, dict[str, Any]], index: int) -> TraceStep
         source=source,
         choices=((at, taken.options),) if taken.options > 1 else (),
         sends=_sent(taken),
+        follows=causes,
         logs=tuple(map(_text, taken.logs)),
         changes=changes,
         failure=_text(taken.then.text) if isinstance(taken.then, Failed) else None,

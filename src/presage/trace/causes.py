@@ -1,8 +1,9 @@
 """What led to what: the direct causes of each step, its causal past, vector clocks and rows.
 
 A step follows the one before it at the same node; handling a message follows sending it; hearing
-that a connection is gone follows what broke it. What the network does by itself (loses a message,
-cuts a connection, falls apart) is a step of nobody, and shown in a lane of its own.
+that a connection is gone follows what broke it. What else a step of a process follows is in the
+trace. What the network does by itself (loses a message, cuts a connection, falls apart) is a step
+of nobody, and shown in a lane of its own.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Causes:
         return rows
 
     def _causes(self, step: TraceStep) -> list[int | None]:
-        causes: list[int | None] = []
+        causes: list[int | None] = list(step.follows)
         if step.kind not in MISHAPS or step.kind in ("partition", "heal"):
             causes.append(self._latest.get(self.lanes[step.index]))
         if (flight := self.flow.handled.get(step.index)) is not None:

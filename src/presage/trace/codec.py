@@ -152,8 +152,12 @@ def _check_sense(path: Path, trace: Trace) -> None:
             raise _damaged(path, f"step {position} is numbered {step.index}")
         if any(not 0 <= k < n for k, n in step.choices):
             raise _damaged(path, f"step {position} has a choice out of range")
+        if any(not 1 <= cause < position for cause in step.follows):
+            raise _damaged(path, f"step {position} follows one that is not before it")
     if not 0 <= trace.step <= len(trace.steps):
         raise _damaged(path, f"step {trace.step} is named, and there are {len(trace.steps)}")
+    if trace.critical is not None and not 0 <= trace.critical <= len(trace.steps):
+        raise _damaged(path, f"step {trace.critical} is critical, and there are {len(trace.steps)}")
     if trace.loop is not None and not 1 <= trace.loop <= len(trace.steps):
         raise _damaged(path, f"the loop begins at step {trace.loop} of {len(trace.steps)}")
     for noted, _ in trace.notes:

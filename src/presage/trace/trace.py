@@ -43,6 +43,7 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None  # the sender, where a message is concerned
     choices: tuple[tuple[int, int], ...] = ()  # (k, n): the k-th of n, from 0
     sends: tuple[Sent, ...] = ()
+    follows: tuple[int, ...] = ()  # of a process: the steps without which it could not be
     records: tuple[str, ...] = ()
     logs: tuple[str, ...] = ()
     changes: dict[str, dict[str, tuple[str, str]]] = {}  # node -> field -> (before, after)

@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
+from presage.debug.explore import Explorer, texts
 from presage.errors import PresageError
-from presage.search.explore import Explorer
 from presage.trace.plain import shortened
 from presage.ui.page.data import page_data
 from presage.ui.page.page import render
@@ -109,9 +109,10 @@ class Handler(BaseHTTPRequestHandler):
 def explored(explorer: Explorer) -> dict[str, Any]:
     """The data of the page: the execution so far, and what can be done."""
     data = page_data((explorer.trace(), explorer.scenes))
+    options = zip(texts(explorer.options), explorer.options, strict=True)
     return data | {
         "explore": {
-            "options": [[shortened(each.text), each.idle] for each in explorer.options],
+            "options": [[shortened(text), option.idle] for text, option in options],
             "path": list(explorer.path),
             "branches": [[number, shortened(text)] for number, text in explorer.branches.items()],
         }

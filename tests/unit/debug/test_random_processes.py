@@ -6,7 +6,7 @@ import pytest
 from unit.debug.samples import session
 
 from presage import Process, Program, check
-from presage.debug.influence import past
+from presage.search.influence import past
 from presage.process.context import blocking, cancel, post, wait_any
 from presage.process.context import test_any as tested
 from presage.process.fence import Fence

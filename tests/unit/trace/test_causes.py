@@ -70,6 +70,14 @@ def test_hearing_of_a_broken_connection_follows_what_broke_it() -> None:
     assert told.direct[6] == (1, 5)
 
 
+def test_what_a_step_of_a_process_follows_is_told_by_the_trace() -> None:
+    told = Causes(
+        trace([step(1, "a", "create", "b"), step(2, "b", "recv"), step(3, "b", "x", follows=(1,))])
+    )
+    assert told.direct == {1: (), 2: (), 3: (1, 2)}
+    assert told.rows == {1: 1, 2: 1, 3: 2}
+
+
 def random_trace(seed: int) -> Causes:
     """Steps of three nodes that send to each other, lose and hear."""
     draw, steps, flying = random.Random(seed), [], []

@@ -144,6 +144,11 @@ REFUSED = {
         changed(steps=[msgspec.to_builtins(STEP) | {"choices": [[3, 3]]}]),
         "is damaged: step 1 has a choice out of range",
     ),
+    "a cause that is no step": (
+        changed(steps=[msgspec.to_builtins(STEP) | {"follows": [1]}]),
+        "is damaged: step 1 follows one that is not before it",
+    ),
+    "critical beyond the end": (changed(critical=2), "is damaged: step 2 is critical, and .* 1"),
     "a loop before the start": (changed(loop=0), "is damaged: the loop begins at step 0 of 1"),
     "a loop beyond the end": (changed(loop=2), "is damaged: the loop begins at step 2 of 1"),
     "a note beyond the end": (changed(notes=[[2, "x"]]), "is damaged: a note is at step 2"),

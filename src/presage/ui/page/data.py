@@ -144,7 +144,7 @@ def _down(trace: Trace, scenes: Sequence[Scene]) -> list[list[Any]]:
     for node in trace.nodes:
         since: int | None = None
         for scene in scenes:
-            part = scene.state[node]
+            part = scene.state.get(node)  # a process may be created later
             up = isinstance(part, dict) and part.get("up") is True
             if not up and since is None:
                 since = scene.index

@@ -15,7 +15,7 @@ from presage.process.world import Taken
 
 def past(taken: Sequence[Taken], step: int) -> tuple[int, ...]:
     """All steps up to `step`, from 1, that had some influence on it, itself included."""
-    direct = _direct(taken[:step])
+    direct = follows(taken[:step], order=True)
     found, left = {step}, [step]
     while left:
         fresh = direct[left.pop()] - found
@@ -24,7 +24,11 @@ def past(taken: Sequence[Taken], step: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _direct(taken: Sequence[Taken]) -> dict[int, set[int]]:
+def follows(taken: Sequence[Taken], *, order: bool) -> dict[int, set[int]]:
+    """The steps that each step follows at once.
+
+    Without `order` only those without which it could not be: what it met, who made or ended whom.
+    """
     latest: dict[str, int] = {}  # by process: its last step, or the one that made or killed it
     boxes: dict[str, int] = {}  # by mailbox
     killed = 0  # whoever is killed withdraws from mailboxes
@@ -37,15 +41,15 @@ def _direct(taken: Sequence[Taken]) -> dict[int, set[int]]:
         if isinstance(op, Join | Kill):
             found.add(latest.get(op.name, 0))
         if isinstance(op, Cancel):  # which post, and so which mailbox, nobody has noted
-            found |= {*boxes.values(), killed}
+            found |= {*boxes.values(), killed} if order else set()
             boxes = dict.fromkeys(boxes, at)
         if isinstance(op, Send | Recv | Probe):
-            found |= {boxes.get(op.mailbox, 0), killed}
+            found |= {boxes.get(op.mailbox, 0), killed} if order else set()
             boxes[op.mailbox] = at
         if isinstance(op, Create | Kill):
             latest[op.name] = at
         if isinstance(op, Kill):
-            found.add(killed)
+            found |= {killed} if order else set()
             killed = at
         latest[each.process] = at
         direct[at] = found - {0}

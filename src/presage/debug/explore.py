@@ -1,0 +1,180 @@
+"""A live system under a reader's hands: pick what happens next, go back, take another way.
+
+Every place that was visited is kept with the execution that led there, so ways that were left stay
+there as branches. Nothing here talks to anybody; a page shows it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from presage.debug.ground import Branch, Ground
+from presage.debug.session import ground_of
+from presage.debug.walking import Option
+from presage.errors import BadChoice
+from presage.model.system import System
+from presage.model.world import World
+from presage.process.fence import Fence
+from presage.process.program import Program
+from presage.search.retell import Scene
+from presage.search.runs import Following
+from presage.search.watch import Watch
+from presage.trace.trace import Trace
+
+START_CHOICES_MAX = 1_000  # of all `start` handlers together; each takes its first option
+
+
+@dataclass(frozen=True)
+class Place:
+    """A state that was visited, and how one came there."""
+
+    scene: Scene
+    branch: Branch  # ends here
+    options: tuple[Option, ...]
+    parent: int | None  # the number of the place before
+    taken: int | None  # the number of the option there that led here
+
+
+class Explorer:
+    """Where a reader is in the tree of executions of a system, and all that was visited of it."""
+
+    def __init__(self, system: System | Program, watch: Watch) -> None:
+        self._ground: Ground = ground_of(system, watch)
+        self._begun = _begun(system, watch)
+        self.places = [self._place(self._ground.begin(self._begun), None, None)]
+        self.here = 0
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What can happen next."""
+        return self.places[self.here].options
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The numbers of the places from the first to this one."""
+        found: list[int] = []
+        number: int | None = self.here
+        while number is not None:
+            found.append(number)
+            number = self.places[number].parent
+        return tuple(reversed(found))
+
+    @property
+    def scenes(self) -> tuple[Scene, ...]:
+        """The execution that led here."""
+        first, *later = (self.places[number].scene for number in self.path)
+        # As it is told here: where a message goes may be known only now.
+        told = zip(later, self.places[self.here].branch.told, strict=True)
+        return first, *(replace(scene, step=step, sends=step.sends) for scene, step in told)
+
+    @property
+    def branches(self) -> dict[int, str]:
+        """Where other ways end, by the number of the place, told by how they end."""
+        parents = {place.parent for place in self.places}
+        ends = [number for number in range(len(self.places)) if number not in parents]
+        told = {}
+        for number in ends:
+            step = self.places[number].scene.step
+            if number != self.here and step is not None:
+                told[number] = f"step {step.index}: {step.node} {step.kind} {step.label}"
+        return told
+
+    def take(self, number: int) -> None:
+        """Let the option `number` happen; where it happened before, go there."""
+        for known, place in enumerate(self.places):
+            if (place.parent, place.taken) == (self.here, number):
+                self.here = known
+                return
+        before = self.places[self.here].branch
+        branch = before.fork(len(before))
+        branch.extend(self.options[number].taken)
+        self.places.append(self._place(branch, self.here, number))
+        self.here = len(self.places) - 1
+
+    def go(self, number: int) -> None:
+        """Be at a place that was visited before."""
+        self.here = number
+
+    def trace(self) -> Trace:
+        """The execution that led here, as a trace that breaks nothing."""
+        branch = self.places[self.here].branch
+        return msgspec.structs.replace(
+            self._begun,
+            nodes=self._ground.names(branch),
+            message=f"{len(branch)} steps taken",
+            step=len(branch),
+            steps=tuple(branch.told),
+        )
+
+    def _place(self, branch: Branch, parent: int | None, taken: int | None) -> Place:
+        ground, index = self._ground, len(branch)
+        step = branch.told[-1] if index else None
+        scene = Scene(
+            index,
+            step,
+            ground.state(branch, index),
+            ground.judge(branch, index),
+            ground.place(branch, index) if index else "",
+            step.logs if step else tuple(f"{who}: {text}" for who, text in ground.opening(branch)),
+            step.sends if step else ground.posted(branch),
+        )
+        return Place(scene, branch, tuple(ground.options(branch, index, calm=False)), parent, taken)
+
+
+def texts(options: Sequence[Option]) -> list[str]:
+    """What a reader picks, of what can happen next."""
+    ways = Counter(_named(option.event) for option in options)
+    return [
+        name if ways[name] == 1 or not option.choices else f"{name}, choosing {_listed(option)}"
+        for option in options
+        for name in [_named(option.event)]
+    ]
+
+
+def _named(event: Any) -> str:
+    kind, label = event.kind, str(event)
+    return f"{event.node} {kind}{'' if label == kind else f' {label}'}"
+
+
+def _listed(option: Option) -> str:
+    return ", ".join(map(str, option.choices))
+
+
+def _begun(system: System | Program, watch: Watch) -> Trace:
+    """An execution without a step."""
+    if isinstance(system, System):
+        choices, initial = _first_choices(system, watch)
+    else:
+        with Fence():
+            following = Following(system, watch.run)
+            choices, initial = (), following.initial
+            following.close()
+    return Trace(
+        target=None,
+        system=system.name,
+        door="service" if isinstance(system, System) else "process",
+        prop="exploring",
+        kind="live",
+        message="",
+        step=0,
+        choices=choices,
+        initial=initial,
+    )
+
+
+def _first_choices(system: System, watch: Watch) -> tuple[tuple[int, ...], int]:
+    """What every `start` chooses if it takes its first option, and the state that gives."""
+    choices: tuple[int, ...] = ()
+    while True:
+        try:
+            world: World = watch.run(World.initial, system, choices)
+            return choices, world.fingerprint
+        except BadChoice:
+            if len(choices) == START_CHOICES_MAX:
+                raise
+            choices = (*choices, 0)

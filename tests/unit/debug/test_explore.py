@@ -1,0 +1,145 @@
+"""Picking what happens next, going back, and taking another way."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from presage import Faults, Process, Program, Service, System, timer
+from presage.debug import explore
+from presage.debug.explore import Explorer
+from presage.mailbox import Mailbox, choose, publish
+from presage.search.replay import replay
+from presage.search.watch import Watch
+from presage.systems import randtree, two_phase_commit
+
+
+class Chooser(Service):
+    picked: str = ""
+
+    def start(self):
+        self.picked = self.choose(["a", "b"])
+        self.arm("go")
+        self.arm("idle")
+
+    @timer
+    def go(self):
+        self.picked = self.choose(["c", "d"])
+
+    @timer(periodic=True)
+    def idle(self):
+        pass
+
+
+@pytest.fixture
+def explorer():
+    with Watch(10.0, None) as watch:
+        yield Explorer(System({"n0": Chooser()}, faults=Faults(crash=1)), watch)
+
+
+def texts(explorer):
+    return explore.texts(explorer.options)
+
+
+def test_every_way_is_an_option_and_those_that_change_nothing_are_marked(explorer):
+    assert texts(explorer) == [
+        "n0 timer go, choosing 0",
+        "n0 timer go, choosing 1",
+        "n0 timer idle",
+        "n0 crash",
+    ]
+    assert [option.idle for option in explorer.options] == [False, False, True, False]
+
+
+def test_going_back_leaves_a_branch_and_a_way_is_taken_once(explorer):
+    explorer.take(0)
+    assert explorer.scenes[-1].state["n0"]["picked"] == "c"
+    explorer.go(0)
+    assert explorer.branches == {1: "step 1: n0 timer go"}
+    explorer.take(1)
+    assert explorer.scenes[-1].state["n0"]["picked"] == "d"
+    assert (explorer.path, list(explorer.branches)) == ((0, 2), [1])
+    explorer.go(0)
+    explorer.take(0)
+    assert explorer.here == 1 and len(explorer.places) == 3
+
+
+@pytest.mark.parametrize("module", [two_phase_commit, randtree])
+def test_what_was_explored_is_a_trace_that_replays(module):
+    system = module.system()
+    system.properties = ()
+    with Watch(10.0, None) as watch:
+        explorer = Explorer(system, watch)
+        for step in range(12):
+            moving = [k for k, option in enumerate(explorer.options) if not option.idle]
+            if not moving:
+                break
+            explorer.take(moving[step * 7 % len(moving)])
+            if step == 5:
+                explorer.go(explorer.path[2])
+        told, scenes = explorer.trace(), explorer.scenes
+    assert len(told.steps) == len(scenes) - 1 > 3
+    told = msgspec.structs.replace(told, prop="no_exception", kind="exception")
+    assert [step.fingerprint for step in replay(system, told).steps] == [
+        step.fingerprint for step in told.steps
+    ]
+
+
+def receiver():
+    first = Mailbox.by_name("in").get()
+    publish(first=first)
+    print("got", first)
+    assert choose(2) == 0
+
+
+def sender(number):
+    Mailbox.by_name("in").put(number)
+
+
+@pytest.fixture
+def race():
+    bodies = {"r": Process(receiver), "a": Process(sender, 1), "b": Process(sender, 2)}
+    with Watch(10.0, None) as watch:
+        yield Explorer(Program(bodies, name="race"), watch)
+
+
+def take(explorer, *names):
+    for name in names:
+        explorer.take(texts(explorer).index(name))
+
+
+def test_processes_go_on_in_any_order_and_each_way_is_kept(race):
+    assert texts(race) == ["r recv at `in`", "a send 1 to `in`", "b send 2 to `in`"]
+    take(race, "b send 2 to `in`", "r recv at `in`", "r receive 2 b -> r")
+    line = receiver.__code__.co_firstlineno + 1
+    assert race.scenes[-1].source == f"{Path(__file__).relative_to(Path.cwd())}:{line}"
+    take(race, "r publish first = 2")
+    assert race.scenes[-1].state["r"]["first"] == 2
+    assert race.scenes[-1].logs == ("got 2",)
+    assert texts(race)[:2] == ["r choose 0 of 2", "r choose 1 of 2"]
+    take(race, "r choose 1 of 2")
+    assert not race.scenes[-1].verdicts["no_exception"].holds
+    race.go(race.path[-2])
+    take(race, "r choose 0 of 2")
+    assert race.scenes[-1].verdicts["no_exception"].holds
+    assert list(race.branches.values()) == ["step 5: r choose 1 of 2"]
+    race.go(0)
+    take(race, "a send 1 to `in`")
+    assert race.scenes[-1].sends[0].to == "in" and len(race.branches) == 2
+
+
+def test_a_message_is_told_to_go_to_whom_it_met(race):
+    take(race, "b send 2 to `in`", "r recv at `in`")
+    [sent] = race.scenes[1].sends
+    assert (sent.source, sent.to) == ("b", "r")
+
+
+def test_what_was_explored_of_a_program_replays(race):
+    for step in range(9):
+        if race.options:
+            race.take(step * 5 % len(race.options))
+    told = msgspec.structs.replace(race.trace(), prop="no_exception", kind="exception")
+    assert told.door == "process" and told.nodes == ("r", "a", "b") and len(told.steps) > 6
+    bodies = {"r": Process(receiver), "a": Process(sender, 1), "b": Process(sender, 2)}
+    again = replay(Program(bodies, name="race"), told).steps
+    assert [step.fingerprint for step in again] == [step.fingerprint for step in told.steps]
