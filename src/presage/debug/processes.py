@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from presage.debug.ground import module_names
-from presage.search.influence import past
 from presage.debug.needed import Needed
 from presage.debug.running import Running
 from presage.debug.walking import Option
@@ -13,6 +12,7 @@ from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.props.property import Property
 from presage.search.fewer import Fewer
+from presage.search.influence import past
 from presage.search.moments import AT, mailboxes_of
 from presage.search.retell import Said
 from presage.search.runs import broken

@@ -14,7 +14,7 @@ from typing import Any
 from presage.mpi.launch import BUFFERINGS, script
 from presage.mpi.races import HAZARD
 from presage.search.check import check
-from presage.search.report import Report
+from presage.search.report import Report, Violation
 
 BOTH = "both"
 NEEDS_BUFFERS = "the script is stuck if sends wait for their receives, as they may, and only then"
@@ -43,10 +43,8 @@ def _together(reports: list[Report]) -> Report:
     for other in others:
         if not other.violations:
             _mark_hazards(report)
-        known = {(found.prop, found.kind) for found in report.violations}
-        report.violations += [
-            found for found in other.violations if (found.prop, found.kind) not in known
-        ]
+        known = {_what(found) for found in report.violations}
+        report.violations += [found for found in other.violations if _what(found) not in known]
         for name, status in other.properties.items():
             if status == "violated":
                 report.properties[name] = status
@@ -58,6 +56,11 @@ def _together(reports: list[Report]) -> Report:
         report.stopped_by = report.stopped_by or other.stopped_by
         report.notes += [note for note in other.notes if note not in report.notes]
     return report
+
+
+def _what(found: Violation) -> tuple[str, str, str]:
+    """What is wrong; who is stuck where differs with the buffering, and is the same to a reader."""
+    return found.prop, found.kind, "" if found.kind == "deadlock" else found.message
 
 
 def _mark_hazards(report: Report) -> None:

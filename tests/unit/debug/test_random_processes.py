@@ -6,12 +6,12 @@ import pytest
 from unit.debug.samples import session
 
 from presage import Process, Program, check
-from presage.search.influence import past
 from presage.process.context import blocking, cancel, post, wait_any
 from presage.process.context import test_any as tested
 from presage.process.fence import Fence
 from presage.process.ops import ANY, Cancel, Choose, Create, Join, Kill, Probe, Publish, Recv, Send
 from presage.process.world import ProcessWorld
+from presage.search.influence import past
 from presage.search.retell import retell
 from presage.search.runs import Following, in_words
 from presage.trace.trace import Trace

@@ -30,8 +30,9 @@ def test_a_step_follows_whoever_made_it_possible():
     assert at["parent", "create"] in follows["child", "send"]
     assert at["child", "send"] in follows["parent", "receive"]
     assert at["parent", "recv"] in follows["child", "wait"]
-    assert max(index for (node, _), index in at.items() if node == "child") in (
-        follows["parent", "join"]
+    assert (
+        max(index for (node, _), index in at.items() if node == "child")
+        in (follows["parent", "join"])
     )
 
 
