@@ -5,6 +5,7 @@ from mpi.scripts import written
 
 from presage.mpi import races, script
 from presage.process.fence import Fence
+from presage.search.scripts import check_script
 
 
 def told(folder, text, kind, ranks=2, buffering="zero"):
@@ -64,3 +65,18 @@ def test_messages_that_follow_from_each_other_do_not_race(tmp_path):
     program = script(written(tmp_path, text), 3)
     with Fence():
         assert races.races(races.passing_run(program)) == []
+
+
+def test_what_is_wrong_with_one_buffering_is_told_beside_what_is_wrong_with_the_other(tmp_path):
+    text = (
+        "if rank == 0:\n    request = comm.isend(1, dest=1, tag=1)\n"
+        "    at_once = request.test()[0]\n    comm.send(2, dest=1, tag=2)\n    request.wait()\n"
+        "    raise ValueError('at once') if at_once else KeyError('later')\n"
+        "else:\n    comm.recv(tag=2)\n    comm.recv(tag=1)\n"
+    )
+    path = written(tmp_path, text)
+    found = check_script(path, 2, traces=None).violations
+    assert [(each.prop, each.kind) for each in found] == [("no_exception", "exception")] * 2
+    assert "KeyError" in found[0].message and "ValueError" in found[1].message
+    [alone] = check_script(path, 2, buffering="eager", traces=None).violations
+    assert alone.message == found[1].message

@@ -22,9 +22,10 @@ from presage.process.world import Choice, ProcessWorld
 from presage.process.world import Taken as ProcessStep
 from presage.search.moments import state_of
 from presage.search.retell import Said, said_of
-from presage.search.runs import Following, choice_of, expected, in_words
+from presage.search.runs import Following, choice_of, expected
 from presage.search.states import State
 from presage.search.watch import Watch
+from presage.search.words import Words
 from presage.trace.trace import TraceStep
 
 
@@ -223,5 +224,5 @@ class Running:
 
 def due(world: ProcessWorld, choice: Choice) -> Due:
     """A step that can be taken, in the words in which it will be told."""
-    kind, label, _, _ = in_words(expected(world, choice))
+    kind, label, _, _ = Words(world.program).step(expected(world, choice))
     return Due(choice.process, kind, label, choice)

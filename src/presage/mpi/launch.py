@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 
 from presage.errors import BadTarget, explain
 from presage.model.source import place
-from presage.mpi import waiting
+from presage.mpi import wording
 from presage.mpi.environment import Environment
 from presage.mpi.finish import finalize
 from presage.mpi.mistakes import MPIException
@@ -80,7 +80,7 @@ def script(
     body = Body(made, ranks, buffering == "eager", strict)
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
     program = Program(processes, name=file.stem, leftovers=strict)
-    program.wording = waiting
+    program.wording = wording
     program.refine = partial(refined, program)
     return program
 

@@ -11,6 +11,7 @@ from presage._core import Codec
 from presage.errors import BadSystem, explain
 from presage.model.source import place_of
 from presage.process.live import Live
+from presage.process.ops import Probe, Recv, Send
 from presage.props.property import Property
 
 KINDS = ("always",)
@@ -56,8 +57,13 @@ class Process:
 
 
 class Wording(Protocol):
-    """How a library speaks of what its processes wait for; without one, mailboxes are named."""
+    """How a library speaks of its messages; without one, mailboxes are named."""
 
+    def content(self, payload: Any, /) -> tuple[str, tuple[Any, ...]]:
+        """What a message holds: a word, or none, and values."""
+
+    def to(self, op: Send, /) -> str: ...
+    def source(self, op: Recv | Probe, /) -> str: ...
     def who_waits(self, world: Any, /) -> str: ...
     def unmatched(self, posts: Any, /) -> str: ...
 

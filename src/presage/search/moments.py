@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from presage.process.ops import Done, Send
 from presage.process.world import Member, Post, ProcessWorld
-from presage.search.runs import waits
+from presage.search.words import Words
 from presage.trace.causes import NETWORK
 from presage.trace.plain import TYPE, Plain, plain, shortened
-from presage.trace.show import show
 
 AT, POSTED, UP = "(at)", "(posted)", "up"
 
@@ -19,17 +18,19 @@ AT, POSTED, UP = "(at)", "(posted)", "up"
 def state_of(world: ProcessWorld) -> dict[str, Plain]:
     """The state of every process that has begun, and of the mailboxes."""
     state: dict[str, Plain] = {}
+    words = Words(world.program)
     for name, member in world.members.items():
-        told: dict[str, Plain] = {AT: shortened(_at(world, name, member))}
+        told: dict[str, Plain] = {AT: shortened(_at(world, name, member, words))}
         posted: dict[str, Plain] = {
-            str(slot): shortened(_posted(post)) for slot, post in sorted(member.posts.items())
+            str(slot): shortened(_posted(post, words))
+            for slot, post in sorted(member.posts.items())
         }
         told[POSTED] = {TYPE: "posted", **posted}
         told[UP] = not member.killed and member.failed is None
         told |= {field: plain(value) for field, value in world.published(name).items()}
         state[name] = told
     between = NETWORK if NETWORK not in state else f"({NETWORK})"
-    return state | {between: {"mailboxes": _mailboxes(world)}}
+    return state | {between: {"mailboxes": _mailboxes(world, words)}}
 
 
 def mailboxes_of(state: dict[str, Plain]) -> dict[str, Plain]:
@@ -41,7 +42,7 @@ def mailboxes_of(state: dict[str, Plain]) -> dict[str, Plain]:
     return {name: waiting for name, waiting in told.items() if name != TYPE}
 
 
-def _at(world: ProcessWorld, name: str, member: Member) -> str:
+def _at(world: ProcessWorld, name: str, member: Member, words: Words) -> str:
     if member.failed is not None:
         return f"failed: {member.failed.text}"
     if member.ended:
@@ -51,20 +52,19 @@ def _at(world: ProcessWorld, name: str, member: Member) -> str:
     at = member.live.at
     assert not isinstance(at, Done), name
     what = type(at).__name__
-    return f"{what}: {waits(world, name)}" if not list(world.choices(member)) else what
+    return f"{what}: {words.waits(world, name)}" if not list(world.choices(member)) else what
 
 
-def _posted(post: Post) -> str:
-    what = f"send {show(post.op.payload)}" if isinstance(post.op, Send) else "receive"
-    return f"{what} at `{post.op.mailbox}`{', complete' if post.complete else ''}"
+def _posted(post: Post, words: Words) -> str:
+    return f"{words.posted(post.op)}{', complete' if post.complete else ''}"
 
 
-def _mailboxes(world: ProcessWorld) -> Plain:
+def _mailboxes(world: ProcessWorld, words: Words) -> Plain:
     told: dict[str, Plain] = {TYPE: "mailboxes"}
     for name, box in sorted(world.mailboxes.items()):
         offers = ((post.owner, post.op) for post in box.offers)
         waiting: list[Plain] = [
-            shortened(f"{show(op.payload)} of {owner}")
+            shortened(f"{words.message(op.payload)} of {owner}")
             for owner, op in offers
             if isinstance(op, Send)
         ]

@@ -14,26 +14,20 @@ from presage.errors import BadTrace, Nondeterminism, explain
 from presage.process.ops import (
     NONE,
     Cancel,
-    Choose,
-    Create,
     Done,
     Failed,
-    Join,
-    Kill,
-    Op,
     Probe,
     Publish,
-    Recv,
     Response,
     Send,
-    Sleep,
     TestAny,
     WaitAny,
 )
 from presage.process.program import Program
 from presage.process.view import ProgramView
-from presage.process.world import DIES, Choice, Post, ProcessWorld, Taken
+from presage.process.world import DIES, Choice, ProcessWorld, Taken
 from presage.search.influence import follows
+from presage.search.words import Words
 from presage.trace.show import show
 from presage.trace.trace import Sent, TraceStep
 
@@ -91,8 +85,9 @@ class Following:
     def steps(self) -> tuple[TraceStep, ...]:
         """What happened, as a trace tells it; a message goes to whom it has met by now."""
         causes = follows(self.taken, order=False)
+        words = Words(self.world.program)
         return tuple(
-            _step(each, index, tuple(sorted(causes[index])))
+            _step(each, words, index, tuple(sorted(causes[index])))
             for index, each in enumerate(self._happened, 1)
         )
 
@@ -169,56 +164,20 @@ def broken(world: ProcessWorld, run: Run) -> list[Broken]:
 
 
 def _at_rest(world: ProcessWorld) -> list[Broken]:
-    wording = world.program.wording
+    words = Words(world.program)
     if not world.is_over:
-        told = wording.who_waits(world) if wording else waiting(world)
-        return [Broken("no_deadlock", "deadlock", told)]
+        return [Broken("no_deadlock", "deadlock", words.who_waits(world))]
     left = world.leftovers() if world.program.leftovers else []
     if not left:
         return []
-    told = wording.unmatched(left) if wording else "; ".join(map(_left, left))
-    return [Broken("no_leftovers", "unmatched", told)]
-
-
-def _left(post: Post) -> str:
-    if isinstance(post.op, Send):
-        return f"`{post.owner}` sent {show(post.op.payload)} to `{post.op.mailbox}`: never received"
-    return f"`{post.owner}` asked for a message at `{post.op.mailbox}`: never met"
-
-
-def waiting(world: ProcessWorld) -> str:
-    """Who waits for what, in words."""
-    told = [
-        f"{name} waits {waits(world, name)}"
-        for name, member in world.members.items()
-        if not member.ended and not member.daemon
-    ]
-    return "; ".join(told)
-
-
-def waits(world: ProcessWorld, name: str) -> str:
-    member = world.members[name]
-    match member.live.at:
-        case WaitAny(slots=slots):
-            return " or ".join(_for(member.posts[slot]) for slot in slots)
-        case Probe(mailbox=mailbox):
-            return f"for an offer at `{mailbox}`"
-        case Join(name=other):
-            return f"for the end of {other}"
-    return "for nothing that can happen"
-
-
-def _for(post: Post) -> str:
-    if isinstance(post.op, Send):
-        return f"for someone to take {show(post.op.payload)} from `{post.op.mailbox}`"
-    return f"for a message at `{post.op.mailbox}`"
+    return [Broken("no_leftovers", "unmatched", words.unmatched(left))]
 
 
 def _step(
-    each: tuple[Taken, int, int, dict[str, Any]], index: int, causes: tuple[int, ...]
+    each: tuple[Taken, int, int, dict[str, Any]], words: Words, index: int, causes: tuple[int, ...]
 ) -> TraceStep:
     taken, at, fingerprint, before = each
-    kind, label, detail, source = in_words(taken)
+    kind, label, detail, source = words.step(taken)
     changes = {}
     if isinstance(taken.op, Publish):
         field = taken.op.field
@@ -231,7 +190,7 @@ def _step(
         detail=_text(detail),
         source=source,
         choices=((at, taken.options),) if taken.options > 1 else (),
-        sends=_sent(taken),
+        sends=_sent(taken, words),
         follows=causes,
         logs=tuple(map(_text, taken.logs)),
         changes=changes,
@@ -240,12 +199,12 @@ def _step(
     )
 
 
-def _sent(taken: Taken) -> tuple[Sent, ...]:
+def _sent(taken: Taken, words: Words) -> tuple[Sent, ...]:
     post = taken.post
     if post is None or not isinstance(post.op, Send):
         return ()
-    to = post.partner.owner if post.partner else post.op.mailbox
-    return (Sent(post.owner, to, show(post.op.payload)),)
+    to = post.partner.owner if post.partner else words.to(post.op).strip("`")
+    return (Sent(post.owner, to, words.message(post.op.payload)),)
 
 
 def expected(world: ProcessWorld, step: Choice) -> Taken:
@@ -267,51 +226,6 @@ def expected(world: ProcessWorld, step: Choice) -> Taken:
         post = member.posts[op.slot]
         response = Response(int(any(post is each for each in world.leftovers())))
     return Taken(step.process, op, response, 1)
-
-
-def in_words(taken: Taken) -> tuple[str, str, str, str | None]:
-    """Kind, label, detail and source of a step."""
-    op = taken.op
-    if isinstance(op, WaitAny | TestAny):
-        return _waited(op, taken)
-    label = "" if isinstance(op, str) else _label(op, taken)
-    kind = DIES if isinstance(op, str) else type(op).__name__.lower()
-    return kind, label or kind, "", None
-
-
-def _waited(op: WaitAny | TestAny, taken: Taken) -> tuple[str, str, str, str | None]:
-    if taken.response.choice == NONE:
-        gave_up = isinstance(op, WaitAny)
-        return ("timeout", "timeout", "", None) if gave_up else ("test", "nothing yet", "", None)
-    post = taken.got[0]
-    if post.got is not None:
-        payload, source = show(taken.response.payload), post.got.owner
-        return "receive", f"{payload} {source} -> {taken.process}", payload, source
-    assert isinstance(post.op, Send), post
-    kind = "wait" if isinstance(op, WaitAny) else "test"
-    return kind, f"{show(post.op.payload)} is with `{post.op.mailbox}`", "", None
-
-
-def _label(op: Op, taken: Taken) -> str:
-    match op:
-        case Send():
-            return f"{show(op.payload)} to `{op.mailbox}`"
-        case Recv():
-            return f"at `{op.mailbox}`"
-        case Probe():
-            found = "something" if taken.response.choice else "nothing"
-            return f"`{op.mailbox}`: {found} there"
-        case Cancel():
-            return "withdrawn" if taken.response.choice else "too late"
-        case Choose():
-            return f"{taken.response.choice} of {op.n}"
-        case Sleep():
-            return f"{op.seconds:g} s" if op.seconds else ""
-        case Create() | Join() | Kill():
-            return op.name
-        case Publish():
-            return f"{op.field} = {show(op.value)}"
-    return ""
 
 
 def _text(text: str) -> str:

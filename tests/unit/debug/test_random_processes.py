@@ -13,7 +13,8 @@ from presage.process.ops import ANY, Cancel, Choose, Create, Join, Kill, Probe, 
 from presage.process.world import ProcessWorld
 from presage.search.influence import past
 from presage.search.retell import retell
-from presage.search.runs import Following, in_words
+from presage.search.runs import Following
+from presage.search.words import Words
 from presage.trace.trace import Trace
 
 BOXES = ("x", "y")
@@ -131,7 +132,7 @@ def test_a_session_tells_of_every_step_what_a_page_tells(seed):
 def test_the_steps_that_had_influence_are_enough_to_come_to_a_step(seed):
     program, rng = random_program(seed), random.Random(seed)
     following, trace = random_run(program, rng)
-    taken = following.taken
+    taken, words = following.taken, Words(program)
     for step in range(1, len(taken) + 1):
         kept = past(taken, step)
         with Fence():
@@ -144,7 +145,7 @@ def test_the_steps_that_had_influence_are_enough_to_come_to_a_step(seed):
                     and each.choice == choice_of(taken[at - 1])
                 ]
                 now = world.take(choice)
-        assert in_words(now) == in_words(taken[step - 1])
+        assert words.step(now) == words.step(taken[step - 1])
         assert now.logs == taken[step - 1].logs
 
 

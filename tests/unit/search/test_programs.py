@@ -87,7 +87,7 @@ def test_a_deadlock_says_who_waits_for_what():
     (found,) = check(program, traces=None).violations
     assert (found.prop, found.kind) == ("no_deadlock", "deadlock")
     assert found.fact.startswith("no_deadlock fails: nothing can happen after step")
-    assert "a waits for someone to take 'hello' from `x`" in found.message
+    assert "a waits for 'hello' to be taken, which went to `x`" in found.message
 
 
 def test_a_daemon_may_wait_for_ever():
