@@ -16,6 +16,7 @@ import sys
 import time
 
 from presage._core import ProcessKernel
+from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
 from presage.process.histories import Histories
 from presage.systems.simgrid.only_send_deterministic import program
@@ -42,7 +43,7 @@ def measure(name: str, kernel: ProcessKernel) -> None:
 
 def main() -> None:
     print(f"gather by {SENDERS} senders, optimal reduction, {TRACES:,} executions")
-    with Fence():
+    with Fence(), seldom_collected():
         for name, marked in (("every history", False), ("with a mark", True)):
             histories = Histories(program(ranks=SENDERS + 1, marked=marked), _call)
             kernel = ProcessKernel(histories, histories.begin())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -71,6 +71,10 @@ class Mailbox:
     """A place to meet: puts and gets at the same name are matched in the order of posting."""
 
     name: str
+    _asks: Recv = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_asks", Recv(self.name))
 
     @staticmethod
     @cache
@@ -97,7 +101,7 @@ class Mailbox:
     def get(self, timeout: float | None = None) -> Any:
         """Receive; after a timeout, raise `TimeoutException` and ask no longer."""
         if timeout is None:
-            return meet(Recv(self.name)).payload
+            return meet(self._asks).payload
         return blocking(locks.take(self.name, timeout))
 
     def get_async(self) -> Comm:

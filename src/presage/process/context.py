@@ -6,11 +6,11 @@ responses. A plain function runs such a generator with `blocking`, a coroutine w
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Generator
+from heapq import heappop, heappush
 from random import Random
 from threading import local
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from presage.errors import BadCall, PresageError, explain
 from presage.process.ops import (
@@ -32,10 +32,34 @@ T = TypeVar("T")
 Asking: TypeAlias = Generator[Op, Response, T]
 
 
+class Meeting(Protocol):
+    """Answers a post and the wait for it at once."""
+
+    def meet(self, op: Op, wait: Op) -> Response: ...
+
+
 class Context:
     """One process, as the libraries it calls see it."""
 
-    def __init__(self, name: str, seed: str, ask: Callable[[Op], Response] | None) -> None:
+    __slots__ = (  # processes are run again and again, and look here for everything
+        "_random",
+        "_seed",
+        "_slots",
+        "ask",
+        "at_end",
+        "children",
+        "clock",
+        "clock_read",
+        "error",
+        "free",
+        "guide",
+        "log",
+        "mark",
+        "name",
+        "notes",
+    )
+
+    def __init__(self, name: str, seed: str, ask: Callable[[Op], Any] | None) -> None:
         self.name = name
         self._seed: str | bytes = seed
         self._random: Random | None = None
@@ -48,7 +72,8 @@ class Context:
         self.at_end: list[Callable[[], None]] = []  # called when the body has returned
         self.error: PresageError | None = None  # kept, because an `except` of the body may eat it
         self.ask = ask  # puts an operation to the world; None in a coroutine, which has to await
-        self._free: list[int] = []
+        self.guide: Meeting | None = None  # answers what is known; see `presage.process.guide`
+        self.free: list[int] = []  # slots, a heap
         self._slots = 0
 
     @property
@@ -64,18 +89,18 @@ class Context:
 
     def take(self) -> int:
         """The slot that the next post takes."""
-        if self._free:
-            return heapq.heappop(self._free)
+        if self.free:
+            return heappop(self.free)
         self._slots += 1
         return self._slots - 1
 
     def give_back(self, slot: int) -> None:
-        heapq.heappush(self._free, slot)
+        heappush(self.free, slot)
 
     @property
     def open_slots(self) -> tuple[int, ...]:
         """Those that a post has taken and nothing has returned."""
-        free = set(self._free)
+        free = set(self.free)
         return tuple(slot for slot in range(self._slots) if slot not in free)
 
 
@@ -103,18 +128,18 @@ class PacedContext(Context):
 
 
 class _Running(local):
-    """The processes that run on a thread, the innermost last."""
+    """The processes that run on a thread, the innermost last; whoever runs one puts it there."""
 
     def __init__(self) -> None:
         self.stack: list[Context] = []
 
 
-_running = _Running()
+running = _Running()
 
 
 def current() -> Context:
     """The process that is running."""
-    stack = _running.stack
+    stack = running.stack
     if not stack:
         raise BadCall(
             explain(
@@ -128,16 +153,7 @@ def current() -> Context:
 
 def is_running() -> bool:
     """Whether a process is running on this thread."""
-    return bool(_running.stack)
-
-
-def enter(context: Context) -> None:
-    """From now on, until `leave`, `context` is the running process."""
-    _running.stack.append(context)
-
-
-def leave() -> None:
-    _running.stack.pop()
+    return bool(running.stack)
 
 
 def _blocks(context: Context) -> Callable[[Op], Response]:
@@ -160,10 +176,15 @@ def meet(op: Send | Recv) -> Response:
     """
     context = current()
     ask = context.ask or _blocks(context)
-    slot = context.take()
-    ask(op)
-    response = ask(WAITS[slot] if slot < len(WAITS) else WaitAny((slot,)))
-    context.give_back(slot)
+    free = context.free
+    slot = heappop(free) if free else context.take()
+    wait = WAITS[slot] if slot < len(WAITS) else WaitAny((slot,))
+    if context.guide is not None:
+        response = context.guide.meet(op, wait)
+    else:
+        ask(op)
+        response = ask(wait)
+    heappush(free, slot)
     return response
 
 

@@ -13,14 +13,15 @@ difference ends the search.
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.errors import BadCall, explain
-from presage.process.context import current
+from presage.process.context import current, is_running
+from presage.process.guide import SILENT, Asked, Guide
 from presage.process.live import Answer, Live, another
+from presage.process.locals import NOBODY, ROOT, Local, Locals, Told
 from presage.process.ops import (
     Cancel,
     Choose,
@@ -44,32 +45,16 @@ from presage.process.program import Process, Program
 
 LIVES_MAX = 1_000  # processes kept where they are, to be resumed
 CHECKED_FIRST = 64  # local states that are run to twice, from the beginning on
-CHECKED_EVERY = 32  # and of those after, one in so many
+CHECKED_EVERY = 128  # and of those after, one in so many
 
 EXIT, FAIL, SEND, RECV, WAIT, TEST, PROBE, CANCEL, CHOOSE, SLEEP, CREATE, JOIN, KILL, PUBLISH = (
     range(14)
 )
 
-Asked = tuple[int, tuple[int, ...]]  # what is asked, in numbers: code, arguments
-Told = tuple[int, int, int, int]  # choice, payload, key: a response in numbers
 Next = tuple[int, int, tuple[int, ...]]  # local state, code, arguments
 
-AHEAD_MAX = 100  # operations passed by in a row
-PASSED_BY = frozenset({Send, Recv, Sleep, Publish})  # what is answered tells a process nothing
 ENDS = frozenset({Done, Failed})
 NOTHING_TOLD: Told = (0, NOTHING, 0, 0)
-SILENT = Response()
-
-
-class Local(NamedTuple):
-    """One local state."""
-
-    process: int
-    parent: int | None  # None: how the process begins
-    told: Told  # the response that led here from the parent
-    asked: Asked
-    children: frozenset[str]  # names of the processes it has created
-    begins: Process | None = None
 
 
 class Numbers:
@@ -87,49 +72,6 @@ class Numbers:
         return number
 
 
-class Guide:
-    """Answers the operations of one run on the spot, as long as the answer is known.
-
-    First come the responses of a `script`, of which the last one answers `expected`; then, without
-    a script, operations that tell the process nothing are `passed` by. This runs for every
-    operation of every run, so it is written to be fast.
-    """
-
-    __slots__ = ("_encode", "_expected", "_left", "_script", "passed")
-
-    def __init__(
-        self,
-        encode: Callable[[Op], Asked],
-        script: list[Response],
-        expected: Asked | None,
-    ) -> None:
-        self._encode = encode
-        self._script = script
-        self._expected = expected
-        self._left = len(script)
-        self.passed: list[Asked] = []
-
-    def __call__(self, op: Op) -> Response | None:
-        left = self._left
-        if left:
-            self._left = left - 1
-            if left == 1:
-                self._compare(op)
-                current().mark = None  # what it said before it was told this does not hold any more
-            return self._script[-left]
-        if type(op) not in PASSED_BY or len(self.passed) >= AHEAD_MAX or current().mark is not None:
-            return None
-        # Here and now, because what is sent may be changed before the process stops.
-        self.passed.append(self._encode(op))
-        return SILENT
-
-    def _compare(self, op: Op) -> None:
-        if self._expected is not None and self._encode(op) != self._expected:
-            context = current()
-            context.error = another(context.name, self._expected, op)
-            raise context.error
-
-
 class Histories:
     """All local states met so far of all processes of a program."""
 
@@ -143,8 +85,10 @@ class Histories:
         self.runs = 0  # how often a process was run, from the start or from where it was
         self._failure_numbers = Numbers()
         self._run = run
-        self._locals: list[Local] = []
-        self._lives: OrderedDict[int, tuple[Live, Guide]] = OrderedDict()
+        self._locals = Locals()
+        self._known: dict[Op, Asked] = {}
+        self._guiding: dict[int, tuple[Any, Any]] = {}  # what the guides of each process call
+        self._lives: dict[int, tuple[Live, Guide]] = {}  # the oldest first
         self._merged: dict[Any, int] = {}
         self._creators: dict[str, int] = {}
         self._begun: dict[Any, int] = {}
@@ -161,7 +105,7 @@ class Histories:
 
     def op(self, local: int) -> Asked:
         """Called by the kernel: what a local state asks, in numbers."""
-        return self._locals[local].asked
+        return self._locals.all[local][3]
 
     def advance(self, local: int, choice: int, payload: int, a: int, b: int) -> list[Next]:
         """Called by the kernel: the local state that follows `local` on a response.
@@ -170,7 +114,8 @@ class Histories:
         the one before.
         """
         numbers: list[int] = self._run(self._advance, local, (choice, payload, a, b))
-        return [(number, *self._locals[number].asked) for number in numbers]
+        known = self._locals.all
+        return [(number, *known[number][3]) for number in numbers]
 
     def _advance(self, local: int, told: Told) -> list[int]:
         kept = self._lives.pop(local, None)
@@ -182,51 +127,43 @@ class Histories:
             live.resume(self._response(told))
         else:
             live, guide = self._recreate(local, told)
-        numbers = self._file(live, guide, self._locals[local].process, local, told)
+        numbers = self._file(live, guide, self._locals.all[local][0], local, told)
         last = numbers[-1]
         if kept is not None and (last < CHECKED_FIRST or last % CHECKED_EVERY == 0):
             self._check(last)
         return numbers
 
-    def _file(
-        self, live: Live, guide: Guide, process: int, parent: int | None, told: Told
-    ) -> list[int]:
+    def _file(self, live: Live, guide: Guide, process: int, parent: int, told: Told) -> list[int]:
         """File what a process asked since it was told something at `parent`."""
         numbers = []
         children = self._children(parent)
-        filed = self._locals
+        add = self._locals.add
         for asked in guide.passed:
-            filed.append(Local(process, parent, told, asked, children))
-            parent, told = len(filed) - 1, NOTHING_TOLD
+            parent, told = add((process, parent, told, asked), children), NOTHING_TOLD
             numbers.append(parent)
         asked = self._asked(process, live.at, children)
-        place = self._place(live, process, asked, children)
+        place = None if live.context.mark is None else self._place(live, process, asked, children)
         known = None if place is None else self._merged.get(place)
         if known is None:
-            filed.append(Local(process, parent, told, asked, children))
-            known = len(filed) - 1
+            known = add((process, parent, told, asked), children)
             self._keep(known, live, guide)
             if place is not None:
                 self._merged[place] = known
         numbers.append(known)
         return numbers
 
-    def _children(self, parent: int | None) -> frozenset[str]:
+    def _children(self, parent: int) -> frozenset[str]:
         """The processes that one has created once it has gone on from `parent`."""
-        if parent is None:
-            return frozenset()
-        was = self._locals[parent]
-        if was.asked[0] != CREATE:
-            return was.children
-        return was.children | {self.names.kept[was.asked[1][0]]}
+        if parent == ROOT:
+            return NOBODY
+        children, (code, args) = self._locals.children(parent), self._locals.all[parent][3]
+        return children if code != CREATE else children | {self.names.kept[args[0]]}
 
     def _place(
         self, live: Live, process: int, asked: Asked, children: frozenset[str]
-    ) -> tuple[Any, ...] | None:
-        """What tells this moment from others, if the process said what its future depends on."""
+    ) -> tuple[Any, ...]:
+        """What tells this moment from others, by what the process said its future depends on."""
         context = live.context
-        if context.mark is None:
-            return None
         clock = context.clock if context.clock_read else None
         return process, context.mark, asked, context.open_slots, children, clock
 
@@ -235,24 +172,28 @@ class Histories:
             return
         self._lives[number] = live, guide
         if len(self._lives) > LIVES_MAX:
-            oldest = self._lives.popitem(last=False)[1][0]
+            oldest = self._lives.pop(next(iter(self._lives)))[0]
             if oldest.is_ours:
                 oldest.close()
 
     def _first(self, process: int, how: Process) -> int:
-        live, guide = self._start(process, how, [], None)
-        first, *others = self._file(live, guide, process, None, NOTHING_TOLD)
-        self._locals[first] = self._locals[first]._replace(begins=how)
+        guide = self._guide(process)
+        live = self._begin(process, how, guide)
+        first, *others = self._file(live, guide, process, ROOT, NOTHING_TOLD)
+        self._locals.begins[first] = how
         self._check([first, *others][-1])
         return first
 
-    def _start(
-        self, process: int, how: Process, script: list[Response], expected: Asked | None
-    ) -> tuple[Live, Guide]:
-        """A fresh run to where the script ends, and beyond."""
+    def _guide(self, process: int, *script: Any, **how: Any) -> Guide:
+        if process not in self._guiding:
+            encode = partial(self._asked, process, children=NOBODY)
+            self._guiding[process] = encode, partial(self._expect, process)
+        return Guide(*self._guiding[process], *script, **how)
+
+    def _begin(self, process: int, how: Process, guide: Guide) -> Live:
+        """A fresh run to where its guide leads."""
         self.runs += 1
-        guide = Guide(partial(self._asked, process, children=frozenset()), script, expected)
-        return self.program.begin(self.names.kept[process], how, pass_by=guide), guide
+        return self.program.begin(self.names.kept[process], how, guide=guide)
 
     def _response(self, told: Told) -> Response:
         response = self._responses.get(told)
@@ -263,46 +204,41 @@ class Histories:
                 self._responses[told] = response
         return response
 
-    def _path(self, local: int) -> list[Local]:
-        """The local states that lead to one, from the first on."""
-        path = []
-        at: int | None = local
-        while at is not None:
-            path.append(self._locals[at])
-            at = path[-1].parent
-        return path[::-1]
+    def _script(self, path: list[Local]) -> list[Response]:
+        """The responses that led along a path."""
+        known, response = self._responses.get, self._response
+        return [known(told) or response(told) for _, _, told, _ in path[1:]]
 
     def _recreate(self, local: int, told: Told) -> tuple[Live, Guide]:
         """Run a process to a local state again, alone, and go on from there."""
-        path = self._path(local)
-        script = [self._response(step.told) for step in path[1:]]
+        how, path = self._locals.path(local)
+        script = self._script(path)
         script.append(self._response(told))
-        begins, asked = path[0].begins, path[-1].asked
-        assert begins is not None, path
-        expected = None if asked[0] == CREATE else asked  # a child made anew is not the same one
-        return self._start(path[0].process, begins, script, expected)
+        process, _, _, asked = path[-1]
+        guide = self._guide(process, script, (asked,))
+        return self._begin(process, how, guide), guide
 
     def _check(self, local: int) -> None:
         """Run a process to a local state again, and compare all that it asks on the way."""
-        path = self._path(local)
-        begins, process = path[0].begins, path[0].process
-        assert begins is not None, path
-        self.runs += 1
-        live = self.program.begin(self.names.kept[process], begins)
-        for step, following in zip(path, [*path[1:], None], strict=True):
-            self._compare(live, step)
-            if following is not None:
-                live.resume(self._response(following.told))
+        how, path = self._locals.path(local)
+        process = path[-1][0]
+        *expected, last = [asked for _, _, _, asked in path]
+        guide = self._guide(process, self._script(path), expected, ahead=False)
+        live = self._begin(process, how, guide)
+        self._expect(process, live.at, last)
         live.close()
 
-    def _compare(self, live: Live, local: Local) -> None:
-        before = local.asked
-        if before[0] == CREATE and isinstance(live.at, Create):  # made anew, so not the same one
-            now = (CREATE, (self.names.of(live.at.name), *before[1][1:]))
+    def _expect(self, process: int, at: Answer, before: Asked) -> None:
+        """Refuse a process that asks for something else than before."""
+        if before[0] == CREATE and isinstance(at, Create):  # made anew, so not the same one
+            now: Asked = (CREATE, (self.names.of(at.name), *before[1][1:]))
         else:
-            now = self._asked(local.process, live.at, local.children)
+            now = self._asked(process, at, NOBODY)
         if now != before:
-            raise another(live.name, self.shown(before), live.at)
+            error = another(self.names.kept[process], self.shown(before), at)
+            if is_running():
+                current().error = error  # kept, because an `except` of the body may eat it
+            raise error
 
     def shown(self, asked: Asked) -> str:
         """An operation in words, from its numbers."""
@@ -320,10 +256,8 @@ class Histories:
     def _asked(self, process: int, at: Answer, children: frozenset[str]) -> Asked:
         """What is asked, in numbers. The most frequent come first."""
         match at:
-            case WaitAny():
-                return WAIT, (int(at.timeout is not None), *at.slots)
-            case Recv():
-                return RECV, (self.mailboxes.of(at.mailbox), *at.want)
+            case WaitAny() | Recv():
+                return self._known.get(at) or self._note(at)
             case Send():
                 box, payload = self.mailboxes.of(at.mailbox), self.payloads.number(at.payload)
                 return SEND, (box, payload, *at.key, int(at.buffered))
@@ -346,6 +280,16 @@ class Histories:
                 return PUBLISH, (self.fields.of(at.field), self.payloads.number(at.value))
         return self._asked_rarely(at)
 
+    def _note(self, at: WaitAny | Recv) -> Asked:
+        """What most processes ask again and again, remembered."""
+        asked = (
+            (WAIT, (int(at.timeout is not None), *at.slots))
+            if isinstance(at, WaitAny)
+            else (RECV, (self.mailboxes.of(at.mailbox), *at.want))
+        )
+        self._known[at] = asked
+        return asked
+
     def _asked_rarely(self, at: Answer) -> Asked:
         match at:
             case Probe():
@@ -353,9 +297,9 @@ class Histories:
             case Cancel():
                 return CANCEL, (at.slot,)
             case Join():
-                return JOIN, (self._known(at.name),)
+                return JOIN, (self._number(at.name),)
             case Kill():
-                return KILL, (self._known(at.name),)
+                return KILL, (self._number(at.name),)
         raise AssertionError(at)
 
     def _created(self, process: int, op: Create, children: frozenset[str]) -> tuple[int, int, int]:
@@ -378,7 +322,7 @@ class Histories:
             self._begun[key] = self._first(child, how)
         return child, self._begun[key], int(op.daemon)
 
-    def _known(self, name: str) -> int:
+    def _number(self, name: str) -> int:
         if name not in self.program.processes and name not in self._creators:
             raise BadCall(
                 explain(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from threading import get_ident, local
-from typing import Any, NamedTuple
+from types import CoroutineType
+from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
@@ -18,17 +19,14 @@ from presage.errors import BadSystem, Nondeterminism, explain
 from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
 from presage.model.source import UNKNOWN, frame_place, place_of
-from presage.process.context import Context, PacedContext, enter, leave
+from presage.process.context import Context, PacedContext, running
+from presage.process.guide import Guide
 from presage.process.ops import Done, End, Exit, Failed, Op, Response
 
 Answer = Op | End
 
 
-class _Ended(NamedTuple):
-    """How the body of a process ended, told by its greenlet."""
-
-    value: Any = None
-    error: BaseException | None = None
+ENDED = object()  # told by a greenlet: the body has ended
 
 
 class _Idle(local):
@@ -41,7 +39,7 @@ class _Idle(local):
 _idle = _Idle()
 
 
-def _work(run: Callable[[], _Ended]) -> None:
+def _work(run: Callable[[], object]) -> None:
     """Run one process after another; the hub is whoever resumed this greenlet last."""
     while True:
         ended = run()
@@ -51,9 +49,24 @@ def _work(run: Callable[[], _Ended]) -> None:
 class Live:
     """One run of a process. `at` is the operation it waits at, or how it ended.
 
-    `pass_by` is told every operation; what it answers is given on the spot, without stopping.
+    A `guide` is asked every operation; what it answers is given on the spot, without stopping.
     `pace` is the clock of a simulation.
     """
+
+    __slots__ = (
+        "_args",
+        "_body",
+        "_coroutine",
+        "_error",
+        "_greenlet",
+        "_guide",
+        "_hub",
+        "_thread",
+        "_value",
+        "at",
+        "context",
+        "name",
+    )
 
     def __init__(
         self,
@@ -63,22 +76,27 @@ class Live:
         seed: str,
         *,
         is_coroutine: bool,
-        pass_by: Callable[[Op], Response | None] | None = None,
+        guide: Guide | None = None,
         pace: Callable[[], float] | None = None,
     ) -> None:
         self.name = name
-        self._pass_by = pass_by
+        self._guide = guide
         self._body = body
         self._args = args
-        ask = None if is_coroutine else self._block
-        self.context = (
-            Context(name, seed, ask) if pace is None else PacedContext(name, seed, ask, pace)
-        )
         self._coroutine: Any = None
         self._greenlet: Any = None
         self._hub: Any = None  # who resumed the greenlet
+        self._value: Any = None  # what the body returned
+        self._error: BaseException | None = None  # what it raised
         self._thread = get_ident()
-        self.at: Answer = self._within(self._begin_coroutine if is_coroutine else self._begin)
+        ask: Callable[[Op], Any] | None = None if is_coroutine else self._block
+        if guide is not None and not is_coroutine:
+            guide.stop, ask = self._block, guide.ask
+        self.context = (
+            Context(name, seed, ask) if pace is None else PacedContext(name, seed, ask, pace)
+        )
+        self.context.guide = guide
+        self.at = self._within(self._begin_coroutine if is_coroutine else self._begin, None)
 
     @property
     def is_ours(self) -> bool:
@@ -100,9 +118,8 @@ class Live:
     def resume(self, response: Response) -> Answer:
         """Give the response to the operation it waits at, and run it to the next."""
         self.context.log.clear()
-        self.at = self._within(
-            self._send if self._coroutine is not None else self._switch, response
-        )
+        go = self._switch if self._coroutine is None else self._send
+        self.at = self._within(go, response)
         return self.at
 
     def close(self) -> None:
@@ -113,25 +130,26 @@ class Live:
             self._hub = None
             _quietly(self._greenlet.throw)
 
-    def _within(self, go: Callable[..., Answer], *given: Any) -> Answer:
-        enter(self.context)
+    def _within(self, go: Callable[[Any], Answer], given: Any) -> Answer:
+        stack, context = running.stack, self.context
+        stack.append(context)
         try:
-            answer = go(*given)
-            if self.context.error is not None:
-                raise self.context.error
+            answer = go(given)
+            if context.error is not None:
+                raise context.error
             return answer
         except NOT_THEIRS:
             raise
         except BaseException as error:
             return self._failed(error)
         finally:
-            leave()
+            stack.pop()
 
     def _failed(self, error: BaseException) -> Failed:
         brief, text = describe_failure(error, self._body)
         return Failed(str(getattr(error, "kind", "exception")), brief, text)
 
-    def _begin_coroutine(self) -> Answer:
+    def _begin_coroutine(self, _: None) -> Answer:
         self._coroutine = self._body(*self._args)
         return self._send(None)
 
@@ -147,7 +165,7 @@ class Live:
                 return Done()
             if not isinstance(op, Op):
                 raise self._foreign(op)
-            response = None if self._pass_by is None else self._pass_by(op)
+            response = None if self._guide is None else self._guide.ask(op)
             if response is None:
                 return op
 
@@ -161,49 +179,49 @@ class Live:
             )
         )
 
-    def _begin(self) -> Answer:
+    def _begin(self, _: None) -> Answer:
         idle = _idle.greenlets
         self._greenlet = idle.pop() if idle else greenlet(_work)
         return self._switch(self._run)
 
-    def _switch(self, *given: Any) -> Answer:
-        self._hub = getcurrent()
-        self._greenlet.parent = self._hub
-        answer = self._greenlet.switch(*given)
-        if type(answer) is not _Ended:
+    def _switch(self, given: Any) -> Answer:
+        hub, work = getcurrent(), self._greenlet
+        if hub is not self._hub:
+            self._hub = work.parent = hub
+        answer = work.switch(given)
+        if answer is not ENDED:
             return answer  # type: ignore[no-any-return]
-        _idle.greenlets.append(self._greenlet)
-        self._greenlet = None
-        if answer.error is not None:
-            raise answer.error
-        return Done(answer.value)
+        _idle.greenlets.append(work)
+        self._greenlet = self.context.ask = None
+        if self._guide is not None:  # no circles: it need not wait for the garbage collector
+            self._guide.stop = self._guide.no_answer
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        return Done(self._value)
 
-    def _run(self) -> _Ended:
+    def _run(self) -> object:
         try:
             value = self._body(*self._args)
-            if inspect.iscoroutine(value):
+            if type(value) is CoroutineType:
                 value.close()
                 raise _forgotten(self.name, self._body)
-            self._ended()
-            return _Ended(value)
+            if self.context.at_end:
+                self._ended()
+            self._value = value
         except Exit:
             self._ended()
-            return _Ended()
         except GreenletExit:
             raise
         except BaseException as error:
-            return _Ended(error=error)
+            self._error = error
+        return ENDED
 
     def _ended(self) -> None:
         for call in self.context.at_end:
             call()
 
     def _block(self, op: Op) -> Response:
-        pass_by = self._pass_by
-        if pass_by is not None:
-            response = pass_by(op)
-            if response is not None:
-                return response
         if self._hub is None:
             raise GreenletExit
         return self._hub.switch(op)  # type: ignore[no-any-return]

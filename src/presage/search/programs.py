@@ -14,6 +14,7 @@ from typing import Any
 
 from presage._core import ProcessKernel
 from presage.errors import BadSystem, HandlerStuck, Nondeterminism, explain
+from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
 from presage.process.histories import Histories
 from presage.process.program import Program
@@ -134,7 +135,8 @@ def check_program(
     shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
     with Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
         histories = Judged(program, watch.run)
-        raw = _explored(program, histories, exploring, tell)
+        with seldom_collected():
+            raw = _explored(program, histories, exploring, tell)
         report = _report(program, exploring, raw)
         report.target, report.parameters = telling.target, telling.parameters
         report.handler_runs = histories.runs
