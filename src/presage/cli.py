@@ -86,14 +86,15 @@ def run_check(args: argparse.Namespace) -> int:
         report = _check_script(args) if args.mpi else _check_target(args)
     if args.json:
         write_json(report.to_json())
-    else:
-        from presage.ui import explanation, summary, violation
+        return report.exit_status
+    from presage.ui import summary
 
-        theme = _theme(args, sys.stdout)
-        more = functools.partial(explanation.brief, vars(args).get("system"))
-        with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-            texts = [violation.render(found, theme, more) for found in report.violations]
-        write("\n\n".join([*texts, summary.render(report, theme)]))
+    theme, texts = _theme(args, sys.stdout), []
+    if report.violations:
+        from presage import debugging  # which most checks do not need
+
+        texts = debugging.told(report, vars(args).get("system"), theme)
+    write("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
 
 

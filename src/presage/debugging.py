@@ -1,4 +1,4 @@
-"""What `presage debug` and `presage explain` need besides a terminal: the trace and its system."""
+"""What is told of a trace and its system: `presage debug`, `explain`, and what `check` found."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from presage.errors import HandlerStuck
 from presage.load import Checkable, load_traced
+from presage.search.report import Report
 from presage.trace import codec
 from presage.trace.trace import Trace
-from presage.ui import explanation
+from presage.ui import explanation, violation
 from presage.ui.debug.start import start
 from presage.ui.theme import Theme
 from presage.version import VERSION
@@ -51,6 +53,13 @@ def explained(args: argparse.Namespace, theme: Theme, give_up: GiveUp) -> str:
         return explanation.render(told, theme)
     facts = {"presage": VERSION, "trace": args.trace, **explanation.to_json(told)}
     return msgspec.json.encode(facts).decode()
+
+
+def told(report: Report, system: Checkable | None, theme: Theme) -> list[str]:
+    """What `presage check` says of each violation."""
+    more = partial(explanation.brief, system)
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        return [violation.render(found, theme, more) for found in report.violations]
 
 
 def _read(args: argparse.Namespace, command: str) -> tuple[Checkable, Trace]:

@@ -62,7 +62,7 @@ def test_the_critical_transition_is_the_one_that_is_stated(name):
 
 @pytest.mark.parametrize("name", AMONG)
 def test_the_critical_transition_that_is_stated_is_among_those_found(name):
-    assert AMONG[name] in [blamed(hunted(name, seed)) for seed in SEEDS]
+    assert any(blamed(hunted(name, seed)) == AMONG[name] for seed in SEEDS)
 
 
 @pytest.mark.slow

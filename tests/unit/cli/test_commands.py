@@ -9,6 +9,7 @@ from unit.cli.command import COUNTER, fails, run, write
 
 import presage
 from presage.search.check import check
+from presage.systems import SHIPPED
 from presage.trace import codec
 
 
@@ -110,7 +111,7 @@ def test_without_a_command_the_help_is_shown() -> None:
 def test_systems_lists_what_can_be_checked() -> None:
     result = run("systems", COLUMNS="80")
     assert (result.returncode, result.stderr) == (0, "")
-    for name in presage.systems.SHIPPED:
+    for name in SHIPPED:
         assert re.search(rf"^{name} ", result.stdout, re.MULTILINE)
     assert re.search(r"^  bug=none +bug switch: ", result.stdout, re.MULTILINE)
     assert max(map(len, result.stdout.splitlines())) <= 80
