@@ -28,6 +28,8 @@ from presage.process.program import Program
 from presage.process.world import DIES, Post, ProcessWorld, Taken
 from presage.trace.show import show
 
+LOCKS = ("mutex", "semaphore", "barrier", "condition")  # as their mailboxes are called
+
 
 class Words:
     """How the steps of a program are told."""
@@ -103,6 +105,9 @@ class Words:
     def _for(self, op: Send | Recv) -> str:
         if isinstance(op, Send):
             return f"for {self.message(op.payload)} to be taken, which went to {self.to(op)}"
+        kind, _, name = op.mailbox.partition(" ")
+        if self._wording is None and kind in LOCKS:
+            return f"for the {kind} `{name}`"
         return f"for a message {self.source(op)}"
 
     def _waited(self, op: WaitAny | TestAny, taken: Taken) -> tuple[str, str, str, str | None]:

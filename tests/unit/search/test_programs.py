@@ -10,6 +10,7 @@ from presage import Process, Program, always, at_most, check, replay
 from presage.errors import BadCall, BadSystem, Escaped, Nondeterminism
 from presage.mailbox import Actor, Mailbox, choose, publish, this_actor
 from presage.mailbox import aio as waiting
+from presage.systems.simgrid import philosophers
 
 
 def receiver(count, last):
@@ -256,3 +257,9 @@ def test_limits_end_the_exploration():
 def test_options_of_systems_are_refused(options, told):
     with pytest.raises(BadSystem, match=told):
         check(many_to_one(1), traces=None, **options)
+
+
+def test_who_waits_for_a_lock_is_said_to():
+    [found] = check(philosophers.program(variant="mutex_deadlock"), traces=None).violations
+    assert found.message.startswith("main waits for the end of philosopher 0; philosopher 0 waits")
+    assert "philosopher 0 waits for the mutex `fork 1`" in found.message
