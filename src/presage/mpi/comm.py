@@ -10,7 +10,7 @@ from presage.mpi.extras import Info
 from presage.mpi.gather_buffers import BufferCollectives
 from presage.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from presage.mpi.mistakes import MPIException, invalid
-from presage.mpi.rank import Core, calling, here
+from presage.mpi.rank import Core, calling, here, named
 from presage.mpi.status import UNDEFINED
 from presage.mpi.together import Call, gathered
 
@@ -150,7 +150,7 @@ class Comm(BufferCollectives):
             if core.ranks[rank] in group.members and tuple(members) != group.members:
                 raise MPIException(
                     "collective-mismatch",
-                    f"{call}: rank {core.ranks[rank]} names the group {members}, this one"
+                    f"{call}: {named(core.ranks[rank])} names the group {members}, this one"
                     f" {list(group.members)}",
                 )
         return self._member_of(f"{name}:{group.members[0]}", group, "communicator of Create")
@@ -180,12 +180,18 @@ class Comm(BufferCollectives):
         core.freed = True
         here().drop(self._handle)
 
-    Disconnect = Free
+    def Disconnect(self) -> None:
+        """Free it, once all its members do: collective."""
+        call = calling("Disconnect")
+        if self._core(call) in (here().world, here().own):
+            raise invalid(f"{call}: {self._core().title} cannot be disconnected")
+        self._agreed("Disconnect", None)
+        self.Free()
 
     def Abort(self, errorcode: int = 0) -> NoReturn:
         """The whole program ends."""
         call = calling("Abort", errorcode=errorcode)
-        raise MPIException("abort", f"rank {here().number} called {call}")
+        raise MPIException("abort", f"{named(here().number)} called {call}")
 
     # What means nothing here, and does no harm.
 
@@ -206,8 +212,13 @@ class Comm(BufferCollectives):
 
     @classmethod
     def Get_parent(cls) -> Comm:
-        """No rank was started by another."""
-        return COMM_NULL
+        """The intercommunicator with those who spawned this rank, if it was spawned."""
+        from presage.mpi.intercomm import Intercomm
+
+        calling("Get_parent")
+        core = here().parent
+        parent: Comm = COMM_NULL if core is None or core.freed else Intercomm._of(core)
+        return parent
 
     def Set_info(self, info: Any) -> None:
         """There are no hints to take."""
@@ -222,16 +233,53 @@ class Comm(BufferCollectives):
 
 
 class Intracomm(Comm):
-    """A communicator of one group; the only kind there is."""
+    """A communicator of one group."""
 
     def Create_cart(self, dims: Sequence[int], periods: Any = None, reorder: bool = False) -> Any:
         from presage.mpi.cart import create_cart
 
         return create_cart(self, dims, periods)
 
+    def Create_intercomm(
+        self, local_leader: int, peer_comm: Comm, remote_leader: int, tag: int = 0
+    ) -> Any:
+        from presage.mpi.intercomm import create_intercomm
 
-class Intercomm(Comm):
-    """A communicator of two groups: there is none, but scripts ask whether one is."""
+        return create_intercomm(self, local_leader, peer_comm, remote_leader, tag)
+
+    def Spawn(
+        self,
+        command: Any,
+        args: Any = None,
+        maxprocs: int = 1,
+        info: Any = None,
+        root: int = 0,
+        errcodes: list[int] | None = None,
+    ) -> Any:
+        from presage.mpi import spawn
+
+        given = spawn.Given("Spawn", lambda: [(command, args, maxprocs, info)], root)
+        made, counts = spawn.spawn(self, given)
+        if errcodes is not None:
+            errcodes[:] = [0] * sum(counts)
+        return made
+
+    def Spawn_multiple(
+        self,
+        command: Sequence[Any],
+        args: Any = None,
+        maxprocs: Any = None,
+        info: Any = None,
+        root: int = 0,
+        errcodes: list[list[int]] | None = None,
+    ) -> Any:
+        from presage.mpi import spawn
+
+        each = spawn.one_by_one(command, args, maxprocs, info)
+        made, counts = spawn.spawn(self, spawn.Given("Spawn_multiple", each, root))
+        if errcodes is not None:
+            errcodes[:] = [[0] * count for count in counts]
+        return made
 
 
 def _check_group(core: Core, group: Group, call: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from presage.mpi.mistakes import MPIException
 from presage.mpi.persistent import Prequest
-from presage.mpi.rank import Rank, calling, here
+from presage.mpi.rank import Rank, calling, here, in_order, named
 from presage.mpi.request import Request
 from presage.mpi.together import settle
 from presage.process.context import blocking
@@ -15,8 +15,8 @@ def finalize() -> None:
     rank = here()
     if rank.finalized:
         return
-    owing = {core.ranks[owed.source] for core in rank.cores for owed in core.owed}
-    calling("Finalize", sorted(owing))
+    owing = in_order(core.ranks[o.source] for core in rank.cores for o in core.owed)
+    calling("Finalize", owing)
     for core in rank.cores:
         blocking(settle(core))
     if rank.strict:
@@ -28,11 +28,11 @@ def _complain(rank: Rank) -> None:
     for request in rank.requests:
         kind, why = _left_open(request)
         raise MPIException(
-            kind, f"rank {rank.number} ends, and the request of {request.told} {why}"
+            kind, f"{named(rank.number)} ends, and the request of {request.told} {why}"
         )
     for what, place in rank.handles.values():
         raise MPIException(
-            "leak", f"rank {rank.number} ends, and the {what}, {place}, is not freed"
+            "leak", f"{named(rank.number)} ends, and the {what}, {place}, is not freed"
         )
 
 

@@ -15,7 +15,7 @@ from presage.mpi.gather_objects import SUM, ObjectCollectives
 from presage.mpi.hazards import Watched, use
 from presage.mpi.mistakes import MPIException, invalid
 from presage.mpi.op import Op
-from presage.mpi.rank import Core
+from presage.mpi.rank import Core, named
 from presage.mpi.request import Request
 from presage.mpi.together import Call, Result, gathered, started
 
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
     watched: tuple[Watched, ...]
 
 
-def _into(buf: Buffer | None, text: str) -> Callable[[Any], None]:
+def into_one(buf: Buffer | None, text: str) -> Callable[[Any], None]:
     """Where one message goes."""
 
     def store(data: Data | None) -> None:
@@ -42,7 +42,7 @@ def _into(buf: Buffer | None, text: str) -> Callable[[Any], None]:
     return store
 
 
-def _into_parts(buf: Buffer | None, core: Core, text: str) -> Callable[[Any], None]:
+def into_parts(buf: Buffer | None, core: Core, text: str) -> Callable[[Any], None]:
     """Where one message of each rank goes."""
 
     def store(parts: list[Data] | None) -> None:
@@ -53,7 +53,7 @@ def _into_parts(buf: Buffer | None, core: Core, text: str) -> Callable[[Any], No
             if data[1] != count * len(buf.datatype.offsets):
                 raise MPIException(
                     "count-mismatch",
-                    f"{text}: rank {core.ranks[rank]} gives {data[1]} elements, the buffer has"
+                    f"{text}: {named(core.ranks[rank])} gives {data[1]} elements, the buffer has"
                     f" room for {count * len(buf.datatype.offsets)}",
                 )
             buf.write(data, text, count, start)
@@ -61,7 +61,7 @@ def _into_parts(buf: Buffer | None, core: Core, text: str) -> Callable[[Any], No
     return store
 
 
-def _split(buf: Buffer, core: Core) -> list[Data]:
+def split(buf: Buffer, core: Core) -> list[Data]:
     parts = (buf.part(rank, core.size) for rank in range(core.size))
     return [buf.read(count, start) for count, start in parts]
 
@@ -91,7 +91,7 @@ class BufferCollectives(ObjectCollectives):
         given = buffer(buf, text)
         into = None if core.rank == root else given
         mine = given.read() if core.rank == root else None
-        store = _into(into, text)
+        store = into_one(into, text)
         result = results.of_root(root)
         out = given if core.rank == root else None
         return self._plan(out, into, begun, mine, result, store, given.elements)
@@ -107,7 +107,7 @@ class BufferCollectives(ObjectCollectives):
             out = buffer(sendbuf, text)
             mine = out.read()
         result = results.everything if root is None else results.all_at_root(number)
-        store = _into_parts(into, core, text)
+        store = into_parts(into, core, text)
         count = -1 if name.endswith("v") else mine[1]
         return self._plan(out, into, begun, mine, result, store, count)
 
@@ -116,11 +116,11 @@ class BufferCollectives(ObjectCollectives):
         is_root = core.rank == root
         out = buffer(sendbuf, text, core.size) if is_root else None
         into = None if is_in_place(recvbuf) else buffer(recvbuf, text)
-        mine = _split(out, core) if out is not None else None
+        mine = split(out, core) if out is not None else None
         count = -1
         if not name.endswith("v"):
             count = mine[core.rank][1] if mine is not None else into.elements if into else -1
-        store = _into(into, text)
+        store = into_one(into, text)
         result = results.part_of_root(root)
         return self._plan(out, into, begun, mine, result, store, count)
 
@@ -128,8 +128,8 @@ class BufferCollectives(ObjectCollectives):
         begun = core, _, text, _ = self._begin(name)
         into = buffer(recvbuf, text, core.size)
         out = into if is_in_place(sendbuf) else buffer(sendbuf, text, core.size)
-        mine = _split(out, core)
-        store = _into_parts(into, core, text)
+        mine = split(out, core)
+        store = into_parts(into, core, text)
         count = -1 if name.endswith(("v", "w")) else out.elements
         return self._plan(out, into, begun, mine, results.crosswise, store, count)
 
@@ -149,7 +149,7 @@ class BufferCollectives(ObjectCollectives):
         if out is None or (into is not None and into.elements < out.elements):
             raise invalid(f"{text}: the receive buffer is too small")
         result = how(lambda parts: op.fold_data(parts, text), number, text)
-        store, mine = _into(into, text), out.read()
+        store, mine = into_one(into, text), out.read()
         return self._plan(out, into, begun, mine, result, store, out.elements)
 
     def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: Any, op: Op) -> Plan:
@@ -166,7 +166,7 @@ class BufferCollectives(ObjectCollectives):
             sizes = None
         result = results.folded_parts(op, sizes, text)
         mine = (out.read(), into.elements)
-        store = _into(into, text)
+        store = into_one(into, text)
         return self._plan(out, into, begun, mine, result, store, out.elements)
 
     def Bcast(self, buf: Any, root: int = 0) -> None:

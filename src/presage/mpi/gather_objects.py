@@ -25,7 +25,7 @@ def _unpack(packed: Any) -> Any:
     return None if packed is None else unpack(packed)
 
 
-def _fold(op: Op) -> results.Fold:
+def fold_objects(op: Op) -> results.Fold:
     return lambda packed: pack(op.fold([unpack(each) for each in packed]))
 
 
@@ -38,14 +38,15 @@ class ObjectCollectives(BufferedPointToPoint):
         """The communicator, the call as others are told of it, its text, and the root."""
         core = self._core(name)
         given = {"root": root, "op": op}
-        text = note(core, name, **given)
+        whole = core.whole or core
+        text = note(whole, name, **given)
         number = -1 if root is None else check_root(core, root, text)
         if op is not None:
             if not isinstance(op, Op):
                 raise invalid(f"{text}: {op!r} is no operation")
             op.check(text)
         called = "" if op is None else op.name
-        return core, Call(name, number, called), text, number
+        return whole, Call(name, number, called), text, number
 
     def barrier(self) -> None:
         core, call, _, _ = self._begin("barrier")
@@ -61,7 +62,7 @@ class ObjectCollectives(BufferedPointToPoint):
 
     def scatter(self, sendobj: Any = None, root: int = 0) -> Any:
         core, call, text, root = self._begin("scatter", root)
-        mine = _parts(core, sendobj, text) if core.rank == root else None
+        mine = parts_of(core, sendobj, text) if core.rank == root else None
         return unpack(gathered(core, call, mine, results.part_of_root(root)))
 
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
@@ -74,20 +75,21 @@ class ObjectCollectives(BufferedPointToPoint):
 
     def alltoall(self, sendobj: Any) -> list[Any] | None:
         core, call, text, _ = self._begin("alltoall")
-        return unpack_all(gathered(core, call, _parts(core, sendobj, text), results.crosswise))
+        return unpack_all(gathered(core, call, parts_of(core, sendobj, text), results.crosswise))
 
     def reduce(self, sendobj: Any, op: Op = SUM, root: int = 0) -> Any:
         core, call, _, root = self._begin("reduce", root, op)
-        return _unpack(gathered(core, call, pack(sendobj), results.folded_at_root(root, _fold(op))))
+        result = results.folded_at_root(root, fold_objects(op))
+        return _unpack(gathered(core, call, pack(sendobj), result))
 
     def allreduce(self, sendobj: Any, op: Op = SUM) -> Any:
-        return self._folding("allreduce", sendobj, op, results.folded(_fold(op)))
+        return self._folding("allreduce", sendobj, op, results.folded(fold_objects(op)))
 
     def scan(self, sendobj: Any, op: Op = SUM) -> Any:
-        return self._folding("scan", sendobj, op, results.folded_up_to(_fold(op)))
+        return self._folding("scan", sendobj, op, results.folded_up_to(fold_objects(op)))
 
     def exscan(self, sendobj: Any, op: Op = SUM) -> Any:
-        return self._folding("exscan", sendobj, op, results.folded_before(_fold(op)))
+        return self._folding("exscan", sendobj, op, results.folded_before(fold_objects(op)))
 
     def _folding(self, name: str, sendobj: Any, op: Op, result: Result) -> Any:
         core, call, _, _ = self._begin(name, op=op)
@@ -108,7 +110,7 @@ class ObjectCollectives(BufferedPointToPoint):
 
     def iscatter(self, sendobj: Any = None, root: int = 0) -> Request:
         core, call, text, root = self._begin("iscatter", root)
-        mine = _parts(core, sendobj, text) if core.rank == root else None
+        mine = parts_of(core, sendobj, text) if core.rank == root else None
         return started(core, call, mine, results.part_of_root(root), unpack, text)
 
     def igather(self, sendobj: Any, root: int = 0) -> Request:
@@ -122,20 +124,20 @@ class ObjectCollectives(BufferedPointToPoint):
 
     def ialltoall(self, sendobj: Any) -> Request:
         core, call, text, _ = self._begin("ialltoall")
-        parts = _parts(core, sendobj, text)
+        parts = parts_of(core, sendobj, text)
         return started(core, call, parts, results.crosswise, unpack_all, text)
 
     def ireduce(self, sendobj: Any, op: Op = SUM, root: int = 0) -> Request:
         core, call, text, root = self._begin("ireduce", root, op)
-        result = results.folded_at_root(root, _fold(op))
+        result = results.folded_at_root(root, fold_objects(op))
         return started(core, call, pack(sendobj), result, _unpack, text)
 
     def iallreduce(self, sendobj: Any, op: Op = SUM) -> Request:
         core, call, text, _ = self._begin("iallreduce", op=op)
-        return started(core, call, pack(sendobj), results.folded(_fold(op)), _unpack, text)
+        return started(core, call, pack(sendobj), results.folded(fold_objects(op)), _unpack, text)
 
 
-def _parts(core: Core, given: Any, text: str) -> list[Any]:
+def parts_of(core: Core, given: Any, text: str) -> list[Any]:
     """One object for each rank."""
     parts = list(given) if given is not None else []
     if len(parts) != core.size:

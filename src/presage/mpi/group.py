@@ -1,4 +1,4 @@
-"""`MPI.Group`: an ordered set of ranks of the world."""
+"""`MPI.Group`: an ordered set of ranks."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from presage.mpi.mistakes import invalid
-from presage.mpi.rank import calling, here
+from presage.mpi.rank import Who, calling, here
 from presage.mpi.status import PROC_NULL, UNDEFINED
 
 IDENT, CONGRUENT, SIMILAR, UNEQUAL = range(4)
 
 
 class Group:
-    """Ranks of the world, numbered anew."""
+    """Ranks, numbered anew."""
 
     def __init__(self, group: Group | None = None) -> None:
-        self._ranks: tuple[int, ...] = group._ranks if group else ()
+        self._ranks: tuple[Who, ...] = group._ranks if group else ()
         self._handle = 0
         self._is_null = True
         self.freed = False
 
     @classmethod
-    def of(cls, ranks: Sequence[int], what: str = "group") -> Group:
+    def of(cls, ranks: Sequence[Who], what: str = "group") -> Group:
         group = cls()
         group._ranks = tuple(ranks)
         group._is_null = False
@@ -30,7 +30,7 @@ class Group:
         return group
 
     @property
-    def members(self) -> tuple[int, ...]:
+    def members(self) -> tuple[Who, ...]:
         if self._is_null or self.freed:
             raise invalid(f"{calling('Group')}: the group is null, or was freed before")
         return self._ranks
@@ -74,7 +74,7 @@ class Group:
     def Range_excl(self, ranks: Sequence[Any]) -> Group:
         return self.Excl(_ranges(ranks))
 
-    def _member(self, rank: int) -> int:
+    def _member(self, rank: int) -> Who:
         if not 0 <= rank < len(self.members):
             raise invalid(f"{calling('Group')}: there is no rank {rank} in the group")
         return self.members[rank]
@@ -107,7 +107,7 @@ class Group:
         into = here().world.ranks if group is None else group.members
         return [PROC_NULL if rank == PROC_NULL else self._called(rank, into) for rank in wanted]
 
-    def _called(self, rank: int, into: tuple[int, ...]) -> int:
+    def _called(self, rank: int, into: tuple[Who, ...]) -> int:
         member = self._member(rank)
         return into.index(member) if member in into else UNDEFINED
 
@@ -115,7 +115,7 @@ class Group:
     rank = property(Get_rank)
 
 
-def _made(name: str, ranks: Sequence[int]) -> Group:
+def _made(name: str, ranks: Sequence[Who]) -> Group:
     calling(f"Group.{name}")
     return Group.of(ranks)
 

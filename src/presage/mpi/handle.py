@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from presage.mpi.mistakes import invalid
-from presage.mpi.rank import Core, here
+from presage.mpi.rank import Core, Who, here
+from presage.mpi.sides import claim
 from presage.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL
 
 TAG_UB = 2**31 - 1
@@ -44,22 +45,25 @@ class Handle:
 def check_dest(core: Core, dest: Any, call: str) -> int:
     """The rank to send to."""
     rank = _whole(dest, "rank", call)
-    if rank != PROC_NULL and not 0 <= rank < core.size:
-        raise invalid(f"{call}: there is no rank {rank} to send to; there are {core.size}")
+    if rank != PROC_NULL and not 0 <= rank < len(core.reach):
+        raise invalid(f"{call}: there is no rank {rank} to send to; there are {len(core.reach)}")
     return rank
 
 
 def check_source(core: Core, source: Any, call: str) -> int:
     """The rank to receive from."""
     rank = _whole(source, "rank", call)
-    if rank not in (PROC_NULL, ANY_SOURCE) and not 0 <= rank < core.size:
-        raise invalid(f"{call}: there is no rank {rank} to receive from; there are {core.size}")
+    if rank not in (PROC_NULL, ANY_SOURCE) and not 0 <= rank < len(core.reach):
+        there = f"there are {len(core.reach)}"
+        raise invalid(f"{call}: there is no rank {rank} to receive from; {there}")
     return rank
 
 
 def check_root(core: Core, root: Any, call: str) -> int:
     """The root of a collective call."""
     rank = _whole(root, "root", call)
+    if core.whole is not None:
+        return claim(core, rank, call)
     if not 0 <= rank < core.size:
         raise invalid(f"{call}: there is no rank {rank} to be the root; there are {core.size}")
     return rank
@@ -80,10 +84,10 @@ def _whole(value: Any, what: str, call: str) -> int:
         raise invalid(f"{call}: {value!r} is no {what}") from None
 
 
-def peers(core: Core, source: int) -> tuple[int, ...]:
-    """Which ranks of the world a receive may wait for."""
+def peers(core: Core, source: int) -> tuple[Who, ...]:
+    """Which ranks a receive may wait for."""
     if source == PROC_NULL:
         return ()
     if source == ANY_SOURCE:
-        return tuple(rank for rank in core.ranks if rank != here().number)
-    return (core.ranks[source],)
+        return tuple(rank for rank in core.reach if rank != here().number)
+    return (core.reach[source],)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 from presage.errors import BadTarget, explain
 from presage.model.source import place
@@ -18,7 +19,8 @@ from presage.mpi.environment import Environment
 from presage.mpi.finish import finalize
 from presage.mpi.mistakes import MPIException
 from presage.mpi.races import refined
-from presage.mpi.rank import begin
+from presage.mpi.rank import Job, Places, begin
+from presage.mpi.spawn import adopt
 from presage.process.context import current
 from presage.process.program import Process, Program
 
@@ -76,8 +78,8 @@ def script(
             )
         )
     file = Path(path)
-    made = Script(file, _compiled(file), args)
-    body = Body(made, ranks, buffering == "eager", strict)
+    launcher = Launcher(buffering == "eager", strict)
+    body = launcher.body(file, tuple(args), Job.first(ranks))
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
     program = Program(processes, name=file.stem, leftovers=strict)
     program.wording = wording
@@ -111,33 +113,51 @@ def _compiled(path: Path) -> CodeType:
 
 
 def _mentions_numpy(path: Path) -> bool:
-    """Whether the script, or a module beside it, may import NumPy."""
+    """Whether the script, or a module beside it, may import NumPy, or spawn a script that may."""
     beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
-    return any(b"numpy" in file.read_bytes() for file in {path, *beside} if file.is_file())
+    sources = (file.read_bytes() for file in {path, *beside} if file.is_file())
+    return any(b"numpy" in source or b".Spawn" in source for source in sources)
+
+
+class Launcher:
+    """What the ranks of a program run, and what they have in common; those spawned later, too."""
+
+    def __init__(self, eager: bool, strict: bool) -> None:
+        self.eager = eager
+        self.strict = strict
+        self.places: Places = {}
+        self._code: dict[Path, CodeType] = {}
+        self._bodies: dict[Any, Body] = {}
+
+    def body(self, path: Path, args: tuple[str, ...], job: Job, command: int = 0) -> Body:
+        """The same each time it is asked for the same."""
+        key = path, args, job, command
+        if key not in self._bodies:
+            if path not in self._code:
+                self._code[path] = _compiled(path)
+            made = Script(path, self._code[path], args)
+            self._bodies[key] = Body(made, job, self, command)
+        return self._bodies[key]
 
 
 class Body:
     """What a rank runs. Where reports ask where it is written, it is the script."""
 
     __name__ = "<script>"
+    is_constant = True  # what it holds is the same in every run
 
-    def __init__(self, made: Script, ranks: int, eager: bool, strict: bool) -> None:
+    def __init__(self, made: Script, job: Job, launcher: Launcher, command: int) -> None:
         self._made = made
-        self._ranks = ranks
-        self._eager = eager
-        self._strict = strict
-        self._places: dict[tuple[str, int, int], str] = {}
+        self._job = job
+        self._launcher = launcher
+        self._command = command
 
     def __repr__(self) -> str:
         return place(str(self._made.path), 1)
 
-    def __call__(self, number: int) -> None:
+    def __call__(self, at: int) -> None:
         main = ModuleType("__main__")
-        begin(
-            number,
-            self._ranks,
-            eager=self._eager,
-            strict=self._strict,
-            places=self._places,
-        )
+        rank = begin(at, self._job, self._launcher)
+        if self._job.parents:
+            adopt(rank, self._job, at, self._command)
         self._made.run(main)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from presage.mpi import cart, comm, extras, group, status
+from presage.mpi import cart, comm, extras, group, intercomm, spawn, status
 from presage.mpi.buffers import BOTTOM, IN_PLACE
 from presage.mpi.datatype import TYPES, Datatype
 from presage.mpi.finish import finalize
@@ -28,7 +28,7 @@ CLASSES = {
     "Intracomm": comm.Intracomm,
     "Cartcomm": cart.Cartcomm,
     "Topocomm": cart.Topocomm,
-    "Intercomm": comm.Intercomm,
+    "Intercomm": intercomm.Intercomm,
     "Group": group.Group,
     "Status": status.Status,
     "Request": Request,
@@ -53,6 +53,7 @@ CONSTANTS = {
     "GRAPH": cart.GRAPH,
     "DIST_GRAPH": cart.DIST_GRAPH,
     "TAG_UB": 0,
+    "APPNUM": spawn.APPNUM,
     "COMM_TYPE_SHARED": comm.COMM_TYPE_SHARED,
     "BSEND_OVERHEAD": 64,
     "MAX_PROCESSOR_NAME": 256,
@@ -146,6 +147,7 @@ def _build() -> dict[str, ModuleType]:
     package.__dict__["get_include"] = lambda: ""
     # Large messages are no different here.
     pkl5.__dict__.update(Comm=comm.Comm, Intracomm=comm.Intracomm, Request=Request)
+    pkl5.__dict__.update(Intercomm=intercomm.Intercomm)
     util.__dict__.update(pkl5=pkl5, __path__=[])
     return {"mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.util": util, "mpi4py.util.pkl5": pkl5}
 

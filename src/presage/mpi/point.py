@@ -176,12 +176,12 @@ def _sent(core: Core, dest: int, tag: int, payload: Any, mode: str) -> Asking[No
 
 
 def _received(core: Core, source: int, tag: int) -> Asking[Response]:
-    payload, key = yield from exchange(Recv(f"{core.name}/{core.rank}", (source, tag)))
+    payload, key = yield from exchange(Recv(core.inbox, (source, tag)))
     return Response(0, payload, key)
 
 
 def _looked(core: Core, source: int, tag: int, waits: bool) -> Asking[Response]:
-    return (yield Probe(f"{core.name}/{core.rank}", (source, tag), waits))
+    return (yield Probe(core.inbox, (source, tag), waits))
 
 
 def _swapped(

@@ -24,14 +24,14 @@ OBJECT_BYTES = 64  # what a plain object counts for, where nobody has pickled it
 def offer(core: Core, dest: int, tag: int, payload: Any, mode: str) -> Asking[int]:
     """Post a message; it may be received from now on."""
     buffered = mode == BUFFERED or (mode in (STANDARD, READY) and here().eager)
-    name = f"{core.name}/{dest}"
+    name = f"{core.outbox}/{dest}"
     key = (core.rank, tag)
     return (yield from post(Send(name, payload, key, buffered, float(size_of(payload)))))
 
 
 def request(core: Core, source: int, tag: int) -> Asking[int]:
     """Ask for a message."""
-    return (yield from post(Recv(f"{core.name}/{core.rank}", (source, tag))))
+    return (yield from post(Recv(core.inbox, (source, tag))))
 
 
 def size_of(payload: Any) -> int:

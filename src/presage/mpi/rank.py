@@ -12,15 +12,19 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from presage.errors import BadCall, explain
 from presage.model.source import place
 from presage.process.context import current
 
 if TYPE_CHECKING:
+    from presage.mpi.launch import Launcher
     from presage.mpi.request import Request
+    from presage.mpi.sides import Sides
 
+Who = int | str  # a rank of the first world by its number; a spawned one as its process is called
+Places = dict[tuple[str, Who, int], str]
 OURS = tuple(str(Path(__file__).parents[1] / name) for name in ("mpi", "process"))
 NOTE = "mpi"  # where a rank is kept among the notes of its process
 
@@ -30,7 +34,7 @@ class Core:
     """A communicator, as one of its members holds it."""
 
     name: str  # the same for all members; names its mailboxes
-    ranks: tuple[int, ...]  # the member's number in `COMM_WORLD`, by number here
+    ranks: tuple[Who, ...]  # the members, by number here
     rank: int
     title: str = ""  # Get_name
     calls: int = 0  # collective calls so far: names what they create
@@ -38,6 +42,18 @@ class Core:
     freed: bool = False
     grid: Any = None  # of a Cartesian one
     attributes: dict[int, Any] = field(default_factory=dict)
+    sides: Sides | None = None  # of the two groups of an intercommunicator, taken together
+    heard: dict[int, list[Any]] = field(default_factory=dict)  # of its calls, by number
+    whole: Core | None = None  # of an intercommunicator: both groups, for collective calls
+    far: Core | None = None  # and the other group
+    inbox: str = field(init=False)  # the mailbox of this member
+    outbox: str = field(init=False)  # those of whom it can send to, before their number
+    reach: tuple[Who, ...] = field(init=False)  # whom it can send to
+
+    def __post_init__(self) -> None:
+        self.inbox = f"{self.name}/{self.rank}"
+        self.outbox = self.name
+        self.reach = self.ranks
 
     @property
     def size(self) -> int:
@@ -57,13 +73,15 @@ class Owed:
 class Rank:
     """The state of one rank."""
 
-    number: int
-    size: int
+    number: Who
     eager: bool
     strict: bool  # whether what is left open at the end is reported
     world: Core
     own: Core  # of COMM_SELF
-    places: dict[tuple[str, int, int], str]  # of collective calls, of all ranks: for reports
+    places: Places  # of collective calls, of all ranks: for reports
+    launcher: Launcher  # starts other ranks
+    parent: Core | None = None  # of whoever spawned it
+    spawned: int = 0  # how often it was the root of a spawn
     cores: list[Core] = field(default_factory=list)  # every one that it is a member of
     requests: list[Request] = field(default_factory=list)  # not complete, or persistent
     handles: dict[int, tuple[str, str]] = field(default_factory=dict)  # to be freed: what, where
@@ -81,20 +99,51 @@ class Rank:
         self.handles.pop(number, None)
 
 
-def begin(
-    number: int,
-    size: int,
-    *,
-    eager: bool,
-    strict: bool,
-    places: dict[tuple[str, int, int], str],
-) -> Rank:
+class Job(NamedTuple):
+    """Ranks that were started together; what they have in common."""
+
+    label: str  # what reports call it; of the first, nothing
+    members: tuple[Who, ...]
+    parents: tuple[Who, ...] = ()  # those who spawned it
+
+    @classmethod
+    def first(cls, size: int) -> Job:
+        return cls("", tuple(range(size)))
+
+    @property
+    def world(self) -> str:
+        return f"{self.label} world" if self.label else "world"
+
+
+def begin(at: int, job: Job, launcher: Launcher) -> Rank:
     """The running process becomes a rank."""
-    world = Core("world", tuple(range(size)), number, "MPI_COMM_WORLD")
-    own = Core(f"self{number}", (number,), 0, "MPI_COMM_SELF")
-    rank = Rank(number, size, eager, strict, world, own, places, [world, own])
+    number = job.members[at]
+    world = Core(job.world, job.members, at, "MPI_COMM_WORLD")
+    own = Core(f"self{number}" if not job.label else f"{number} self", (number,), 0)
+    own.title = "MPI_COMM_SELF"
+    places, eager, strict = launcher.places, launcher.eager, launcher.strict
+    rank = Rank(number, eager, strict, world, own, places, launcher, cores=[world, own])
     current().notes[NOTE] = rank
     return rank
+
+
+def named(who: Who) -> str:
+    """What reports call a rank; its process is called the same."""
+    return who if isinstance(who, str) else f"rank {who}"
+
+
+def names(whos: Iterable[Who]) -> str:
+    """Several: `rank 1, 2, spawn 1 rank 0`."""
+    known = tuple(whos)
+    numbers = ", ".join(str(who) for who in known if isinstance(who, int))
+    return ", ".join([f"rank {numbers}"] * bool(numbers) + [w for w in known if isinstance(w, str)])
+
+
+def in_order(whos: Iterable[Who]) -> list[Who]:
+    """Ranks of the first world, then spawned ones."""
+    known = set(whos)
+    numbers: list[Who] = [*sorted(who for who in known if isinstance(who, int))]
+    return numbers + sorted(who for who in known if isinstance(who, str))
 
 
 def here() -> Rank:
@@ -124,7 +173,7 @@ def where() -> str:
     return _place(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
 
 
-def calling(name: str, waits_for: Iterable[int] = (), **given: Any) -> str:
+def calling(name: str, waits_for: Iterable[Who] = (), **given: Any) -> str:
     """Note which call of MPI the rank is in, and for which ranks it may wait; gives its text."""
     from presage.mpi.mistakes import MPIException
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from presage.mpi.hazards import Watched
 from presage.mpi.mistakes import invalid
-from presage.mpi.rank import calling, here
+from presage.mpi.rank import Who, calling, here
 from presage.mpi.status import NULL_STATUS, Status, fill
 from presage.process.context import Asking, blocking, cancel, test_any, wait_any
 from presage.process.ops import NONE, Response
@@ -29,7 +29,7 @@ class Request:
         self._responses: list[Response] = []
         self._finish: Finish | None = None
         self._call = ""
-        self._waits_for: tuple[int, ...] = ()
+        self._waits_for: tuple[Who, ...] = ()
         self._watched: tuple[Watched, ...] = ()
         self._cancelled = False
         self._active = False
@@ -42,7 +42,7 @@ class Request:
         slots: Sequence[int],
         finish: Finish,
         call: str,
-        waits_for: Sequence[int] = (),
+        waits_for: Sequence[Who] = (),
         watched: tuple[Watched, ...] = (),
     ) -> Request:
         """A request for posts that were just made."""
@@ -56,7 +56,7 @@ class Request:
         slots: Sequence[int],
         finish: Finish,
         call: str,
-        waits_for: Sequence[int],
+        waits_for: Sequence[Who],
         watched: tuple[Watched, ...],
     ) -> None:
         self._slots, self._responses = list(slots), []
@@ -113,7 +113,7 @@ class Request:
         return self._slots[0]
 
     @property
-    def waits_for(self) -> tuple[int, ...]:
+    def waits_for(self) -> tuple[Who, ...]:
         return self._waits_for
 
     def got(self, response: Response) -> None:

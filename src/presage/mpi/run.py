@@ -87,8 +87,8 @@ def play(program: Program) -> Outcome:
             if member.failed is not None:
                 return Outcome(member.failed.kind, f"{member.live.name}: {member.failed.text}")
         enabled = world.enabled()
-        for name in {step.process for step in enabled} - could:  # it has waited until now
-            clocks[name] = max(clocks[name], now)
+        for name in {step.process for step in enabled} - could:  # it has waited, or begins, now
+            clocks[name] = max(clocks.get(name, now), now)
         could = {step.process for step in enabled}
         if not enabled:
             break

@@ -16,38 +16,43 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from presage.mpi.mistakes import MPIException
-from presage.mpi.rank import Core, Owed, calling, here, where
+from presage.mpi.rank import Core, Owed, calling, here, named, where
 from presage.mpi.request import Request
+from presage.mpi.sides import FROM_ROOT, NO_ROOT, TO_ROOT
 from presage.mpi.status import Status
 from presage.process.context import Asking, blocking, exchange, post, wait_any
 from presage.process.ops import Recv, Response, Send
-
-FROM_ROOT = ("bcast", "scatter")
-TO_ROOT = ("gather", "reduce")
 
 
 class Call(NamedTuple):
     """What a rank says of its collective call; all must say the same."""
 
     kind: str  # the name of the call
-    root: int = -1
+    root: int = NO_ROOT
     op: str = ""
     sign: str = ""  # of the elements; empty: not compared
     elements: int = -1  # how many; -1: not compared
     number: int = 0  # of collective calls on the communicator before it
 
-    def told(self, core: Core, rank: int) -> str:
-        given = [f"root={self.root}"] if self.root >= 0 else []
+    def told(self, core: Core, at: int) -> str:
+        root = self.root if core.sides is None else core.sides.told(self.root, at)
+        given = [f"root={root}"] if self.root != NO_ROOT else []
         given += [f"op={self.op}"] if self.op else []
         given += [f"count={self.elements}"] if self.elements >= 0 else []
         given += [f"type={self.sign}"] if self.sign else []
-        place = here().places.get((core.name, rank, self.number), "another place")
-        return f"rank {rank} calls {self.kind}({', '.join(given)}) at {place}"
+        who = core.ranks[at]
+        place = here().places.get((core.name, who, self.number), "another place")
+        return f"{named(who)} calls {self.kind}({', '.join(given)}) at {place}"
 
     @property
     def shape(self) -> str:
         """The kind of call, whether of objects or buffers, of equal or different parts."""
-        return self.kind.lower().rstrip("vw") if self.root >= 0 else ""
+        return self.kind.lower().rstrip("vw") if self.root != NO_ROOT else ""
+
+    @property
+    def bare(self) -> str:
+        """The same, whether there is a root, and whether it blocks."""
+        return self.kind.lower().rstrip("vw").removeprefix("i")
 
 
 # Given every rank's contribution and a rank: what that rank gets.
@@ -57,7 +62,18 @@ Result = Callable[[list[Any], int], Any]
 def check(core: Core, mine: Call, source: int, other: Any) -> None:
     """Complain unless another rank's call goes with one's own."""
     theirs = Call(*other)
-    if mine[:3] != theirs[:3]:
+    if core.sides is not None:
+        from presage.mpi import across
+
+        across.check(core, mine, source, theirs)
+        return
+    compare(core, (core.rank, mine), (source, theirs), mine.root == theirs.root)
+
+
+def compare(core: Core, one: tuple[int, Call], other: tuple[int, Call], same_root: bool) -> None:
+    """Complain unless the calls of two members go together."""
+    mine, theirs = one[1], other[1]
+    if (mine.kind, mine.op) != (theirs.kind, theirs.op) or not same_root:
         kind = "collective-mismatch"
     elif mine.sign and theirs.sign and mine.sign != theirs.sign:
         kind = "type-mismatch"
@@ -65,8 +81,7 @@ def check(core: Core, mine: Call, source: int, other: Any) -> None:
         kind = "count-mismatch"
     else:
         return
-    told = mine.told(core, core.ranks[core.rank]), theirs.told(core, core.ranks[source])
-    raise MPIException(kind, ", but ".join(told))
+    raise MPIException(kind, f"{mine.told(core, one[0])}, but {theirs.told(core, other[0])}")
 
 
 def gathered(core: Core, call: Call, mine: Any, result: Result) -> Any:
@@ -84,16 +99,20 @@ def _numbered(core: Core, call: Call) -> Call:
 def _blocking(core: Core, call: Call, mine: Any, result: Result) -> Asking[Any]:
     if core.size == 1:
         return result([mine], 0)
+    if core.sides is not None:
+        from presage.mpi import across
+
+        return (yield from across.gathered(core, call, mine, result))
     if here().eager and call.shape in FROM_ROOT:
         return (yield from _from_root(core, call, mine, result))
     if here().eager and call.shape in TO_ROOT:
         return (yield from _to_root(core, call, mine, result))
     if core.rank:
-        yield from _tell(core, 0, call, mine)
-        return (yield from _hear(core, 0, call))
-    contributions = yield from _collect(core, call, mine)
+        yield from tell(core, 0, call, mine)
+        return (yield from hear(core, 0, call))
+    contributions = yield from collect(core, call, mine)
     for rank in range(1, core.size):
-        yield from _tell(core, rank, call, result(contributions, rank))
+        yield from tell(core, rank, call, result(contributions, rank))
     return result(contributions, 0)
 
 
@@ -102,71 +121,73 @@ def _from_root(core: Core, call: Call, mine: Any, result: Result) -> Asking[Any]
     everyone = [mine] * core.size
     if core.rank == call.root:
         if core.rank == 0:
-            yield from _owe(core, call)
+            yield from owe(core, call)
         for rank in range(core.size):
             if rank != core.rank:
-                yield from _tell(core, rank, call, result(everyone, rank))
+                yield from tell(core, rank, call, result(everyone, rank))
         return result(everyone, core.rank)
     if core.rank:
-        yield from _tell(core, 0, call, None)
-        return (yield from _hear(core, call.root, call))
-    yield from _owe(core, call)
-    return (yield from _settle(core, call.root))
+        yield from tell(core, 0, call, None)
+        return (yield from hear(core, call.root, call))
+    yield from owe(core, call)
+    return (yield from settle_one(core, call.root))
 
 
 def _to_root(core: Core, call: Call, mine: Any, result: Result) -> Asking[Any]:
     """The root waits for all; the others go on at once."""
     if call.root == 0 and core.rank == 0:
-        return result((yield from _collect(core, call, mine)), 0)
+        return result((yield from collect(core, call, mine)), 0)
     if core.rank == call.root:
-        yield from _tell(core, 0, call, None)
+        yield from tell(core, 0, call, None)
         contributions = []
         for rank in range(core.size):
             if rank == core.rank:
                 contributions.append(mine)
             else:
-                contributions.append((yield from _hear(core, rank, call)))
+                contributions.append((yield from hear(core, rank, call)))
         return result(contributions, core.rank)
-    yield from _tell(core, call.root, call, mine)
+    yield from tell(core, call.root, call, mine)
     if core.rank == 0:
-        yield from _owe(core, call)
+        yield from owe(core, call)
     elif call.root:
-        yield from _tell(core, 0, call, None)
+        yield from tell(core, 0, call, None)
     return None
 
 
-def _collect(core: Core, call: Call, mine: Any) -> Asking[list[Any]]:
+def collect(core: Core, call: Call, mine: Any) -> Asking[list[Any]]:
     """At rank 0: what every rank gives, after whatever is owed."""
     yield from settle(core)
     contributions = [mine]
     for rank in range(1, core.size):
-        contributions.append((yield from _hear(core, rank, call)))
+        contributions.append((yield from hear(core, rank, call)))
     return contributions
 
 
 def _channel(core: Core, source: int, dest: int) -> str:
+    if core.sides is not None:
+        return f"{core.name}#{core.sides.label(source)}>{core.sides.label(dest)}"
     return f"{core.name}#{source}>{dest}"
 
 
-def _tell(core: Core, dest: int, call: Call, content: Any) -> Asking[None]:
+def tell(core: Core, dest: int, call: Call, content: Any) -> Asking[None]:
     message = (tuple(call), content)
     yield from exchange(Send(_channel(core, core.rank, dest), message, buffered=True))
 
 
-def _hear(core: Core, source: int, call: Call) -> Asking[Any]:
+def hear(core: Core, source: int, call: Call) -> Asking[Any]:
     (told, content), _ = yield from exchange(Recv(_channel(core, source, core.rank)))
     check(core, call, source, told)
     return content
 
 
-def _owe(core: Core, call: Call) -> Asking[None]:
+def owe(core: Core, call: Call) -> Asking[None]:
     """At rank 0: every rank will tell of this call; nobody waits for it now."""
     for rank in range(1, core.size):
         slot = yield from post(Recv(_channel(core, rank, 0)))
         core.owed.append(Owed(slot, rank, call))
 
 
-def _settle(core: Core, source: int) -> Asking[Any]:
+def settle_one(core: Core, source: int) -> Asking[Any]:
     """Look at what one rank owes; gives the content of its last message."""
     content = None
     for owed in [owed for owed in core.owed if owed.source == source]:
@@ -180,7 +201,7 @@ def _settle(core: Core, source: int) -> Asking[Any]:
 def settle(core: Core) -> Asking[None]:
     """Look at all that is owed."""
     for source in range(core.size):
-        yield from _settle(core, source)
+        yield from settle_one(core, source)
 
 
 def started(
@@ -194,6 +215,7 @@ def _started(
     core: Core, call: Call, mine: Any, result: Result, done: Callable[[Any], Any], text: str
 ) -> Asking[Request]:
     others = [rank for rank in range(core.size) if rank != core.rank]
+    gets = core.sides is None or core.rank in core.sides.getters(call.bare, call.root)
     slots = []
     for rank in others:
         slots.append((yield from post(Recv(_channel(core, rank, core.rank)))))
@@ -203,7 +225,7 @@ def _started(
         if rank not in needed:
             core.owed.append(Owed(slot, rank, call))
     for rank in others:
-        yield from _tell(core, rank, call, mine)
+        yield from tell(core, rank, call, mine)
 
     def finish(responses: list[Response]) -> tuple[Any, Status]:
         contributions: list[Any] = [None] * core.size
@@ -211,13 +233,15 @@ def _started(
         for rank, response in zip(needed, responses, strict=False):
             told, contributions[rank] = response.payload
             check(core, call, rank, told)
-        return done(result(contributions, core.rank)), Status()
+        return done(result(contributions, core.rank) if gets else None), Status()
 
     return Request.of(wanted, finish, text, [core.ranks[rank] for rank in needed])
 
 
 def _needed(core: Core, call: Call) -> list[int]:
     """Whose contributions a rank's result depends on."""
+    if core.sides is not None:
+        return list(core.sides.flows(call.bare, call.root, core.rank)[1])
     others = [rank for rank in range(core.size) if rank != core.rank]
     shape = call.shape.removeprefix("i")
     if shape in FROM_ROOT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from presage.mpi.rank import Who, named, names
 from presage.process.context import Context
 from presage.process.ops import Failed, Op, Send
 from presage.process.world import Post, ProcessWorld
@@ -14,7 +15,7 @@ def describe(op: Op, context: Context) -> str:
     return str(context.notes.get("call", type(op).__name__))
 
 
-def waits_for(context: Context) -> tuple[int, ...]:
+def waits_for(context: Context) -> tuple[Who, ...]:
     """The ranks that a rank waits for."""
     return tuple(context.notes.get("waits_for", ()))
 
@@ -28,10 +29,10 @@ def who_waits(world: ProcessWorld) -> str:
         at = member.live.at
         assert not isinstance(at, Failed)
         ranks = waits_for(member.live.context)
-        ended = [rank for rank in ranks if world.members[f"rank {rank}"].ended]
+        ended = [rank for rank in ranks if world.members[named(rank)].ended]
         told = f"{name} waits in {describe(at, member.live.context)}"  # type: ignore[arg-type]
-        told += f", for rank {', '.join(map(str, ranks))}" if ranks else ""
-        told += f"; rank {', '.join(map(str, ended))} has ended" if ended else ""
+        told += f", for {names(ranks)}" if ranks else ""
+        told += f"; {names(ended)} has ended" if ended else ""
         lines.append(told)
     return "\n".join(lines)
 

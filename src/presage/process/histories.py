@@ -315,9 +315,10 @@ class Histories:
             )
         child = self.names.of(op.name)
         how = Process(op.body, *op.args, daemon=op.daemon, host=op.host)
-        if not (_is_told_by_its_code(op.body) and self.payloads.can_number(op.args)):
+        told_by = _told_by(op.body)
+        if told_by is None or not self.payloads.can_number(op.args):
             return child, self._first(child, how), int(op.daemon)  # what it holds is not known
-        key = (child, op.body.__code__, self.payloads.number(op.args), op.daemon)
+        key = (child, told_by, self.payloads.number(op.args), op.daemon)
         if key not in self._begun:
             self._begun[key] = self._first(child, how)
         return child, self._begun[key], int(op.daemon)
@@ -334,8 +335,12 @@ class Histories:
         return self.names.of(name)
 
 
-def _is_told_by_its_code(body: Callable[..., Any]) -> bool:
-    """Whether a function is nothing but its code: it holds no variables, defaults or object."""
+def _told_by(body: Callable[..., Any]) -> Any:
+    """What a body is, if that is all: code without variables, defaults or object; or it says so."""
+    if getattr(body, "is_constant", False):
+        return body
     if not inspect.isfunction(body):
-        return False
-    return not (body.__closure__ or body.__defaults__ or body.__kwdefaults__)
+        return None
+    if body.__closure__ or body.__defaults__ or body.__kwdefaults__:
+        return None
+    return body.__code__

@@ -1,0 +1,128 @@
+"""The two groups of an intercommunicator, and who sends to whom in a collective call over both.
+
+For collective calls the groups are one: the members of the first, then those of the second, are
+numbered through. Of the root, those in its own group know only that it is one of them; MPI has them
+say `PROC_NULL`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from presage.mpi.mistakes import invalid
+from presage.mpi.rank import Core, Who
+from presage.mpi.status import PROC_NULL, ROOT
+
+NO_ROOT = -1
+ONE_OF_US = (-2, -3)  # the root is in the group of the caller: by group
+
+FROM_ROOT = ("bcast", "scatter")
+TO_ROOT = ("gather", "reduce")
+CROSSWISE = ("barrier", "allgather", "alltoall", "allreduce")
+
+
+class Sides(NamedTuple):
+    """Two groups numbered through."""
+
+    first: int  # how many are in the first group
+    size: int  # in both
+    titles: tuple[str, str]
+
+    def of(self, at: int) -> int:
+        """The group of a member."""
+        return int(at >= self.first)
+
+    def local(self, at: int) -> int:
+        """The number of a member in its own group."""
+        return at - self.first * self.of(at)
+
+    def label(self, at: int) -> str:
+        """What traces call a member: `0 of children`."""
+        return f"{self.local(at)} of {self.titles[self.of(at)]}"
+
+    def group(self, side: int) -> range:
+        return range(self.first) if side == 0 else range(self.first, self.size)
+
+    def other(self, at: int) -> range:
+        """The members of the other group."""
+        return self.group(1 - self.of(at))
+
+    def of_root(self, root: int) -> int:
+        """The group of the root."""
+        return ONE_OF_US.index(root) if root in ONE_OF_US else self.of(root)
+
+    def agree(self, root: int, at: int, other_root: int, other_at: int) -> bool:
+        """Whether what two members say of the root can both be true."""
+        if NO_ROOT in (root, other_root):
+            return root == other_root
+        if self.of_root(root) != self.of_root(other_root):
+            return False
+        if root >= 0 and other_root >= 0:
+            return root == other_root
+        return root != other_at and other_root != at
+
+    def told(self, root: int, at: int) -> str:
+        """The root as the member gave it."""
+        if root in ONE_OF_US:
+            return "MPI.PROC_NULL"
+        return "MPI.ROOT" if root == at else str(self.local(root))
+
+    def getters(self, kind: str, root: int) -> Sequence[int]:
+        """Who gets a result, as far as it is known to whoever knows this root."""
+        if kind in FROM_ROOT:
+            return self.group(1 - self.of_root(root))
+        if kind in TO_ROOT:
+            return (root,)
+        return range(self.size)
+
+    def flows(self, kind: str, root: int, at: int) -> tuple[Sequence[int], Sequence[int]]:
+        """Whom a member has something for, and whose contributions its result depends on."""
+        other = self.other(at)
+        if kind in CROSSWISE:
+            return other, other
+        if root == at:
+            return (other, ()) if kind in FROM_ROOT else ((), other)
+        if root in ONE_OF_US:
+            return (), ()
+        return ((), (root,)) if kind in FROM_ROOT else ((root,), ())
+
+
+def intercommunicator(
+    name: str, groups: tuple[Sequence[Who], Sequence[Who]], titles: tuple[str, str], at: int
+) -> Core:
+    """That of two groups, as the member with this number in both holds it."""
+    near, far = tuple(groups[0]), tuple(groups[1])
+    sides = Sides(len(near), len(near) + len(far), titles)
+    side = sides.of(at)
+    own, others = (near, far) if side == 0 else (far, near)
+    core = Core(name, own, sides.local(at))
+    core.whole = Core(name, near + far, at, sides=sides)
+    core.far = Core(name, others, 0)
+    core.reach = others
+    core.inbox = f"{titles[side]} of {name}/{core.rank}"
+    core.outbox = f"{titles[1 - side]} of {name}"
+    return core
+
+
+def claim(core: Core, root: int, call: str) -> int:
+    """What a member says of the root, as others are told of it."""
+    whole, far = both(core)
+    sides: Any = whole.sides
+    side = sides.of(whole.rank)
+    if root == ROOT:
+        return whole.rank
+    if root == PROC_NULL:
+        return ONE_OF_US[side]
+    if not 0 <= root < far.size:
+        raise invalid(
+            f"{call}: there is no rank {root} in the other group to be the root; it has {far.size}."
+            " In the group of the root, the root itself says MPI.ROOT, the others MPI.PROC_NULL"
+        )
+    return int(sides.group(1 - side)[root])
+
+
+def both(core: Core) -> tuple[Core, Core]:
+    """Both groups of an intercommunicator as one, and the other group."""
+    assert core.whole is not None and core.far is not None, "an intercommunicator"
+    return core.whole, core.far
