@@ -114,9 +114,9 @@ def _command(given: tuple[Any, Any, Any, Any], text: str) -> Command:
         raise invalid(f"{text}: all ranks run in one working directory, so info has no `wdir`")
     if not Path(name).is_file():
         raise invalid(
-            f"{text}: there is no script `{name}` in the working directory, `{Path.cwd()}`, where"
-            " it is looked for, also if it is beside the script that spawns it; run presage in the"
-            " folder of the script, or spawn it by its whole path"
+            f"{text}: there is no script `{name}` in the working directory, `{Path.cwd()}`; scripts"
+            " are looked for there alone, not beside the one that spawns them. Run presage in their"
+            " folder, or spawn them by their whole path"
         )
     return Command(Path(name), tuple(words), count)
 
