@@ -33,6 +33,35 @@ def random_script(seed):
     return text, ranks
 
 
+def random_family(seed):
+    """The same of a script that spawns itself, with messages between parents and children."""
+    random = Random(seed)
+    sizes = random.choice(((1, 1), (1, 2), (2, 1)))
+    bodies = [[[] for _ in range(size)] for size in sizes]
+    for number in range(random.randint(1, 3)):
+        side, tag = random.randint(0, 1), random.choice((0, 0, 1))
+        source, dest = random.randrange(sizes[side]), random.randrange(sizes[1 - side])
+        insert(random, bodies[side][source], put(random, number, dest, tag))
+        if random.random() < 0.95:
+            insert(random, bodies[1 - side][dest], get(random, source, tag))
+    root = "[MPI.ROOT, MPI.PROC_NULL][rank] if is_parent else 0"
+    for call in ("comm.barrier()", "comm.allreduce(2)", f"comm.bcast(1, root={root})"):
+        if random.random() < 0.2:
+            for body in (*bodies[0], *bodies[1]):
+                insert(random, body, call)
+    text = HEAD + "requests, got, comm = [], [], MPI.Comm.Get_parent()\n"
+    text += "is_parent = comm == MPI.COMM_NULL\nif is_parent:\n"
+    text += f"    comm = MPI.COMM_WORLD.Spawn(__file__, maxprocs={sizes[1]})\n"
+    for side, group in enumerate(bodies):
+        for rank, body in enumerate(group):
+            text += f"if rank == {rank} and is_parent == {side == 0}:\n"
+            text += indent("\n".join(body) or "pass", "    ") + "\n"
+    text += "got += MPI.Request.waitall(requests)\ncomm.Free()\n"
+    if random.random() < 0.4:
+        text += f"assert [n for n in got if n is not None][:1] != [{random.randint(0, 3)}]\n"
+    return text, sizes[0]
+
+
 def insert(random, body, call):
     body.insert(random.randint(0, len(body)), call)
 

@@ -2,7 +2,7 @@
 
 import pytest
 from mpi.explore import explore
-from mpi.random_scripts import random_script
+from mpi.random_scripts import random_family, random_script
 
 from presage import check
 from presage.mpi import script
@@ -14,9 +14,10 @@ CLAIMS = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
 
 @pytest.mark.parametrize("buffering", ["zero", "eager"])
 @pytest.mark.parametrize("first", range(0, SCRIPTS, 10))
-def test_the_same_is_found(first, buffering, tmp_path):
+@pytest.mark.parametrize("make", [random_script, random_family])
+def test_the_same_is_found(make, first, buffering, tmp_path):
     for seed in range(first, first + 10):
-        text, ranks = random_script(seed)
+        text, ranks = make(seed)
         path = tmp_path / f"random{seed}.py"
         path.write_text(text)
         plain = explore(path, ranks, buffering, beyond=True)
@@ -29,14 +30,16 @@ def test_the_same_is_found(first, buffering, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("buffering", ["zero", "eager"])
 @pytest.mark.parametrize("first", range(SCRIPTS, MANY, 10))
-def test_the_same_is_found_in_many(first, buffering, tmp_path):
-    test_the_same_is_found(first, buffering, tmp_path)
+@pytest.mark.parametrize("make", [random_script, random_family])
+def test_the_same_is_found_in_many(make, first, buffering, tmp_path):
+    test_the_same_is_found(make, first, buffering, tmp_path)
 
 
-def test_they_differ():
+@pytest.mark.parametrize("make", [random_script, random_family])
+def test_they_differ(make):
     """Some hold, some do not, in every way."""
     kinds = set()
     for seed in range(0, SCRIPTS, 4):
-        text, _ = random_script(seed)
+        text, _ = make(seed)
         kinds |= {word for word in ("iprobe", ".test()", "ANY_SOURCE", "barrier") if word in text}
     assert len(kinds) == 4
