@@ -4,9 +4,11 @@ launch        a script as a program of ranks; run, one plain run
 rank          what a rank knows
 mistakes      what scripts do wrong
 module        the module that scripts import; extras; environment, what a rank finds around it
-comm, cart    communicators; group
+comm, cart    communicators; group; intercomm, those of two groups; sides, who is where in them
+spawn         ranks that start others
 point         messages of objects; point_buffers of buffers; post, what both are made of
 gather_...    collective calls of objects and buffers; together, how they travel; results
+inter_...     the same between two groups; across, how they travel
 request       what is under way; persistent, many; hazards, buffers in use; message
 datatype, op, status, buffers, objects
 finish        the end of a rank; races, waiting: what reports say

@@ -6,7 +6,6 @@ other only, whatever the order in which several spawn.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -100,10 +99,15 @@ def _created(job: Job, commands: list[Command], text: str) -> Asking[None]:
         yield Create(str(job.members[at]), body, (at,))
 
 
+def _text(given: Any) -> str:
+    """A word of a command: text, bytes or a path."""
+    return given.decode() if isinstance(given, bytes) else str(given)
+
+
 def _command(given: tuple[Any, Any, Any, Any], text: str) -> Command:
     command, args, count, info = given
-    words = [os.fsdecode(each) for each in ([args] if isinstance(args, str) else args or ())]
-    name = os.fsdecode(command)
+    words = [_text(each) for each in ([args] if isinstance(args, str) else args or ())]
+    name = _text(command)
     if name == sys.executable or Path(name).name.startswith("python"):
         name = _script(name, words, text)
     elif not name.endswith(".py"):
