@@ -233,3 +233,9 @@ def test_modules_beside_a_child_are_its_own(tmp_path):
     )
     parents = "import helper\nother.barrier()\nassert helper.seen == []\nother.Free()\n"
     assert kinds(tmp_path, parents, child) == set()
+
+
+def test_parents_that_spawn_nothing_leave_others_waiting(tmp_path):
+    text = "comm.Spawn('nothing.py', root=1).recv()\n"
+    report = check_script(written(tmp_path, text), 2, keep_going=True, traces=None)
+    assert {each.kind for each in report.violations} == {"invalid-argument", "deadlock"}

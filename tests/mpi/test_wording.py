@@ -38,4 +38,14 @@ def test_where_a_message_is_looked_for():
     assert wording.source(Recv("world/1")) == "from any rank"
     assert wording.source(Probe("world/1", (0, 4))) == "from rank 0, tag 4"
     assert wording.source(Recv("world.0/1", (2, -1))) == "from rank 2 of world.0"
+
+
+def test_messages_between_two_groups_name_the_group():
+    sent = Send("children of spawn 1/2", None, (0, 3))
+    assert wording.to(sent) == "rank 2 of children of spawn 1, tag 3"
+    wanted = Recv("children of spawn 1/2", (0, -1))
+    assert wording.source(wanted) == "from rank 0 of parents of spawn 1"
+    assert wording.source(Recv("group 0 of world.1/0")) == "from any rank of group 1 of world.1"
+    call = Send("spawn 1#0 of parents>2 of children", None)
+    assert wording.to(call) == "rank 2 of children of spawn 1"
     assert wording.to(Send("world.0#0>2", None)) == "rank 2 of world.0"

@@ -12,13 +12,11 @@ from presage.mpi.handle import check_dest, check_tag
 from presage.mpi.inter_buffers import InterCollectives
 from presage.mpi.mistakes import MPIException, invalid
 from presage.mpi.rank import Core, Who, calling, here, named
-from presage.mpi.sides import Sides, both, intercommunicator
+from presage.mpi.sides import MADE, Sides, both, intercommunicator
 from presage.mpi.status import UNDEFINED
 from presage.mpi.together import Call, gathered
 from presage.process.context import Asking, blocking, exchange
 from presage.process.ops import Recv, Send
-
-TITLES = ("group 0", "group 1")
 
 
 class Intercomm(InterCollectives, Comm):
@@ -135,7 +133,7 @@ def create_intercomm(
     title, is_first, others = gathered(core, call, mine, results.of_root(leader))
     groups: tuple[Sequence[Who], Sequence[Who]] = (core.ranks, others)
     at = core.rank if is_first else len(others) + core.rank
-    made = intercommunicator(title, groups if is_first else groups[::-1], TITLES, at)
+    made = intercommunicator(title, groups if is_first else groups[::-1], MADE, at)
     return Intercomm._new(made, f"communicator of {name}")
 
 

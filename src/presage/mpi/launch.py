@@ -133,11 +133,15 @@ class Launcher:
         """The same each time it is asked for the same."""
         key = path, args, job, command
         if key not in self._bodies:
-            if path not in self._code:
-                self._code[path] = _compiled(path)
-            made = Script(path, self._code[path], args)
+            made = Script(path, self.code(path), args)
             self._bodies[key] = Body(made, job, self, command)
         return self._bodies[key]
+
+    def code(self, path: Path) -> CodeType:
+        """A script, compiled once."""
+        if path not in self._code:
+            self._code[path] = _compiled(path)
+        return self._code[path]
 
 
 class Body:

@@ -21,6 +21,17 @@ FROM_ROOT = ("bcast", "scatter")
 TO_ROOT = ("gather", "reduce")
 CROSSWISE = ("barrier", "allgather", "alltoall", "allreduce")
 
+SPAWNED = ("parents", "children")  # what the two groups are called
+MADE = ("group 0", "group 1")
+
+
+def senders(comm: str) -> str:
+    """Whose messages come to a mailbox of `comm`: of two groups, those of the other."""
+    for one, other in (SPAWNED, SPAWNED[::-1], MADE, MADE[::-1]):
+        if comm.startswith(f"{one} of "):
+            return other + comm.removeprefix(one)
+    return comm
+
 
 class Sides(NamedTuple):
     """Two groups numbered through."""

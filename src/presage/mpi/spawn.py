@@ -16,7 +16,7 @@ from presage.mpi import results
 from presage.mpi.intercomm import Intercomm
 from presage.mpi.mistakes import MPIException, invalid
 from presage.mpi.rank import Job, Rank, here, named
-from presage.mpi.sides import both, intercommunicator
+from presage.mpi.sides import SPAWNED, both, intercommunicator
 from presage.mpi.together import gathered
 from presage.process.context import Asking, blocking
 from presage.process.ops import Create
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from presage.mpi.comm import Intracomm
 
 APPNUM = 1  # the key of an attribute: which of several commands a rank runs
-TITLES = ("parents", "children")
 HARMLESS = ("-u", "-B", "-E", "-s")  # options of Python that make no difference here
 
 
@@ -77,8 +76,8 @@ def spawn(comm: Intracomm, given: Given) -> tuple[Intercomm, list[int]]:
     members = tuple(f"{label} rank {at}" for at in range(sum(counts)))
     job = Job(label, members, core.ranks)
     if commands:
-        blocking(_created(job, commands, text))
-    made = intercommunicator(label, (core.ranks, members), TITLES, core.rank)
+        blocking(_created(job, commands))
+    made = intercommunicator(label, (core.ranks, members), SPAWNED, core.rank)
     return Intercomm._new(made, f"communicator of {given.name}"), counts
 
 
@@ -87,14 +86,10 @@ def _label(rank: Rank) -> str:
     return told if rank.number == 0 else f"{told} (of {named(rank.number)})"
 
 
-def _created(job: Job, commands: list[Command], text: str) -> Asking[None]:
+def _created(job: Job, commands: list[Command]) -> Asking[None]:
     bodies = []
     for index, each in enumerate(commands):
-        try:
-            body = here().launcher.body(each.path, each.args, job, index)
-        except BadTarget as error:
-            raise invalid(f"{text}: {str(error).splitlines()[0]}") from error
-        bodies += [body] * each.ranks
+        bodies += [here().launcher.body(each.path, each.args, job, index)] * each.ranks
     for at, body in enumerate(bodies):
         yield Create(str(job.members[at]), body, (at,))
 
@@ -122,6 +117,10 @@ def _command(given: tuple[Any, Any, Any, Any], text: str) -> Command:
             " are looked for there alone, not beside the one that spawns them. Run presage in their"
             " folder, or spawn them by their whole path"
         )
+    try:
+        here().launcher.code(Path(name))
+    except BadTarget as error:
+        raise invalid(f"{text}: {str(error).splitlines()[0]}") from error
     return Command(Path(name), tuple(words), count)
 
 
@@ -146,7 +145,7 @@ def _refused(text: str, told: str) -> MPIException:
 def adopt(rank: Rank, job: Job, at: int, command: int) -> None:
     """A rank that was spawned learns of its parents."""
     parents = len(job.parents)
-    rank.parent = intercommunicator(job.label, (job.parents, job.members), TITLES, parents + at)
+    rank.parent = intercommunicator(job.label, (job.parents, job.members), SPAWNED, parents + at)
     rank.parent.title = "MPI_COMM_PARENT"
     rank.cores.append(both(rank.parent)[0])
     rank.world.attributes[APPNUM] = command

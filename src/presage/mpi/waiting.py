@@ -22,14 +22,14 @@ def waits_for(context: Context) -> tuple[Who, ...]:
 
 def who_waits(world: ProcessWorld) -> str:
     """A line for each rank that is not done: its call, and for whom it waits."""
-    lines = []
-    for name, member in world.members.items():
+    lines, members = [], world.members  # not there: a rank that was to be spawned, and was not
+    for name, member in members.items():
         if member.ended:
             continue
         at = member.live.at
         assert not isinstance(at, Failed)
         ranks = waits_for(member.live.context)
-        ended = [rank for rank in ranks if world.members[named(rank)].ended]
+        ended = [who for who in ranks if (known := members.get(named(who))) and known.ended]
         told = f"{name} waits in {describe(at, member.live.context)}"  # type: ignore[arg-type]
         told += f", for {names(ranks)}" if ranks else ""
         told += f"; {names(ended)} has ended" if ended else ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from presage.mpi.datatype import TYPES
 from presage.mpi.objects import OBJECT, PICKLE
+from presage.mpi.sides import senders
 from presage.mpi.waiting import unmatched as unmatched
 from presage.mpi.waiting import who_waits as who_waits
 from presage.process.ops import ANY, Probe, Recv, Send
@@ -49,7 +50,8 @@ def source(op: Recv | Probe) -> str:
         return f"from rank {ranks.partition('>')[0]}{_of(comm)}"
     rank, tag = op.want
     told = "from any rank" if rank == ANY else f"from rank {rank}"
-    return f"{told}{_of(op.mailbox.rpartition('/')[0])}{f', tag {tag}' if tag != ANY else ''}"
+    comm = senders(op.mailbox.rpartition("/")[0])
+    return f"{told}{_of(comm)}{f', tag {tag}' if tag != ANY else ''}"
 
 
 def _of(comm: str) -> str:
