@@ -29,7 +29,7 @@ def check(core: Core, mine: Call, source: int, theirs: Call) -> None:
     One's own does not do: who says `PROC_NULL` does not know the root.
     """
     sides = sides_of(core)
-    heard = core.heard.setdefault(mine.number, [(core.rank, mine)])
+    heard = sides.heard.setdefault(mine.number, [(core.rank, mine)])
     for at, other in heard:
         same_root = sides.agree(other.root, at, theirs.root, source)
         compare(core, (at, other), (source, theirs), same_root)
@@ -44,8 +44,9 @@ def gathered(core: Core, call: Call, mine: Any, result: Result) -> Asking[Any]:
         yield from tell(core, 0, call, mine)
         return (yield from hear(core, 0, call))
     contributions = yield from collect(core, call, mine)
-    said = [other.root for _, other in core.heard.pop(call.number)]
-    gets = sides_of(core).getters(call.bare, max(said))  # a number is more than no number
+    sides = sides_of(core)
+    said = [other.root for _, other in sides.heard.pop(call.number)]
+    gets = sides.getters(call.bare, max(said))  # a number is more than no number
     for rank in range(1, core.size):
         content = result(contributions, rank) if rank in gets else None
         yield from tell(core, rank, call, content)

@@ -43,7 +43,6 @@ class Core:
     grid: Any = None  # of a Cartesian one
     attributes: dict[int, Any] = field(default_factory=dict)
     sides: Sides | None = None  # of the two groups of an intercommunicator, taken together
-    heard: dict[int, list[Any]] = field(default_factory=dict)  # of its calls, by number
     whole: Core | None = None  # of an intercommunicator: both groups, for collective calls
     far: Core | None = None  # and the other group
     inbox: str = field(init=False)  # the mailbox of this member

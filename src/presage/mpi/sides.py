@@ -39,6 +39,7 @@ class Sides(NamedTuple):
     first: int  # how many are in the first group
     size: int  # in both
     titles: tuple[str, str]
+    heard: dict[int, list[Any]]  # what members said of each of their calls, by number
 
     def of(self, at: int) -> int:
         """The group of a member."""
@@ -104,7 +105,7 @@ def intercommunicator(
 ) -> Core:
     """That of two groups, as the member with this number in both holds it."""
     near, far = tuple(groups[0]), tuple(groups[1])
-    sides = Sides(len(near), len(near) + len(far), titles)
+    sides = Sides(len(near), len(near) + len(far), titles, {})
     side = sides.of(at)
     own, others = (near, far) if side == 0 else (far, near)
     core = Core(name, own, sides.local(at))
