@@ -30,6 +30,8 @@ def _complain(rank: Rank) -> None:
         raise MPIException(
             kind, f"{named(rank.number)} ends, and the request of {request.told} {why}"
         )
+    for window in rank.windows:
+        window.complain(rank.number)
     for what, place in rank.handles.values():
         raise MPIException(
             "leak", f"{named(rank.number)} ends, and the {what}, {place}, is not freed"

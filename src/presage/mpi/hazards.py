@@ -41,8 +41,8 @@ class Watched:
 
 
 def _refuse_overlap(new: Watched) -> None:
-    for request in here().requests:
-        for old in request.watched:
+    for holder in (*here().requests, *here().windows):
+        for old in holder.watched:
             if new.overlaps(old):
                 raise MPIException(
                     "local-concurrency",

@@ -14,6 +14,11 @@ CODES = {
     "collective-mismatch": 18,
     "local-concurrency": 1,
     "abort": 19,
+    "missing-epoch": 50,
+    "double-epoch": 50,
+    "open-epoch": 50,
+    "rma-range": 55,
+    "global-concurrency": 49,
 }
 CODE_OTHER = 16
 

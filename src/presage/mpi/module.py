@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from presage.mpi import cart, comm, extras, group, intercomm, spawn, status
+from presage.mpi import cart, comm, extras, group, intercomm, spawn, status, syncs, window
 from presage.mpi.buffers import BOTTOM, IN_PLACE
 from presage.mpi.datatype import TYPES, Datatype
 from presage.mpi.finish import finalize
@@ -37,6 +37,7 @@ CLASSES = {
     "Op": Op,
     "Datatype": Datatype,
     "Exception": MPIException,
+    "Win": window.Win,
 }
 
 CONSTANTS = {
@@ -137,6 +138,8 @@ def _build() -> dict[str, ModuleType]:
         **TYPES,
         **OPS,
         **extras.CODES,
+        **syncs.CONSTANTS,
+        **window.CONSTANTS,
         **_functions(),
     }
     mpi.__dict__.update(named, __getattr__=_missing, __package__="mpi4py")

@@ -9,7 +9,7 @@ from presage.mpi import post
 from presage.mpi.handle import Handle, check_dest, check_source, check_tag, peers
 from presage.mpi.message import MESSAGE_NO_PROC, Message
 from presage.mpi.objects import pack
-from presage.mpi.rank import Core, calling
+from presage.mpi.rank import Core, calling, here
 from presage.mpi.request import Request, at_once
 from presage.mpi.status import ANY_SOURCE, ANY_TAG, NULL_STATUS, PROC_NULL, Status, fill
 from presage.process.context import Asking, blocking, exchange, wait_any
@@ -65,6 +65,7 @@ class PointToPoint(Handle):
             fill(status, NULL_STATUS)
             return None
         response = blocking(_received(core, source, tag))
+        here().learned()
         value, known = post.finish_object(call)([response])
         fill(status, known)
         return value
@@ -111,6 +112,7 @@ class PointToPoint(Handle):
         calling("sendrecv", both, dest=dest, source=_any(source, "ANY_SOURCE"))
         payload = pack(sendobj)
         response = blocking(_swapped(core, dest, sendtag, payload, source, recvtag))
+        here().learned()
         value, known = post.finish_object(call)([response])
         fill(status, known if source != PROC_NULL else NULL_STATUS)
         return value
@@ -133,6 +135,7 @@ class PointToPoint(Handle):
         response = blocking(_looked(core, source, tag, waits))
         if response.choice == 0 and not waits:
             return False
+        here().learned()
         fill(status, post.status_of(response))
         return True
 
@@ -144,6 +147,7 @@ class PointToPoint(Handle):
             fill(status, NULL_STATUS)
             return MESSAGE_NO_PROC
         response = blocking(_received(core, source, tag))
+        here().learned()
         fill(status, post.status_of(response))
         return Message.of(response)
 
@@ -157,6 +161,7 @@ class PointToPoint(Handle):
         if blocking(_looked(core, source, tag, waits=False)).choice == 0:
             return None
         response = blocking(_received(core, source, tag))
+        here().learned()
         fill(status, post.status_of(response))
         return Message.of(response)
 

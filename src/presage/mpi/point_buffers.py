@@ -10,7 +10,7 @@ from presage.mpi.handle import peers
 from presage.mpi.hazards import use
 from presage.mpi.persistent import Prequest
 from presage.mpi.point import PointToPoint, received, sent, swapped
-from presage.mpi.rank import Core, calling
+from presage.mpi.rank import Core, calling, here
 from presage.mpi.request import Request, at_once
 from presage.mpi.status import ANY_SOURCE, ANY_TAG, NULL_STATUS, PROC_NULL, Status, fill
 from presage.process.context import blocking
@@ -52,6 +52,7 @@ class BufferedPointToPoint(PointToPoint):
             fill(status, NULL_STATUS)
             return
         response = blocking(received(core, source, tag))
+        here().learned()
         fill(status, post.finish_buffer(given, call)([response])[1])
 
     def _isend_buffer(self, name: str, buf: Any, dest: int, tag: int, mode: str) -> Request:
@@ -91,6 +92,7 @@ class BufferedPointToPoint(PointToPoint):
         use(out, call, writes=False)
         use(into, call, writes=True)
         response = blocking(swapped(core, dest, sendtag, out.read(), source, recvtag))
+        here().learned()
         if source == PROC_NULL:
             fill(status, NULL_STATUS)
         else:

@@ -87,6 +87,7 @@ class Rank:
     made: int = 0
     times_read: int = 0
     finalized: bool = False
+    windows: list[Any] = field(default_factory=list)  # that it has made and not freed
 
     def keep(self, what: str) -> int:
         """A handle that has to be freed; gives its number."""
@@ -96,6 +97,11 @@ class Rank:
 
     def drop(self, number: int) -> None:
         self.handles.pop(number, None)
+
+    def learned(self) -> None:
+        """It has got something from another rank: its windows show what there is now."""
+        for window in self.windows:
+            window.learned()
 
 
 class Job(NamedTuple):
@@ -172,12 +178,19 @@ def where() -> str:
     return _place(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
 
 
-def calling(name: str, waits_for: Iterable[Who] = (), **given: Any) -> str:
-    """Note which call of MPI the rank is in, and for which ranks it may wait; gives its text."""
+def calling(name: str, waits_for: Iterable[Who] = (), by: Any = None, **given: Any) -> str:
+    """Note which call of MPI the rank is in, and for which ranks it may wait; gives its text.
+
+    Windows are told of it, but for the one that is called.
+    """
     from presage.mpi.mistakes import MPIException
 
-    if here().finalized:
+    rank = here()
+    if rank.finalized:
         raise MPIException("invalid-argument", f"{name} is called after Finalize, at {where()}")
+    for window in rank.windows:
+        if window is not by:
+            window.between()
     told = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
     text = f"{name}({told}) at {where()}"
     notes = current().notes

@@ -147,6 +147,7 @@ class Request:
         assert self._finish is not None
         for each in self._watched:
             each.check()
+        here().learned()
         return self._finish(self._responses)
 
     def _ended(self) -> None:

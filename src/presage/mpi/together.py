@@ -86,7 +86,9 @@ def compare(core: Core, one: tuple[int, Call], other: tuple[int, Call], same_roo
 
 def gathered(core: Core, call: Call, mine: Any, result: Result) -> Any:
     """A blocking call: give one's contribution, and get one's result."""
-    return blocking(_blocking(core, _numbered(core, call), mine, result))
+    got = blocking(_blocking(core, _numbered(core, call), mine, result))
+    here().learned()
+    return got
 
 
 def _numbered(core: Core, call: Call) -> Call:
