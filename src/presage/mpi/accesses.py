@@ -28,8 +28,7 @@ class Accessed:
     def __init__(self) -> None:
         self._held: Memory | None = None
         self._handle = 0
-        self._units: tuple[int, ...] = ()
-        self._made = 0  # accesses so far
+        self._begun = 0  # accesses so far
         self._epochs: dict[int, Epoch] = {}  # by target
         self._fence: str | None = None  # the call that opened a fence's epoch
         self._fenced: list[tuple[int, Pending]] = []  # with their targets
@@ -86,11 +85,10 @@ class Accessed:
         if compare is not None:
             _same(buffer(compare, call), given, call, "what is compared")
             other = buffer(compare, call).read()[2]
-        made = Access(
-            kind, memory.core.rank, self._made, runs, given.sign, data, op.name if op else "", other
-        )
-        here().places[memory.core.name, here().number, self._made] = where()
-        self._made += 1
+        told = op.name if op else ""
+        made = Access(kind, memory.core.rank, self._begun, runs, given.sign, data, told, other)
+        here().places[memory.box(made.origin), here().number, self._begun] = where()
+        self._begun += 1
         pending = Pending(made, call, result, watched)
         if epoch is None:
             self._fenced.append((rank, pending))
@@ -98,9 +96,7 @@ class Accessed:
             epoch.add(pending, memory)
         return pending
 
-    def _runs(
-        self, memory: Memory, rank: int, target: Any, given: Buffer, call: str
-    ) -> kinds.Runs:
+    def _runs(self, memory: Memory, rank: int, target: Any, given: Buffer, call: str) -> kinds.Runs:
         """The bytes of the target that are meant."""
         disp, count, datatype = _target(target, given, call)
         datatype.check(call)
@@ -112,10 +108,9 @@ class Accessed:
         if count * len(datatype.offsets) != given.elements:
             raise MPIException(
                 "count-mismatch",
-                f"{call}: {given.elements} elements, at the target"
-                f" {count * len(datatype.offsets)}",
+                f"{call}: {given.elements} elements, at the target {count * len(datatype.offsets)}",
             )
-        runs = runs_of(disp * self._units[rank], count, datatype)
+        runs = runs_of(disp * memory.units[rank], count, datatype)
         size = memory.sizes[rank]
         beyond = [(at, n) for at, n in runs if at < 0 or at + n > size]
         if beyond:
@@ -133,9 +128,7 @@ class Accessed:
     def Get(self, origin: Any, target_rank: int, target: Any = None) -> None:
         self._access(kinds.GET, target_rank, target, into=origin)
 
-    def Accumulate(
-        self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM
-    ) -> None:
+    def Accumulate(self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM) -> None:
         self._access(kinds.ACCUMULATE, target_rank, target, out=origin, op=op)
 
     def Get_accumulate(
@@ -194,9 +187,7 @@ class Accessed:
         self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = SUM
     ) -> Request:
         kind, name = kinds.GET_ACCUMULATE, "Rget_accumulate"
-        made = self._access(
-            kind, target_rank, target, out=origin, into=result, op=op, name=name
-        )
+        made = self._access(kind, target_rank, target, out=origin, into=result, op=op, name=name)
         return self._requested(name, made)
 
 
@@ -208,7 +199,7 @@ def _target(target: Any, given: Buffer, call: str) -> tuple[int, int, Datatype]:
         return int(target), given.count, given.datatype
     if not 1 <= len(target) <= 3:
         raise invalid(f"{call}: {target!r} is no target; give (displacement, count, TYPE)")
-    disp, count, datatype = (*target, *(None,) * (3 - len(target)))
+    disp, count, datatype = [*target, None, None][:3]
     if isinstance(datatype, str):
         datatype = by_letter(datatype)
     datatype = given.datatype if datatype is None else datatype

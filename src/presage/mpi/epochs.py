@@ -73,9 +73,7 @@ class Epoch:
         waiting = [each for each in self.accesses if each.got is None]
         if waiting and self.kind == EXCLUSIVE:
             accesses, calls = [each.access for each in waiting], [each.call for each in waiting]
-            for each, got in zip(
-                waiting, memory.alone(self.target, accesses, calls), strict=True
-            ):
+            for each, got in zip(waiting, memory.alone(self.target, accesses, calls), strict=True):
                 each.got = got
         else:
             for each in waiting:
@@ -99,9 +97,10 @@ class Epoch:
         own = self.target == memory.core.rank
         if self.kind in (EXCLUSIVE, SHARED):
             self.take_lock(memory)
+        touched = bool(self.accesses)
         self.flush(memory)
         if own:
-            memory.exchange()
+            memory.exchange() if touched else memory.publish()
         if self.is_locking and self.held:
             memory.unlock(self.target, self.kind == EXCLUSIVE)
 

@@ -34,8 +34,12 @@ def _complain(rank: Rank) -> None:
         window.complain(rank.number)
     for what, place in rank.handles.values():
         raise MPIException(
-            "leak", f"{named(rank.number)} ends, and the {what}, {place}, is not freed"
+            "leak", f"{named(rank.number)} ends, and the {what}, {place}, is not {_ended(what)}"
         )
+
+
+def _ended(what: str) -> str:
+    return "closed" if what.startswith("file ") else "freed"
 
 
 def _left_open(request: Request) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from presage.errors import BadTarget, explain
 from presage.model.source import place
 from presage.mpi import wording
 from presage.mpi.environment import Environment
+from presage.mpi.fileserver import KEEPER, Keeper
 from presage.mpi.finish import finalize
 from presage.mpi.mistakes import MPIException
 from presage.mpi.races import refined
@@ -63,11 +64,13 @@ def script(
     buffering: str = "zero",
     *,
     strict: bool = True,
+    to_disk: bool = False,
 ) -> Program:
     """The program of `ranks` processes that run the script.
 
     `buffering`: whether a standard send waits for its receive (`zero`) or never does (`eager`).
     `strict`: whether requests and handles that are left open at the end are reported.
+    `to_disk`: whether files that are written through MPI are written, as in a plain run.
     """
     if ranks < 1 or buffering not in BUFFERINGS:
         raise BadTarget(
@@ -78,9 +81,11 @@ def script(
             )
         )
     file = Path(path)
-    launcher = Launcher(buffering == "eager", strict)
+    launcher = Launcher(buffering == "eager", strict, _mentions(file, b"File"))
     body = launcher.body(file, tuple(args), Job.first(ranks))
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
+    if launcher.has_files:
+        processes[KEEPER] = Process(Keeper(to_disk), daemon=True)
     program = Program(processes, name=file.stem, leftovers=strict)
     program.wording = wording
     program.refine = partial(refined, program)
@@ -98,7 +103,8 @@ def _compiled(path: Path) -> CodeType:
                 "give the path of an mpi4py script",
             )
         ) from error
-    if _mentions_numpy(path) and importlib.util.find_spec("numpy") is not None:
+    # A script that is spawned may need it, too.
+    if _mentions(path, b"numpy", b".Spawn") and importlib.util.find_spec("numpy") is not None:
         importlib.import_module("numpy")  # before its chance is taken under control
     try:
         return compile(source, str(path), "exec", dont_inherit=True)
@@ -112,19 +118,20 @@ def _compiled(path: Path) -> CodeType:
         ) from error
 
 
-def _mentions_numpy(path: Path) -> bool:
-    """Whether the script, or a module beside it, may import NumPy, or spawn a script that may."""
+def _mentions(path: Path, *words: bytes) -> bool:
+    """Whether the script, or a module beside it, has a word: may import NumPy, may open files."""
     beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
     sources = (file.read_bytes() for file in {path, *beside} if file.is_file())
-    return any(b"numpy" in source or b".Spawn" in source for source in sources)
+    return any(word in source for source in sources for word in words)
 
 
 class Launcher:
     """What the ranks of a program run, and what they have in common; those spawned later, too."""
 
-    def __init__(self, eager: bool, strict: bool) -> None:
+    def __init__(self, eager: bool, strict: bool, has_files: bool) -> None:
         self.eager = eager
         self.strict = strict
+        self.has_files = has_files  # whether somebody holds files
         self.places: Places = {}
         self._code: dict[Path, CodeType] = {}
         self._bodies: dict[Any, Body] = {}

@@ -1,8 +1,10 @@
 """The memory that a rank shows in a window, and the locks on it: what is kept in mailboxes.
 
-For each rank there is one message that holds the content of its memory; whoever accesses it takes
-the message, and puts it back changed. A lock is made of permits, one for each rank: a shared lock
-takes one's own, an exclusive one takes them all, in order. So shared locks do not meet each other.
+The memory of a rank is a few blocks, and for each there is one message that holds its content;
+whoever accesses it takes the message, and puts it back changed. Accesses to different blocks do not
+meet, so that a search need not try them in both orders. A lock is made of permits, one for each
+rank: a shared lock takes one's own, an exclusive one takes them all, in order. So shared locks do
+not meet each other either.
 
 Together with the content travel the accesses made under shared locks, to see which of them meet. An
 access is complete when its rank says so, in a mailbox where it leaves a message for each *phase*:
@@ -15,16 +17,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from presage.mpi.access import STORE, Access, Runs, changed_runs, clash, perform, read, write
+from presage.mpi.access import (
+    STORE,
+    Access,
+    Runs,
+    changed_runs,
+    clash,
+    overlap,
+    perform,
+    read,
+    write,
+)
 from presage.mpi.mistakes import MPIException
 from presage.mpi.rank import Core, here
-from presage.process.context import blocking, exchange
+from presage.process.context import Asking, blocking, exchange
 from presage.process.ops import Probe, Recv, Response, Send
 
 T = TypeVar("T")
 Logged = tuple[int, tuple[Any, ...]]  # phase, access
-State = tuple[bytes, tuple[Logged, ...]]  # content, and accesses that may not be complete
+# Of all blocks in use: the content, the rest of the memory being left out, and accesses that may
+# not be complete.
+State = tuple[bytearray, tuple[Logged, ...]]
 
+BLOCKS_MAX = 8
+LEAST = 4  # bytes of a block; where displacements are in bytes, twice as many
 CLASH = "global-concurrency"
 
 
@@ -34,14 +50,27 @@ class Memory:
 
     core: Core
     view: memoryview  # its own, where the script loads and stores
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # of each rank's
+    units: tuple[int, ...]  # bytes of a displacement there
     known: bytes = b""  # what its own was when last exchanged
     stored: list[Access] = field(default_factory=list)  # by the script, since the last fence
     phases: dict[int, int] = field(default_factory=dict)  # by target
     logged: set[int] = field(default_factory=set)  # targets with accesses of this phase
 
-    def box(self, target: int) -> str:
-        return f"{self.core.name}@{target}"
+    def box(self, target: int, block: int = 0) -> str:
+        return f"{self.core.name}@{target}:{block}"
+
+    def blocks(self, target: int) -> range:
+        """Where blocks begin."""
+        size, unit = self.sizes[target], self.units[target]
+        least = unit if unit >= LEAST else 2 * LEAST
+        step = max(least, -(-size // BLOCKS_MAX))
+        return range(0, size, -(-step // least) * least)
+
+    def touched(self, target: int, runs: Runs) -> list[int]:
+        """The blocks that have some of these bytes."""
+        blocks = self.blocks(target)
+        return [at for at in blocks if overlap(runs, ((at, blocks.step),))]
 
     def permit(self, target: int, origin: int) -> str:
         return f"{self.core.name}@{target}!{origin}"
@@ -55,14 +84,17 @@ class Memory:
         """At the beginning: the content of its own memory, and the permits for it."""
         me = self.core.rank
         self.known = bytes(self.view)
-        leave(self.box(me), (self.known, ()))
+        blocks = self.blocks(me)
+        for at in blocks:
+            leave(self.box(me, at), (self.known[at : at + blocks.step], ()))
         for origin in range(self.core.size):
             leave(self.permit(me, origin), "lock")
 
     def clear_away(self) -> None:
         """At the end, when nobody will look there any more."""
         me = self.core.rank
-        take(self.box(me))
+        for at in self.blocks(me):
+            take(self.box(me, at))
         for origin in range(self.core.size):
             take(self.permit(me, origin))
         for target, phase in self.phases.items():
@@ -83,11 +115,18 @@ class Memory:
         """Accesses under an exclusive lock, all at once: nobody else can see the difference."""
 
         def change(state: State) -> tuple[State, list[bytes]]:
-            memory = bytearray(state[0])
+            memory = state[0]
             got = [perform(memory, each, call) for each, call in zip(accesses, calls, strict=True)]
-            return (bytes(memory), ()), got
+            return (memory, ()), got
 
-        return self._change(target, change)
+        runs = tuple(run for each in accesses for run in each.runs)
+        if any(each.writes for each in accesses):
+            return self._change(target, runs, change)
+        memory = bytearray(self.sizes[target])
+        for at in self.touched(target, runs):
+            data = look(self.box(target, at), waits=True).payload[0]
+            memory[at : at + len(data)] = data
+        return change((memory, ()))[1]
 
     def among_others(self, target: int, access: Access, call: str) -> bytes:
         """One access that those of others may meet."""
@@ -95,14 +134,13 @@ class Memory:
         self.logged.add(target)
 
         def change(state: State) -> tuple[State, tuple[bytes, Access | None]]:
-            content, log = state
+            memory, log = state
             log = tuple(each for each in log if each[1][1] != access.origin or each[0] == phase)
             log, other = self._met(target, access, log)
-            memory = bytearray(content)
             got = perform(memory, access, call)
-            return (bytes(memory), (*log, (phase, tuple(access.brief)))), (got, other)
+            return (memory, (*log, (phase, tuple(access.brief)))), (got, other)
 
-        got, other = self._change(target, change)
+        got, other = self._change(target, access.runs, change)
         if other is not None:
             raise self.clashed(target, other, access)
         return got
@@ -132,13 +170,13 @@ class Memory:
     def clashed(self, target: int, one: Access, two: Access) -> MPIException:
         told = f"{self.told(one)} and {self.told(two)}"
         where = f"the same memory of rank {self.core.ranks[target]}"
-        return MPIException(CLASH, f"{told} access {where}, and neither is complete before")
+        return MPIException(CLASH, f"{told} access {where}, neither after the other is complete")
 
     def told(self, access: Access) -> str:
         rank = self.core.ranks[access.origin]
         if access.kind == STORE:
             return f"a store of rank {rank} in its own memory"
-        place = here().places.get((self.core.name, rank, access.number), "another place")
+        place = here().places.get((self.box(access.origin), rank, access.number), "another place")
         return f"{access.kind} of rank {rank} at {place}"
 
     # The rank's own memory: what the script loads and stores there.
@@ -149,17 +187,16 @@ class Memory:
         if not self.sizes[me]:
             return
         runs = self._stores()
-        if not runs:
-            self._show(look(self.box(me), waits=True).payload[0])
-            return
-        data = read(bytes(self.view), runs)
+        if runs:
+            data = read(bytes(self.view), runs)
 
-        def change(state: State) -> tuple[State, bytes]:
-            memory = bytearray(state[0])
-            write(memory, runs, data)
-            return (bytes(memory), state[1]), bytes(memory)
+            def change(state: State) -> tuple[State, None]:
+                write(state[0], runs, data)
+                return state, None
 
-        self._show(self._change(me, change))
+            self._change(me, runs, change)
+        seen = [look(self.box(me, at), waits=True).payload[0] for at in self.blocks(me)]
+        self._show(b"".join(seen))
 
     def publish(self) -> None:
         """Show others what the script has stored, if it has."""
@@ -170,11 +207,12 @@ class Memory:
         """Change its own memory, when no lock can be held."""
 
         def changed(state: State) -> tuple[State, tuple[bytes, T]]:
-            memory = bytearray(state[0])
+            memory = state[0]
             got = change(memory)
-            return (bytes(memory), ()), (bytes(memory), got)
+            return (memory, ()), (bytes(memory), got)
 
-        content, got = self._change(self.core.rank, changed)
+        me = self.core.rank
+        content, got = self._change(me, ((0, self.sizes[me]),), changed)
         self._show(content)
         return got
 
@@ -190,13 +228,20 @@ class Memory:
         if bytes(self.view) != content:
             self.view[:] = content
 
-    def _change(self, target: int, change: Callable[[State], tuple[State, T]]) -> T:
-        """Take the content, and put it back."""
-        state = take(self.box(target))
+    def _change(self, target: int, runs: Runs, change: Callable[[State], tuple[State, T]]) -> T:
+        """Take the blocks that have these bytes, and put them back, even if something fails."""
+        step, used = self.blocks(target).step, self.touched(target, runs)
+        memory = bytearray(self.sizes[target])
+        log: tuple[Logged, ...] = ()
+        for at in used:
+            memory[at : at + step], more = take(self.box(target, at))
+            log += tuple(each for each in more if each not in log)
         try:
-            state, got = change(state)
+            (memory, log), got = change((memory, log))
         finally:
-            leave(self.box(target), state)
+            for at in used:
+                own = tuple(each for each in log if overlap(each[1][3], ((at, step),)))
+                leave(self.box(target, at), (bytes(memory[at : at + step]), own))
         return got
 
 
@@ -212,5 +257,5 @@ def look(mailbox: str, want: tuple[int, int] = (-1, -1), waits: bool = False) ->
     return blocking(_look(Probe(mailbox, want, waits)))
 
 
-def _look(op: Probe) -> Any:
+def _look(op: Probe) -> Asking[Response]:
     return (yield op)

@@ -14,6 +14,7 @@ CODES = {
     "collective-mismatch": 18,
     "local-concurrency": 1,
     "abort": 19,
+    "file-error": 32,
     "missing-epoch": 50,
     "double-epoch": 50,
     "open-epoch": 50,

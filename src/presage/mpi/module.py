@@ -8,7 +8,19 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from presage.mpi import cart, comm, extras, group, intercomm, spawn, status, syncs, window
+from presage.mpi import (
+    cart,
+    comm,
+    dtlib,
+    extras,
+    files,
+    group,
+    intercomm,
+    spawn,
+    status,
+    syncs,
+    window,
+)
 from presage.mpi.buffers import BOTTOM, IN_PLACE
 from presage.mpi.datatype import TYPES, Datatype
 from presage.mpi.finish import finalize
@@ -38,6 +50,7 @@ CLASSES = {
     "Datatype": Datatype,
     "Exception": MPIException,
     "Win": window.Win,
+    "File": files.File,
 }
 
 CONSTANTS = {
@@ -132,6 +145,7 @@ def _missing(name: str) -> NoReturn:
 def _build() -> dict[str, ModuleType]:
     package, mpi = ModuleType("mpi4py"), ModuleType("mpi4py.MPI")
     util, pkl5 = ModuleType("mpi4py.util"), ModuleType("mpi4py.util.pkl5")
+    types = ModuleType("mpi4py.util.dtlib")
     named: dict[str, Any] = {
         **CLASSES,
         **CONSTANTS,
@@ -140,6 +154,7 @@ def _build() -> dict[str, ModuleType]:
         **extras.CODES,
         **syncs.CONSTANTS,
         **window.CONSTANTS,
+        **files.CONSTANTS,
         **_functions(),
     }
     mpi.__dict__.update(named, __getattr__=_missing, __package__="mpi4py")
@@ -151,8 +166,9 @@ def _build() -> dict[str, ModuleType]:
     # Large messages are no different here.
     pkl5.__dict__.update(Comm=comm.Comm, Intracomm=comm.Intracomm, Request=Request)
     pkl5.__dict__.update(Intercomm=intercomm.Intercomm)
-    util.__dict__.update(pkl5=pkl5, __path__=[])
-    return {"mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.util": util, "mpi4py.util.pkl5": pkl5}
+    types.__dict__.update(dtlib.FUNCTIONS)
+    util.__dict__.update(pkl5=pkl5, dtlib=types, __path__=[])
+    return {each.__name__: each for each in (package, mpi, util, pkl5, types)}
 
 
 MODULES = _build()

@@ -88,6 +88,7 @@ class Rank:
     times_read: int = 0
     finalized: bool = False
     windows: list[Any] = field(default_factory=list)  # that it has made and not freed
+    files: set[str] = field(default_factory=set)  # whose processes were asked for
 
     def keep(self, what: str) -> int:
         """A handle that has to be freed; gives its number."""

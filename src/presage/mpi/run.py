@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ def mpirun(
     path: str | Path, ranks: int, args: Sequence[str] = (), *, tagged: bool = False
 ) -> Outcome:
     """Run a script once, as fast as it goes; what it prints is printed."""
-    program = script(path, ranks, args, "eager", strict=False)
+    program = script(path, ranks, args, "eager", strict=False, to_disk=True)
     before = sys.stdout
     out = Tagged(sys.stdout) if tagged else None
     try:
@@ -80,8 +81,8 @@ def mpirun(
 def play(program: Program) -> Outcome:
     """Take steps until there are none, or something fails."""
     world = ProcessWorld(program)
-    clocks = dict.fromkeys(world.members, 0.0)
-    now, could = 0.0, set(clocks)
+    clocks: defaultdict[str, float] = defaultdict(float)  # processes may be created
+    now, could = 0.0, set(world.members)
     while True:
         for member in world.members.values():
             if member.failed is not None:

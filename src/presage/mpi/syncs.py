@@ -17,6 +17,7 @@ from presage.mpi.rank import calling
 from presage.mpi.together import Call, gathered, note
 from presage.process.context import blocking
 
+FENCE = Call("Fence")
 LOCK_EXCLUSIVE, LOCK_SHARED = 234, 235
 NOCHECK, NOSTORE, NOPUT, NOPRECEDE, NOSUCCEED = (1 << bit for bit in range(10, 15))
 
@@ -91,10 +92,11 @@ class Synchronised(Accessed):
         held.publish()
         size = held.core.size
         mine = [[tuple(p.access) for t, p in self._fenced if t == rank] for rank in range(size)]
-        said = gathered(held.core, Call("Fence"), mine, results.everything)
+        said = gathered(held.core, FENCE, mine, results.everything, learns=False)
         if any(part for each in said for part in each):
             answers = _fenced(held, [each[held.core.rank] for each in said])
-            self._take_answers(gathered(held.core, Call("Fence"), answers, results.crosswise))
+            got = gathered(held.core, FENCE, answers, results.crosswise, learns=False)
+            self._take_answers(got)
         else:
             held.exchange()
         held.stored.clear()
@@ -167,7 +169,9 @@ class Synchronised(Accessed):
             epoch.close(held)
         self._epochs, self._all = {}, None
 
-    def _flush(self, name: str, ranks: Iterable[int] | None, everywhere: bool, **given: int) -> None:
+    def _flush(
+        self, name: str, ranks: Iterable[int] | None, everywhere: bool, **given: int
+    ) -> None:
         held = self._memory(name)
         call = _note(held, self, name, **given)
         for rank in [*self._epochs] if ranks is None else ranks:

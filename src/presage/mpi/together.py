@@ -84,11 +84,27 @@ def compare(core: Core, one: tuple[int, Call], other: tuple[int, Call], same_roo
     raise MPIException(kind, f"{mine.told(core, one[0])}, but {theirs.told(core, other[0])}")
 
 
-def gathered(core: Core, call: Call, mine: Any, result: Result) -> Any:
-    """A blocking call: give one's contribution, and get one's result."""
+def gathered(core: Core, call: Call, mine: Any, result: Result, learns: bool = True) -> Any:
+    """A blocking call: give one's contribution, and get one's result.
+
+    `learns`: whether windows are to show what there is then.
+    """
     got = blocking(_blocking(core, _numbered(core, call), mine, result))
-    here().learned()
+    if learns:
+        here().learned()
     return got
+
+
+def announced(core: Core, call: Call) -> None:
+    """A call whose result depends on nobody else: all must make it, and nobody waits."""
+    blocking(_announced(core, _numbered(core, call)))
+
+
+def _announced(core: Core, call: Call) -> Asking[None]:
+    if core.rank:
+        yield from _tell(core, 0, call, None)
+    else:
+        yield from _owe(core, call)
 
 
 def _numbered(core: Core, call: Call) -> Call:

@@ -24,7 +24,7 @@ def who_waits(world: ProcessWorld) -> str:
     """A line for each rank that is not done: its call, and for whom it waits."""
     lines, members = [], world.members  # not there: a rank that was to be spawned, and was not
     for name, member in members.items():
-        if member.ended:
+        if member.ended or member.daemon:
             continue
         at = member.live.at
         assert not isinstance(at, Failed)
@@ -47,7 +47,16 @@ def _unmatched(post: Post) -> str:
     if "#" in post.op.mailbox:
         where = post.op.mailbox.partition("#")[0]
         return f"{post.owner} made a collective call on {where} that others did not make"
+    if "@" in post.op.mailbox:
+        where = post.op.mailbox.partition("@")[0]
+        return f"{post.owner} left `{_word(post)}` in window {where}: nobody has waited for it"
     if isinstance(post.op, Send):
         tag = post.op.key[1]
         return f"{post.owner} sent a message with tag {tag} to rank {dest} of {where}: not received"
     return f"{post.owner} asked for a message on {where}: none came"
+
+
+def _word(post: Post) -> str:
+    """What was posted in a window: `post`, `complete`."""
+    payload = post.op.payload if isinstance(post.op, Send) else None
+    return payload if isinstance(payload, str) else "memory"

@@ -89,8 +89,8 @@ class Win(Synchronised):
         here().cores.append(own)
         win = cls()
         win._flavor = flavor
-        win._units = tuple(each[1] for each in said)
-        win._held = Memory(own, view, tuple(each[0] for each in said))
+        sizes, units = zip(*said, strict=True)
+        win._held = Memory(own, view, tuple(sizes), tuple(units))
         win._handle = here().keep(f"window of {name}")
         win._held.lay_out()
         here().windows.append(win)
@@ -102,7 +102,7 @@ class Win(Synchronised):
         call = note(held.core, "Win.Free")
         self._check_closed(call, ends=True)
         held.publish()
-        gathered(held.core, Call("Win.Free"), None, results.nothing)
+        gathered(held.core, Call("Win.Free"), None, results.nothing, learns=False)
         held.clear_away()
         held.core.freed = True
         here().drop(self._handle)
@@ -132,7 +132,7 @@ class Win(Synchronised):
         known = {
             WIN_BASE: lambda: get_address(held.view) if held.view else 0,
             WIN_SIZE: lambda: len(held.view),
-            WIN_DISP_UNIT: lambda: self._units[held.core.rank],
+            WIN_DISP_UNIT: lambda: held.units[held.core.rank],
             WIN_CREATE_FLAVOR: lambda: self._flavor,
             WIN_MODEL: lambda: UNIFIED,
         }

@@ -347,10 +347,14 @@ class ProcessWorld:
         """Whether every process has ended, daemons aside."""
         return all(member.ended or member.daemon for member in self.members.values())
 
-    def leftovers(self) -> list[Post]:
-        """What was posted and never matched."""
+    def unmatched(self) -> list[Post]:
+        """What was posted and is not matched."""
         boxes = self.mailboxes.values()
         return [post for box in boxes for post in (*box.offers, *box.requests)]
+
+    def leftovers(self) -> list[Post]:
+        """What was posted and never matched, by processes that have ended: others may wait on."""
+        return [post for post in self.unmatched() if self.members[post.owner].ended]
 
     @property
     def fingerprint(self) -> int:

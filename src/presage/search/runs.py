@@ -224,7 +224,7 @@ def expected(world: ProcessWorld, step: Choice) -> Taken:
         response = Response(int(world.seen(op.mailbox, op.want) is not None))
     if isinstance(op, Cancel):
         post = member.posts[op.slot]
-        response = Response(int(any(post is each for each in world.leftovers())))
+        response = Response(int(any(post is each for each in world.unmatched())))
     return Taken(step.process, op, response, 1)
 
 
