@@ -2,7 +2,8 @@
 
 A state is restored by running the program again. Steps that commute with all others are taken at
 once: a wait for one communication that is complete; and, in scripts that never test or probe, the
-receives of a rank and the messages of collective calls, which have one sender and one receiver.
+receives of a rank and the messages of collective calls and from files, which have one sender and
+one receiver, and what is put back into a window.
 """
 
 from dataclasses import dataclass, field
@@ -83,7 +84,10 @@ def commutes(world, step, looks):
         return len(op.slots) == 1 and op.timeout is None
     if looks:
         return False
-    return isinstance(op, Recv) or (isinstance(op, Send) and "#" in op.mailbox)
+    if isinstance(op, Send):  # of what a window is made of, one at a time is in its mailbox
+        one_receiver = "#" in op.mailbox or (">" in op.mailbox and op.mailbox.startswith("file:"))
+        return one_receiver or ("@" in op.mailbox and not set("~-") & set(op.mailbox))
+    return isinstance(op, Recv) and "@" not in op.mailbox
 
 
 def verdict(path, ranks, args=()):

@@ -25,6 +25,12 @@ LEAST = {
     "leak": 12,
     "local-concurrency": 10,
     "invalid-argument": 40,
+    "missing-epoch": 7,
+    "double-epoch": 10,
+    "open-epoch": 3,
+    "rma-range": 3,
+    "global-concurrency": 11,
+    "file-misuse": 7,
 }
 
 

@@ -10,7 +10,10 @@ point         messages of objects; point_buffers of buffers; post, what both are
 gather_...    collective calls of objects and buffers; together, how they travel; results
 inter_...     the same between two groups; across, how they travel
 request       what is under way; persistent, many; hazards, buffers in use; message
-datatype, op, status, buffers, objects
+window        memory that others access: accesses, syncs (fences, locks); epochs, when accesses are
+              made; memory, what is kept in mailboxes; access, what one does
+files         transfers, reading and writing; views; fileserver, the processes that hold files
+datatype, op, status, buffers, objects, dtlib
 finish        the end of a rank; races, waiting: what reports say
 """
 

@@ -164,6 +164,7 @@ class Accessed:
             if pending.got is None:
                 epoch.push(memory)
             deliver(pending)
+            epoch.forget(memory)
             return None, Status()
 
         return Request.of((), finish, pending.call)

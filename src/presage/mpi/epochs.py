@@ -4,6 +4,8 @@ MPI leaves open when an access takes place between its call and the synchronisat
 and when a lock is taken between its call and the first access. So both wait until they have to be
 done. If the rank calls MPI for something else before that, it may be now or later, and a search
 tries both. Without such a call in between, nobody could tell the difference.
+
+A lock of the rank's own memory is taken at once, since loads and stores may follow.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from presage.mpi.access import Access, elements, first_clash
+from presage.mpi.access import FETCHING, Access, elements, first_clash
 from presage.mpi.buffers import Buffer
 from presage.mpi.hazards import Watched
 from presage.mpi.memory import Memory
@@ -40,6 +42,7 @@ class Epoch:
     kind: str
     call: str  # that opened it
     held: bool = False  # whether its lock was taken
+    late: bool = False  # whether it is not taken before it is needed
     accesses: list[Pending] = field(default_factory=list)  # since the last flush
 
     @property
@@ -89,8 +92,15 @@ class Epoch:
         for each in self.accesses:
             deliver(each)
         if everywhere:
-            memory.complete(self.target)
             self.accesses = []
+        self.forget(memory)
+
+    def forget(self, memory: Memory) -> None:
+        """What has fetched something for the script is complete for others, too."""
+        done = (each.into is None and each.access.kind in FETCHING for each in self.accesses)
+        self.accesses = [each for each, over in zip(self.accesses, done, strict=True) if not over]
+        if not self.accesses:
+            memory.complete(self.target)
 
     def close(self, memory: Memory) -> None:
         """The lock is given back, or was never taken, if there was nothing to do."""
@@ -105,9 +115,17 @@ class Epoch:
             memory.unlock(self.target, self.kind == EXCLUSIVE)
 
     def decide(self, memory: Memory) -> None:
-        """The rank is about to do something else: now, or later."""
-        if self.is_open and now():
+        """The rank is about to do something else: now, or later.
+
+        A lock is taken where it was called, which may wait, or not before it is needed: another
+        call never waits for it.
+        """
+        if not self.is_open or self.late:
+            return
+        if now():
             self.push(memory)
+        else:
+            self.late = self.is_locking and not self.held
 
 
 def deliver(pending: Pending) -> None:
