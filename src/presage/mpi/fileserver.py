@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from presage.mpi.access import Runs
+from presage.mpi.rank import Who
 from presage.process.context import Asking, blocking, exchange
 from presage.process.ops import Create, Recv, Send
 
@@ -31,8 +32,8 @@ def mailbox(name: str) -> str:
     return f"file:{name}"
 
 
-def answers(name: str, rank: int) -> str:
-    return f"file:{name}>{rank}"
+def answers(name: str, who: Who) -> str:
+    return f"file:{name}>{who}"
 
 
 class Keeper:
@@ -70,9 +71,9 @@ def serve(name: str, content: bytes | None, to_disk: bool) -> None:
 
 def _serve(held: Content) -> Asking[None]:
     while True:
-        (_, steps), (rank, _) = yield from exchange(Recv(mailbox(held.name)))
+        ((_, who), steps), _ = yield from exchange(Recv(mailbox(held.name)))
         got = ((ANSWER,), [held.do(*step) for step in steps])
-        yield from exchange(Send(answers(held.name, rank), got, buffered=True))
+        yield from exchange(Send(answers(held.name, who), got, buffered=True))
 
 
 class Content:

@@ -6,6 +6,7 @@ The script is compiled once, and run by each rank in a namespace of its own, as 
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -104,7 +105,7 @@ def _compiled(path: Path) -> CodeType:
             )
         ) from error
     # A script that is spawned may need it, too.
-    if _mentions(path, b"numpy", b".Spawn") and importlib.util.find_spec("numpy") is not None:
+    if _mentions(path, b"numpy", b"Spawn", b"Spawn_multiple") and importlib.util.find_spec("numpy") is not None:
         importlib.import_module("numpy")  # before its chance is taken under control
     try:
         return compile(source, str(path), "exec", dont_inherit=True)
@@ -121,8 +122,8 @@ def _compiled(path: Path) -> CodeType:
 def _mentions(path: Path, *words: bytes) -> bool:
     """Whether the script, or a module beside it, has a word: may import NumPy, may open files."""
     beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
-    sources = (file.read_bytes() for file in {path, *beside} if file.is_file())
-    return any(word in source for source in sources for word in words)
+    whole = re.compile(rb"\b(%b)\b" % b"|".join(words))
+    return any(whole.search(file.read_bytes()) for file in {path, *beside} if file.is_file())
 
 
 class Launcher:

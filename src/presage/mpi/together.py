@@ -102,9 +102,9 @@ def announced(core: Core, call: Call) -> None:
 
 def _announced(core: Core, call: Call) -> Asking[None]:
     if core.rank:
-        yield from _tell(core, 0, call, None)
+        yield from tell(core, 0, call, None)
     else:
-        yield from _owe(core, call)
+        yield from owe(core, call)
 
 
 def _numbered(core: Core, call: Call) -> Call:

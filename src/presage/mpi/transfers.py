@@ -246,6 +246,6 @@ def _asked(file: str, call: str, steps: list[server.Step]) -> Asking[int]:
     if file not in rank.files:
         rank.files.add(file)
         yield from exchange(Send(server.KEEPER, file, buffered=True))
-    asked = ((call,), [tuple(step) for step in steps])
-    yield from exchange(Send(server.mailbox(file), asked, (rank.number, 0), buffered=True))
+    asked = ((call, rank.number), [tuple(step) for step in steps])
+    yield from exchange(Send(server.mailbox(file), asked, buffered=True))
     return (yield from post(Recv(server.answers(file, rank.number))))
