@@ -105,7 +105,10 @@ def _compiled(path: Path) -> CodeType:
             )
         ) from error
     # A script that is spawned may need it, too.
-    if _mentions(path, b"numpy", b"Spawn", b"Spawn_multiple") and importlib.util.find_spec("numpy") is not None:
+    if (
+        _mentions(path, b"numpy", b"Spawn", b"Spawn_multiple")
+        and importlib.util.find_spec("numpy") is not None
+    ):
         importlib.import_module("numpy")  # before its chance is taken under control
     try:
         return compile(source, str(path), "exec", dont_inherit=True)
