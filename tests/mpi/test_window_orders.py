@@ -96,7 +96,7 @@ def random_text(seed):
     return text
 
 
-@pytest.mark.parametrize("first", range(0, 4, 2))
+@pytest.mark.parametrize("first", [0])
 def test_check_finds_what_every_order_shows(first, tmp_path):
     claims = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
     for seed in range(first, first + 2):
@@ -109,7 +109,7 @@ def test_check_finds_what_every_order_shows(first, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(4, 60, 2))
+@pytest.mark.parametrize("first", range(2, 60, 2))
 def test_check_finds_what_every_order_of_many_shows(first, tmp_path):
     test_check_finds_what_every_order_shows(first, tmp_path)
 

@@ -20,8 +20,8 @@ from presage.search.watch import SECONDS_DEFAULT, Watch
 DEPTH = 40
 STATES_MAX = 2_000
 RUNS_MAX = 600
-SYSTEMS_PER_TEST = 40  # of lively systems 200, and 40 by each of the weaker reductions
-BATCHES = [("odpor", batch) for batch in range(5)]
+SYSTEMS_PER_TEST = 40  # of lively systems 160, and 40 by each of the weaker reductions
+BATCHES = [("odpor", batch) for batch in range(4)]
 BATCHES += [("sdpor", 8), ("dpor", 9)]
 
 

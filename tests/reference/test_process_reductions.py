@@ -10,7 +10,7 @@ from presage._core import ProcessKernel
 
 REDUCTIONS = ("dpor", "sdpor", "odpor")
 BATCH = 40
-QUICK = range(0, 480, BATCH)
+QUICK = range(0, 240, BATCH)
 SLOW = range(1000, 4000, 250)
 
 

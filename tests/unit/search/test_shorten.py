@@ -69,7 +69,9 @@ def test_like_events_stand_in_only_where_that_is_asked_for():
     ("system", "prop"),
     [
         (lambda: mace_transport.system(bug="MT-1", messages=2), "all_acked"),
-        (lambda: chord.system(bug="CH-8", silent_resets=1), None),
+        pytest.param(
+            lambda: chord.system(bug="CH-8", silent_resets=1), None, marks=pytest.mark.slow
+        ),
     ],
     ids=["mace_transport", "chord"],
 )
