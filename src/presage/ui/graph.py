@@ -16,7 +16,7 @@ from presage.ui.theme import Span, Theme, cells, pad
 from presage.ui.violation import remark
 
 NUMBER_COLUMNS = 6
-LANE_COLUMNS_MAX = 8
+LANE_COLUMNS = 8  # or more where there is room
 KIND_COLUMNS = 9
 MESSAGE_COLUMNS_MIN = 8
 STEPS_AFTER = 10  # drawn behind a critical transition, unless more is asked for
@@ -67,13 +67,14 @@ class Lanes:
         self._nodes = [*trace.nodes, *sorted(named)]
         self._theme = theme
         widest = max((cells(theme.clean(node)) for node in self._nodes), default=1)
-        self._columns = min(widest, LANE_COLUMNS_MAX) + 2
+        share = theme.width // 2 // max(len(self._nodes), 1) - 2  # half the line is for the steps
+        self._columns = min(widest, max(share, LANE_COLUMNS)) + 2
 
     def head(self) -> str:
         """The names of the nodes, each above its lane."""
         names = (self._theme.clean(node) for node in self._nodes)
         lanes = "".join(
-            pad(self._theme.fit(name, self._columns - 2), self._columns) for name in names
+            pad(self._theme.fit_middle(name, self._columns - 2), self._columns) for name in names
         )
         return self._theme.line(Span(f"{'step':>{NUMBER_COLUMNS}}  "), Span(lanes, "node"))
 

@@ -101,6 +101,14 @@ class Theme:
         end = self.symbol("ellipsis")[: max(room, 0)]
         return text[: _reach(text, 0, room - len(end))] + end
 
+    def fit_middle(self, text: str, room: int) -> str:
+        """`text`, cut to `room` columns in its middle: what is told apart by its end stays so."""
+        if _reach(text, 0, room) == len(text):
+            return text
+        mark = self.symbol("ellipsis")
+        tail = text[len(text) - (room - len(mark)) // 2 :]
+        return self.fit(text, room - cells(tail)) + tail if cells(tail) < room else tail
+
     def line(self, *spans: Span) -> str:
         """One line of `spans`, cut to the width, painted."""
         shown: list[Span] = []

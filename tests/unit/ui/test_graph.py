@@ -1,5 +1,7 @@
 """The event graph: who does what when, which message goes where, and what becomes of it."""
 
+from msgspec import structs
+
 from presage.trace.trace import Sent, Trace, TraceStep
 from presage.ui.graph import render
 from presage.ui.theme import Theme
@@ -95,3 +97,20 @@ def test_hostile_text_stays_text():
         steps=(bad,),
     )
     assert "\x1b[31m" not in render(drawn, Theme(width=70))
+
+
+def test_long_names_have_room_where_there_is_some_and_keep_their_ends_where_there_is_none():
+    names = [f"spawn {job} rank {rank}" for job in (1, 2) for rank in range(4)]
+    steps = [
+        TraceStep(index=at, node=name, kind="x", label="x", fingerprint=at)
+        for at, name in enumerate(names, 1)
+    ]
+    few, many = (
+        structs.replace(trace(steps=tuple(steps[:count])), nodes=tuple(names[:count]))
+        for count in (2, 8)
+    )
+    assert "spawn 1 rank 0  spawn 1 rank 1" in render(few, Theme(width=80))
+    head = next(line for line in render(many, Theme(width=120)).splitlines() if "step  " in line)
+    shown = [each for each in head.split("  ") if each.startswith("sp")]
+    assert [each[-1] for each in shown] == ["0", "1", "2", "3"] * 2
+    assert all(len(each) <= 8 for each in shown)
