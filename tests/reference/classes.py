@@ -37,8 +37,9 @@ def rules(world: World, one: Event, other: Event, wants: set) -> bool:
     (code, args), (its, theirs) = one.op, other.op
     if code == ops.KILL or code == its == ops.PUBLISH:
         return True
-    if code in (ops.CREATE, ops.JOIN):
-        return args[0] == other.process or (its == ops.JOIN and theirs[0] == args[0])
+    if code in (ops.CREATE, ops.JOIN):  # of two that wait for the same end, neither minds the other
+        meets = code == ops.CREATE and its == ops.JOIN and theirs[0] == args[0]
+        return meets or args[0] == other.process
     if code == its == ops.SEND:
         keys = [args[2:4], theirs[2:4]]
         both = [all(fits(want, key) for key in keys) for box, want in wants if box == args[0]]

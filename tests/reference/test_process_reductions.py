@@ -90,6 +90,12 @@ def test_reductions_find_what_all_interleavings_find(first):
     compare(range(first, first + BATCH), most=400)
 
 
+def test_two_that_wait_for_the_end_of_one_process_are_independent():
+    [(seed, bridge, count, full)] = small_programs(range(2046, 2047), most=400)
+    check_covers(seed, bridge, count, full)
+    assert run(bridge, count, "odpor")[0]["traces"] == 1 < len(full.paths)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", SLOW)
 def test_reductions_find_what_all_interleavings_of_larger_programs_find(first):
