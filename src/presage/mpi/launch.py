@@ -159,7 +159,7 @@ class Body:
     """What a rank runs. Where reports ask where it is written, it is the script."""
 
     __name__ = "<script>"
-    is_constant = True  # what it holds is the same in every run
+    __presage_constant__ = True  # what it holds is the same in every run
 
     def __init__(self, made: Script, job: Job, launcher: Launcher, command: int) -> None:
         self._made = made

@@ -337,7 +337,7 @@ class Histories:
 
 def _told_by(body: Callable[..., Any]) -> Any:
     """What a body is, if that is all: code without variables, defaults or object; or it says so."""
-    if getattr(body, "is_constant", False):
+    if getattr(body, "__presage_constant__", False):
         return body
     if not inspect.isfunction(body):
         return None
