@@ -14,6 +14,7 @@ from presage.mpi.hazards import Watched, use
 from presage.mpi.memory import Memory
 from presage.mpi.mistakes import MPIException, invalid
 from presage.mpi.op import OPS, Op
+from presage.mpi.owned import Owned
 from presage.mpi.rank import calling, here, where
 from presage.mpi.request import Request, at_once
 from presage.mpi.status import PROC_NULL, Status
@@ -22,12 +23,13 @@ from presage.process.ops import Response
 SUM = OPS["SUM"]
 
 
-class Accessed:
+class Accessed(Owned):
     """What can be done with the memory of others."""
 
+    _held: Memory | None
+
     def __init__(self) -> None:
-        self._held: Memory | None = None
-        self._handle = 0
+        super().__init__()
         self._begun = 0  # accesses so far
         self._epochs: dict[int, Epoch] = {}  # by target
         self._fence: str | None = None  # the call that opened a fence's epoch

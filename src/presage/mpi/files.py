@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Any, NoReturn
+from typing import Any
 
 from presage.mpi import fileserver as server
 from presage.mpi.comm import Comm
@@ -32,29 +32,12 @@ MODES = {
 class File(Transferred):
     """A file that was opened by the ranks of a communicator."""
 
+    what = "file"
+
     def __init__(self, file: File | None = None) -> None:
         super().__init__()
         if file is not None:
             self.__dict__.update(file.__dict__)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(
-            f"presage's mpi4py has no file method `{name}`; what it has is listed in"
-            " docs/reference/mpi.md"
-        )
-
-    def __bool__(self) -> bool:
-        return self._opened is not None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, File):
-            return NotImplemented
-        return self._opened is other._opened
-
-    __hash__ = object.__hash__
-
-    def __reduce__(self) -> Any:
-        raise ValueError("a file cannot be sent to another rank")
 
     @classmethod
     def Open(cls, comm: Comm, filename: Any, amode: int = server.RDONLY, info: Any = None) -> Any:
@@ -70,7 +53,7 @@ class File(Transferred):
             raise MPIException("file-error", f"{call}: {got}")
         here().cores.append(own)
         file = cls()
-        file._opened = opened
+        file._held = opened
         file._handle = here().keep(f"file {name}")
         if amode & server.APPEND:
             opened.position = got
@@ -86,7 +69,7 @@ class File(Transferred):
         opened.together("File.Close", [step] if opened.core.rank == 0 else [])
         opened.core.freed = True
         here().drop(self._handle)
-        self._opened = None
+        self._held = None
 
     @classmethod
     def Delete(cls, filename: Any, info: Any = None) -> None:

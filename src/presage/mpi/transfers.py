@@ -14,6 +14,7 @@ from presage.mpi.buffers import Buffer, buffer
 from presage.mpi.datatype import agree
 from presage.mpi.hazards import use
 from presage.mpi.mistakes import MPIException, invalid
+from presage.mpi.owned import Owned
 from presage.mpi.rank import Core, calling, here
 from presage.mpi.request import Request
 from presage.mpi.status import Status, fill
@@ -65,17 +66,15 @@ class Opened:
         return said
 
 
-class Transferred:
+class Transferred(Owned):
     """Read, Write and their relatives."""
 
-    def __init__(self) -> None:
-        self._opened: Opened | None = None
-        self._handle = 0
+    _held: Opened | None
 
     def _file(self, call: str) -> Opened:
-        if self._opened is None:
+        if self._held is None:
             raise invalid(f"{call}: the file is FILE_NULL, or was closed before")
-        return self._opened
+        return self._held
 
     def _ready(self, name: str, buf: Any, writes: bool, all_: bool = False) -> tuple[Any, ...]:
         opened = self._file(name)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from presage.mpi import results
 from presage.mpi.buffers import _memory
@@ -26,6 +26,8 @@ SEPARATE, UNIFIED = 1, 2
 class Win(Synchronised):
     """A window."""
 
+    what = "window"
+
     def __init__(self, win: Win | None = None) -> None:
         super().__init__()
         self._title = ""
@@ -33,25 +35,6 @@ class Win(Synchronised):
         self._attributes: dict[int, Any] = {}
         if win is not None:
             self.__dict__.update(win.__dict__)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(
-            f"presage's mpi4py has no window method `{name}`; what it has is listed in"
-            " docs/reference/mpi.md"
-        )
-
-    def __bool__(self) -> bool:
-        return self._held is not None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Win):
-            return NotImplemented
-        return self._held is other._held
-
-    __hash__ = object.__hash__
-
-    def __reduce__(self) -> Any:
-        raise ValueError("a window cannot be sent to another rank")
 
     def __buffer__(self, flags: int) -> memoryview:
         return self.tomemory()
