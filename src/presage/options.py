@@ -82,6 +82,20 @@ def add_debug(parser: Parser) -> None:
     parser.add_argument("--do", metavar="COMMAND", action="append", default=[], help=does)
 
 
+def add_graph(parser: Parser) -> None:
+    """The options of `presage graph`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
+    last = "default: the last step, but of a dead end the tenth after its critical transition"
+    parser.add_argument("--last", metavar="N", type=positive, help=last)
+
+
+def add_doctor(parser: Parser) -> None:
+    """The options of `presage doctor`."""
+    add_target(parser)
+    parser.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
+
+
 def add_simulate(parser: Parser) -> None:
     """The options of `presage simulate`."""
     add_target(parser)

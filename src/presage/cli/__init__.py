@@ -1,0 +1,93 @@
+"""The command line: parses, calls the layer below, prints, and ends with the promised status.
+
+0 held within its limits, 1 violation, 2 usage or a system that cannot be checked, 3 the checked
+code is nondeterministic, 4 presage's own fault. Standard output carries the report, with `--json`
+one object, and nothing else: progress, errors and what the checked code prints go to standard
+error.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from presage.cli import check, systems, traces
+from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
+from presage.errors import PresageError, explain
+from presage.options import (
+    Parser,
+    add_check,
+    add_debug,
+    add_doctor,
+    add_explore,
+    add_graph,
+    add_mpirun,
+    add_report,
+    add_simulate,
+    add_trace,
+)
+from presage.ui.output import TRACEBACK, complain, prepare_streams
+from presage.version import VERSION
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    prepare_streams()
+    try:
+        args = _parser().parse_args(argv)
+        status: int = args.run(args)
+        return status
+    except PresageError as error:
+        complain(str(error))
+        return error.exit_status
+    except KeyboardInterrupt:
+        complain("interrupted before there was anything to report")
+        return EXIT_INTERRUPTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of the Rust core is not an `Exception`
+        complain(
+            explain(
+                f"presage itself failed: {type(error).__name__}: {error}",
+                "a fault of presage, not of the checked system",
+                f"`{TRACEBACK}=1` in the environment shows where; please report it",
+            )
+        )
+        return EXIT_OURS
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="presage", description="Check distributed systems written in Python.")
+    parser.add_argument("--version", action="version", version=f"presage {VERSION}")
+    parser.set_defaults(run=lambda _: _show_help(parser), parse=parser.parse_args)
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    add = functools.partial(_add, commands)
+    add_check(add("check", check.run_check, "search a system for violations of its properties"))
+    add_trace(add("replay", traces.run_replay, "run a saved trace again, step by step"))
+    add_debug(add("debug", traces.run_debug, "walk about in a saved trace, on live code"))
+    add_trace(add("explain", traces.run_explain, "tell a saved trace in one paragraph"))
+    add_graph(add("graph", traces.run_graph, "draw a saved trace: nodes, steps, messages"))
+    add_simulate(add("simulate", systems.run_simulate, "run a program once, in virtual time"))
+    add_report(add("report", traces.run_report, "write a page that shows a saved trace"))
+    add_explore(add("explore", systems.run_explore, "step through a system on a local page"))
+    add("systems", systems.run_systems, "list the shipped systems and their parameters")
+    add_doctor(add("doctor", systems.run_doctor, "look for nondeterminism in a system"))
+    add_mpirun(add("mpirun", systems.run_mpirun, "run an mpi4py script once, without MPI"))
+    return parser
+
+
+def _add(commands: Any, name: str, run: Callable[..., int], about: str) -> Parser:
+    parser: Parser = commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+    parser.set_defaults(run=run)
+    parser.add_argument("--ascii", action="store_true", help="write ASCII only")
+    parser.add_argument(
+        "--no-color", action="store_true", help="as with NO_COLOR in the environment"
+    )
+    return parser
+
+
+def _show_help(parser: Parser) -> int:
+    parser.print_help(sys.stderr)
+    return EXIT_USAGE

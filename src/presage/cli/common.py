@@ -1,0 +1,36 @@
+"""What the commands share: exit statuses, colours, and the end of a process that is stuck."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, TextIO
+
+from presage.errors import PresageError
+from presage.ui.output import complain
+
+if TYPE_CHECKING:
+    from presage.ui.progress import Progress
+    from presage.ui.theme import Theme
+
+EXIT_HELD = 0
+EXIT_VIOLATION = 1
+EXIT_USAGE = 2
+EXIT_NONDETERMINISM = 3
+EXIT_OURS = 4
+STATUSES = range(5)
+EXIT_INTERRUPTED = 130  # by Ctrl-C before there was anything to report; the shells' convention
+
+
+def give_up(error: PresageError, progress: Progress | None = None) -> None:
+    """End the process at once: a handler waits in native code, where nothing can stop it."""
+    if progress is not None:
+        progress.done()
+    complain(str(error))
+    os._exit(error.exit_status)
+
+
+def theme_of(args: argparse.Namespace, stream: TextIO) -> Theme:
+    from presage.ui.theme import Theme
+
+    return Theme.of(stream, ascii=args.ascii, colour=not args.no_color)

@@ -1,0 +1,47 @@
+"""What comes from outside: targets, traces, checkpoints, commands."""
+
+from __future__ import annotations
+
+from presage.errors.base import PresageError, explain
+
+
+class BadTrace(PresageError):
+    """Cause: a trace file is damaged, of another version, or of another system.
+
+    Remedy: make it again with `presage check`.
+    """
+
+
+class Diverged(BadTrace):
+    """Cause: a step of a trace is possible, but now leads to another state than it did.
+
+    Remedy: make the trace again; if nothing was edited, `presage doctor` looks for chance.
+    """
+
+    def __init__(self, where: str, expected: int, got: int) -> None:
+        self.got = got
+        super().__init__(
+            explain(
+                f"{where} leads to another state than recorded: {expected:016x} != {got:016x}",
+                "the system was edited since the trace was made, or depends on the hash seed",
+                "make the trace again with `presage check`; `presage doctor` looks for chance",
+            )
+        )
+
+
+class BadCommand(PresageError):
+    """Cause: the debugger was asked for what is not there. Remedy: `help` lists its commands."""
+
+
+class BadCheckpoint(PresageError):
+    """Cause: a checkpoint cannot be written, or is damaged, or of another system or version.
+
+    Remedy: name another folder, or search from the beginning.
+    """
+
+
+class BadTarget(PresageError):
+    """Cause: the target names no system, or its file cannot be imported.
+
+    Remedy: `presage systems` lists names; otherwise `package.module:name` or `path/file.py:name`.
+    """

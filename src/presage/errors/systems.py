@@ -1,0 +1,90 @@
+"""A system, service or property that cannot be checked as it is declared."""
+
+from __future__ import annotations
+
+from presage.errors.base import PresageError, explain
+
+
+class BadSystem(PresageError):
+    """Cause: a `System`, or something in it, is not put together correctly.
+
+    Remedy: correct the argument the text names.
+    """
+
+
+class BadService(BadSystem):
+    """Cause: a `Service` class is wrong as written; found when the class is defined.
+
+    Remedy: correct the attribute the text names, at the given file and line.
+    """
+
+    def __init__(
+        self, service: str, attribute: str, location: str, fact: str, cause: str, remedy: str
+    ) -> None:
+        self.service = service
+        self.attribute = attribute
+        self.location = location
+        super().__init__(explain(f"{location}: `{service}.{attribute}` {fact}", cause, remedy))
+
+
+class BadHandler(BadService):
+    """Cause: a handler, guard, timer or action has a signature presage cannot call.
+
+    Remedy: give it the parameters the text lists.
+    """
+
+
+class DuplicateHandler(BadService):
+    """Cause: two handlers of one class take the same message type.
+
+    Remedy: keep one, or branch inside it.
+    """
+
+
+class SharedDefault(BadService):
+    """Cause: a mutable default value would be one object shared by all nodes.
+
+    Remedy: give a factory, as in `votes: set[str] = state(set)`.
+    """
+
+
+class BadField(BadService):
+    """Cause: a field's name or declaration cannot work.
+
+    Remedy: rename or annotate it, as the text says.
+    """
+
+
+class MutableMessage(BadService):
+    """Cause: `@on` names a message class whose instances can be changed after sending.
+
+    Remedy: make it frozen: `@dataclass(frozen=True)`, a `NamedTuple`, `frozen=True` on a Struct.
+    """
+
+
+class BadPrototype(BadSystem):
+    """Cause: a node is not an instance of a `Service`, or lacks a field without a default.
+
+    Remedy: give `System(nodes=...)` instances, with every required field.
+    """
+
+
+class BadProperty(BadSystem):
+    """Cause: something in `properties` is not a property, or two have the same name.
+
+    Remedy: decorate the predicate with `@always`, `@sometimes`, `@eventually` or `@step`.
+    """
+
+
+class BadObserver(BadSystem):
+    """Cause: an observer lacks `initial()` or `observe(state, node, record)`.
+
+    Remedy: give an instance that has both.
+    """
+
+
+class NotSymmetric(BadSystem):
+    """Cause: nodes declared interchangeable, in `System(symmetric=...)`, are told apart.
+
+    Remedy: treat them alike everywhere, or take them out of `symmetric`.
+    """
