@@ -30,7 +30,9 @@ def give_up(error: PresageError, progress: Progress | None = None) -> None:
     os._exit(error.exit_status)
 
 
-def theme_of(args: argparse.Namespace, stream: TextIO) -> Theme:
-    from presage.ui.theme import Theme
+def theme_of(args: argparse.Namespace, stream: TextIO, *, whole: bool = False) -> Theme:
+    """How to write to `stream`; `whole`: on the whole width of the terminal."""
+    from presage.ui.theme import WIDTH_MAX, WIDTH_WHOLE, Theme
 
-    return Theme.of(stream, ascii=args.ascii, colour=not args.no_color)
+    width_max = WIDTH_WHOLE if whole else WIDTH_MAX
+    return Theme.of(stream, ascii=args.ascii, colour=not args.no_color, width_max=width_max)

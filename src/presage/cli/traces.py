@@ -35,7 +35,7 @@ def run_replay(args: argparse.Namespace) -> int:
         )
     else:
         told = trace.with_steps(replayed.steps)
-        theme, rounds = theme_of(args, sys.stdout), replayed.rounds
+        theme, rounds = theme_of(args, sys.stdout, whole=True), replayed.rounds
         write(story.render(told, theme, message=replayed.message, rounds=rounds))
     held = (replayed.message is None) != (trace.kind == "live")  # that one is to come right
     return EXIT_HELD if held else EXIT_VIOLATION
@@ -63,7 +63,8 @@ def run_graph(args: argparse.Namespace) -> int:
     from presage.ui import graph
 
     trace = codec.read(args.trace)
-    write(graph.render(trace, theme_of(args, sys.stdout), first=args.first, last=args.last))
+    theme = theme_of(args, sys.stdout, whole=True)
+    write(graph.render(trace, theme, first=args.first, last=args.last))
     return EXIT_HELD
 
 

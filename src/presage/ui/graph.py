@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from presage.trace.flow import START, Flight, Flow
+from presage.trace.labels import body_and_ends
 from presage.trace.trace import Trace, TraceStep
+from presage.ui.steps import short_texts
 from presage.ui.story import violation_of
 from presage.ui.theme import Span, Theme, cells, pad
 from presage.ui.violation import remark
@@ -18,7 +20,9 @@ from presage.ui.violation import remark
 NUMBER_COLUMNS = 6
 LANE_COLUMNS = 8  # or more where there is room
 KIND_COLUMNS = 9
-MESSAGE_COLUMNS_MIN = 8
+TEXT_COLUMNS_MIN = 30  # where lanes leave less, the text stands below them
+LINES = 2  # that a message may take before it is shortened
+AROUND_COLUMNS = 40  # of those lines: kind, ends, fate
 STEPS_AFTER = 10  # drawn behind a critical transition, unless more is asked for
 FAILURES = frozenset({"crash", "reset", "silent"})
 
@@ -50,8 +54,8 @@ def render(
         lines.append(lanes.fold(shown[0].index - 1, "before"))
     for step in shown:
         marked = step.index == violation.critical
-        lines.append(lanes.step(step, flow, marked=marked, remark=remark(violation, step)))
-        lines += [lanes.arrow(flight) for flight in flow.sent[step.index]]
+        lines += lanes.step(step, flow, marked=marked, remark=remark(violation, step))
+        lines += [line for flight in flow.sent[step.index] for line in lanes.arrow(flight)]
         lines += lanes.below(step)
     if shown and shown[-1].index < len(trace.steps):
         more = "" if last else f"; --last {len(trace.steps)} draws them"
@@ -69,6 +73,13 @@ class Lanes:
         widest = max((cells(theme.clean(node)) for node in self._nodes), default=1)
         share = theme.width // 2 // max(len(self._nodes), 1) - 2  # half the line is for the steps
         self._columns = min(widest, max(share, LANE_COLUMNS)) + 2
+        lanes = NUMBER_COLUMNS + 2 + self._columns * len(self._nodes)
+        self._is_beside = theme.width - lanes >= TEXT_COLUMNS_MIN
+        self._text_at = lanes if self._is_beside else NUMBER_COLUMNS + 2
+        events = [body_and_ends(step)[0] for step in trace.steps]
+        messages = [sent.message for step in trace.steps for sent in step.sends]
+        room = LINES * (theme.width - self._text_at) - AROUND_COLUMNS
+        self._short = short_texts([*events, *messages], max(room, TEXT_COLUMNS_MIN), theme)
 
     def head(self) -> str:
         """The names of the nodes, each above its lane."""
@@ -78,8 +89,8 @@ class Lanes:
         )
         return self._theme.line(Span(f"{'step':>{NUMBER_COLUMNS}}  "), Span(lanes, "node"))
 
-    def step(self, step: TraceStep, flow: Flow, *, marked: bool, remark: str) -> str:
-        """The row of one step."""
+    def step(self, step: TraceStep, flow: Flow, *, marked: bool, remark: str) -> list[str]:
+        """The rows of one step."""
         sign = "X" if step.kind in FAILURES or step.failure is not None else "*"
         lanes = "".join(self._cell(sign if node == step.node else ".") for node in self._nodes)
         flight = flow.handled.get(step.index)
@@ -87,17 +98,15 @@ class Lanes:
         if flight is not None:
             since = "  (sent at the start)" if flight.sent == START else f"  (sent {flight.sent})"
         style = "bad" if marked or sign == "X" else ""
-        label = "" if step.label == step.kind else self._theme.clean(step.label)
-        return self._theme.line(
-            Span(f"{'>' if marked else ' '}{step.index:>{NUMBER_COLUMNS - 1}}  ", style),
-            Span(lanes, style),
-            Span(f"{step.kind:<{KIND_COLUMNS}}  {label}", style),
-            Span(since, "dim"),
-            Span(f"{'   ' if label else ''}{remark}" if remark else "", style),
-        )
+        body, ends = map(self._theme.clean, body_and_ends(step))
+        event = self._short.get(body, body) + ends
+        remark = f"{'   ' if event else ''}{remark}" if remark else ""
+        number = f"{'>' if marked else ' '}{step.index:>{NUMBER_COLUMNS - 1}}  "
+        text = f"{step.kind:<{KIND_COLUMNS}}  {event}{since}{remark}"
+        return self._rows(number + lanes, text, (style, style))
 
-    def arrow(self, flight: Flight) -> str:
-        """The row of one message that a step sent."""
+    def arrow(self, flight: Flight) -> list[str]:
+        """The rows of one message that a step sent."""
         start = end = self._nodes.index(flight.source)
         if flight.to in self._nodes:  # not so if nobody has taken it from its mailbox
             end = self._nodes.index(flight.to)
@@ -113,21 +122,32 @@ class Lanes:
             mark = drawn.get(at, "-" if at in inside else ".")
             lanes += pad(mark, self._columns).replace(" ", "-" if at in inside else " ")
         fate = flight.fate if flight.step is None else f"{flight.fate} {flight.step}"
-        message, to = self._theme.clean(flight.message), f" -> {self._theme.clean(flight.to)}"
-        room = self._theme.width - NUMBER_COLUMNS - 2 - len(lanes) - len(fate) - 6 - cells(to)
-        return self._theme.line(
-            Span(" " * (NUMBER_COLUMNS + 2) + lanes, "dim"),
-            Span(f"  {self._theme.fit(message, max(room, MESSAGE_COLUMNS_MIN))}{to}"),
-            Span(f"  [{fate}]", "dim" if flight.fate == "delivered" else "warn"),
-        )
+        message = self._theme.clean(flight.message)
+        text = f"{self._short.get(message, message)} -> {self._theme.clean(flight.to)}  [{fate}]"
+        style = "" if flight.fate == "delivered" else "warn"
+        return self._rows(" " * (NUMBER_COLUMNS + 2) + lanes, text, ("dim", style), inset=2)
+
+    def _rows(self, lead: str, text: str, styles: tuple[str, str], inset: int = 0) -> list[str]:
+        """`text` in as many lines as it takes beside the lanes, or below where they leave none."""
+        columns, (lead_style, style) = self._text_at + inset, styles
+        lead = self._theme.paint(lead + " " * inset if self._is_beside else lead, lead_style)
+        lines = [line[columns:] for line in self._theme.wrap(" " * columns, text)]
+        if not self._is_beside:
+            lines.insert(0, "")
+        blank = " " * columns
+        return [
+            (lead if at == 0 else blank) + self._theme.paint(line.rstrip(), style)
+            for at, line in enumerate(lines)
+        ]
 
     def below(self, step: TraceStep) -> Iterator[str]:
         """What a step logged, recorded and raised."""
-        indent = " " * (NUMBER_COLUMNS + 2 + self._columns * len(self._nodes) + 2)
+        indent = " " * (self._text_at + 2)
         for text in (*step.records, *step.logs):
-            yield self._theme.line(Span(f"{indent}{self._theme.clean(text)}", "dim"))
+            yield from (self._theme.paint(each, "dim") for each in self._theme.wrap(indent, text))
         if step.failure is not None:
-            yield self._theme.line(Span(f"{indent}! {self._theme.clean(step.failure)}", "bad"))
+            lines = self._theme.wrap(f"{indent}! ", step.failure)
+            yield from (self._theme.paint(each, "bad") for each in lines)
 
     def fold(self, steps: int, where: str) -> str:
         """The row that stands for steps left out."""

@@ -7,9 +7,10 @@ has read one violation can read them all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from presage.trace.labels import body_and_ends, fitted, told_apart
 from presage.trace.trace import TraceStep
 from presage.ui.theme import Span, Theme, cells, pad
 
@@ -27,11 +28,17 @@ class Table:
 
     theme: Theme
     node_columns: int
+    short: dict[str, str] = field(default_factory=dict)  # events in full, and as they fit
 
     @classmethod
     def of(cls, steps: Iterable[TraceStep], theme: Theme) -> Table:
+        steps = list(steps)
         widths = [cells(theme.clean(step.node)) for step in steps]
-        return cls(theme, min(max(widths, default=2), NODE_COLUMNS_MAX))
+        table = cls(theme, min(max(widths, default=2), NODE_COLUMNS_MAX))
+        events = [body_and_ends(step) for step in steps]
+        most = max((cells(theme.clean(ends)) for _, ends in events), default=0)
+        room = max(theme.width - table.indent - most, DETAIL_COLUMNS_MIN)
+        return replace(table, short=short_texts((body for body, _ in events), room, theme))
 
     @property
     def indent(self) -> int:
@@ -58,23 +65,30 @@ class Table:
             notes = [Span(note.text.removeprefix("   "), note.style) for note in notes]
         return self.theme.line(*spans, *notes)
 
+    def rows(self, step: TraceStep, *, marked: bool = False, remark: str = "") -> list[str]:
+        """One step, its remark below it where both do not fit side by side."""
+        body, ends = map(self.theme.clean, body_and_ends(step))
+        row = self.row(step, marked=marked, remark=remark)
+        if not remark or ends in row and self.short.get(body, body) in row:
+            return [row]
+        below = " " * self.indent + remark
+        return [self.row(step, marked=marked), self.theme.line(Span(below, "bad" * marked))]
+
     def event(self, step: TraceStep, taken: int = 0) -> str:
         """The event in a few words; a message with its content, as far as that fits.
 
         `taken` columns are left free behind it: a remark says more than the rest of a message.
         """
-        room = self.theme.width - self.indent - taken
-        label = self.theme.fit(self.theme.clean(step.label), max(room, LABEL_COLUMNS_MIN))
-        if step.label == step.kind:  # a crash is a crash
-            return ""
-        if step.source is None or step.detail.endswith("()"):
-            return label
-        ends = self.theme.clean(f" {step.source} -> {step.node}")
-        room -= cells(ends)
-        detail = self.theme.clean(step.detail)
-        if room < min(DETAIL_COLUMNS_MIN, cells(detail)):
-            return label
-        return self.theme.fit(detail, room) + ends
+        body, ends = (self.theme.clean(text) for text in body_and_ends(step))
+        room = self.theme.width - self.indent - taken - cells(ends)
+        if ends and room < min(DETAIL_COLUMNS_MIN, cells(body)):
+            room += cells(ends)
+            return self.theme.fit(self.theme.clean(step.label), max(room, LABEL_COLUMNS_MIN))
+        if cells(body) > room:
+            body = self.short.get(body, body)
+        if cells(body) > room:
+            body = fitted(body, room, mark=self.theme.symbol("ellipsis"))
+        return self.theme.fit(body, max(room, LABEL_COLUMNS_MIN)) + ends
 
     def fold(self, text: str) -> str:
         """The row that stands for rows left out; `text` says how many."""
@@ -82,8 +96,18 @@ class Table:
         return self.theme.line(Span(lead + text, "dim"))
 
 
-def changes(step: TraceStep, lead: str, theme: Theme, *, lines_max: int = 0) -> list[str]:
-    """`node.field  before -> after` for every field `step` changed, behind `lead`."""
+def short_texts(texts: Iterable[str], room: int, theme: Theme) -> dict[str, str]:
+    """Texts of events, cleaned, by their full text: no two different ones look the same."""
+    return told_apart(map(theme.clean, texts), room, mark=theme.symbol("ellipsis"))
+
+
+def changes(
+    step: TraceStep, lead: str, theme: Theme, *, lines_max: int = 0, wrapped: int = 1
+) -> list[str]:
+    """`node.field  before -> after` for every field `step` changed, behind `lead`.
+
+    A change may take `wrapped` lines; of a longer one the middle of what agrees is left out.
+    """
     changed = [
         (f"{node}.{field}", before, after)
         for node, fields in step.changes.items()
@@ -96,14 +120,25 @@ def changes(step: TraceStep, lead: str, theme: Theme, *, lines_max: int = 0) -> 
     for name, before, after in told:
         name = pad(theme.fit(theme.clean(name), columns), columns)
         room = theme.width - len(lead) - columns - 2
-        before, after = shorten(theme.clean(before), theme.clean(after), room, theme)
-        spans = Span(lead), Span(name, "node"), Span(f"  {before} -> "), Span(after, "strong")
-        lines.append(theme.line(*spans))
+        before, after = shorten(theme.clean(before), theme.clean(after), room * wrapped, theme)
+        if cells(before) + cells(after) + len(" -> ") > room:
+            lines += _on_lines(lead + name + "  ", before, after, theme)
+        else:
+            spans = Span(lead), Span(name, "node"), Span(f"  {before} -> "), Span(after, "strong")
+            lines.append(theme.line(*spans))
         lead = " " * len(lead)
     if left_out:
         text = f"{theme.symbol('ellipsis')} and {left_out} more fields"
         lines.append(theme.line(Span(lead), Span(text, "dim")))
     return lines
+
+
+def _on_lines(lead: str, before: str, after: str, theme: Theme) -> list[str]:
+    """A change that does not fit on one line: what was, and below it what is."""
+    return [
+        *theme.wrap(lead, before),
+        *(theme.paint(line, "strong") for line in theme.wrap(" " * len(lead) + "-> ", after)),
+    ]
 
 
 def shorten(before: str, after: str, room: int, theme: Theme) -> tuple[str, str]:

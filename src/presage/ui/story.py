@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from presage.search.report import Violation
+from presage.trace.labels import body_and_ends
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import Table, changes
-from presage.ui.theme import Span, Theme
+from presage.ui.theme import Theme
 from presage.ui.violation import headline, marked_step, reason, remark
+
+CHANGE_LINES_MAX = 4  # of one field
 
 
 def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) -> str:
@@ -31,7 +34,7 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
     table = Table.of(trace.steps, theme)
     for step in trace.steps:
         marked = message is not None and not live and step.index == marked_step(violation)
-        lines.append(table.row(step, marked=marked, remark=remark(violation, step)))
+        lines += table.rows(step, marked=marked, remark=remark(violation, step))
         lines += effects(step, table)
     if trace.steps:
         lines.append("")
@@ -71,16 +74,21 @@ def violation_of(trace: Trace) -> Violation:
 def effects(step: TraceStep, table: Table) -> Iterator[str]:
     """What a step did, a line each, behind the columns of `table`."""
     theme, indent = table.theme, " " * table.indent
-    shown = table.event(step)
-    if shown and theme.clean(step.detail) not in shown and not step.detail.endswith("()"):
-        yield theme.line(Span(f"{indent}{theme.clean(step.detail)}", "dim"))
+
+    def dim(lead: str, text: str) -> Iterator[str]:
+        for line in theme.wrap(indent + lead, text):
+            yield theme.paint(line, "dim")
+
+    shown, (body, _) = table.event(step), body_and_ends(step)
+    told_below = step.source is None and any(sent.message in body for sent in step.sends)
+    if shown and theme.clean(body) not in shown and not told_below:
+        yield from dim("", body)
     for sent in step.sends:
-        text = f"{indent}sends {theme.clean(sent.message)} -> {theme.clean(sent.to)}"
-        yield theme.line(Span(text, "dim"))
+        yield from dim("sends ", f"{sent.message} -> {sent.to}")
     for record in step.records:
-        yield theme.line(Span(f"{indent}records {theme.clean(record)}", "dim"))
+        yield from dim("records ", record)
     for text in step.logs:
-        yield theme.line(Span(f"{indent}logs {theme.clean(text)}", "dim"))
-    yield from changes(step, indent, theme)
+        yield from dim("logs ", text)
+    yield from changes(step, indent, theme, wrapped=CHANGE_LINES_MAX)
     if step.failure is not None:
         yield from theme.wrap(f"{indent}raises ", step.failure)

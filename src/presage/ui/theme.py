@@ -15,6 +15,7 @@ from typing import TextIO
 
 WIDTH_MIN = 60
 WIDTH_MAX = 120  # longer lines are harder to read, not easier
+WIDTH_WHOLE = 1_000  # but tables and drawings have the whole terminal
 TEXT_MAX = 10_000  # characters of one text; nobody reads more of it in a terminal
 WIDTH_UNKNOWN = 100  # where the output is not a terminal
 
@@ -66,6 +67,7 @@ class Theme:
         *,
         ascii: bool = False,
         colour: bool = True,
+        width_max: int = WIDTH_MAX,
         environ: Mapping[str, str] = os.environ,
     ) -> Theme:
         """What suits `stream`: the flags can only take away from what it can do."""
@@ -73,7 +75,7 @@ class Theme:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         columns = shutil.get_terminal_size((WIDTH_UNKNOWN, 24)).columns
         return cls(
-            width=max(WIDTH_MIN, min(WIDTH_MAX, columns)),
+            width=max(WIDTH_MIN, min(width_max, columns)),
             colour=colour and terminal and not plain,
             ascii=ascii or not _can_write(stream, "".join(SYMBOLS.values())),
         )

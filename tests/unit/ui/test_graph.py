@@ -81,7 +81,55 @@ def test_a_long_message_keeps_to_whom_it_goes():
     send = Sent("n0", "n2", f"Ping({'x' * 90})")
     step = TraceStep(index=1, node="n0", kind="timer", label="tick", fingerprint=1, sends=(send,))
     drawn = render(trace(steps=(step,), critical=None), Theme(width=70)).splitlines()
-    assert drawn[-1].endswith("x… -> n2  [under way]") and len(drawn[-1]) == 70
+    assert drawn[-1].endswith("x…) -> n2  [under way]")
+    assert drawn[-2].startswith("        o-------?     Ping(xxx")
+    assert max(map(len, drawn)) <= 70
+
+
+def test_a_step_shows_what_its_message_holds_and_goes_on_below_where_it_is_long():
+    detail = "Append(term=2, entries=[Entry(term=1, command='put'), Entry(term=2, command='get')])"
+    facts = {"kind": "deliver", "label": "Append n0 -> n2", "source": "n0", "fingerprint": 1}
+    step = TraceStep(index=1, node="n2", detail=detail, **facts)
+    for width in (70, 90, 200):
+        drawn = render(trace(steps=(step,), critical=None), Theme(width=width)).splitlines()[3:]
+        assert max(map(len, drawn)) <= width
+        assert " ".join(line.strip(" 1.*") for line in drawn).endswith(
+            "n0 -> n2  (sent at the start)"
+        )
+        assert "Append(term=2" in drawn[0]
+    assert detail in drawn[0] and len(drawn) == 1
+
+
+def test_lanes_that_leave_no_room_have_the_text_below_them():
+    names = tuple(f"member {at}" for at in range(8))
+    step = TraceStep(
+        index=1,
+        node="member 7",
+        kind="deliver",
+        label="Ask member 0 -> member 7",
+        detail="Ask(number=1)",
+        source="member 0",
+        fingerprint=1,
+    )
+    drawn = render(
+        structs.replace(trace(steps=(step,), critical=None), nodes=names), Theme(width=80)
+    )
+    assert drawn.splitlines()[-1] == (
+        "        deliver    Ask(number=1) member 0 -> member 7  (sent at the start)"
+    )
+
+
+def test_two_different_events_never_look_the_same():
+    long = [
+        f"Put(entries=[{', '.join(f'Entry({at}, {last})' for at in range(30))}])" for last in (1, 2)
+    ]
+    facts = {"node": "n1", "kind": "deliver", "label": "Put n0 -> n1", "source": "n0"}
+    steps = [
+        TraceStep(index=at, detail=text, fingerprint=at, **facts) for at, text in enumerate(long, 1)
+    ]
+    drawn = render(trace(steps=tuple(steps), critical=None), Theme(width=70))
+    first, second = drawn.split("     2  ")
+    assert first.split("     1  ")[1].strip() != second.strip()
 
 
 def test_hostile_text_stays_text():

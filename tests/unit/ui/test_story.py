@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from unit.ui.samples import join, trace
 
-from presage.trace.trace import Trace
+from presage.trace.trace import Sent, Trace
 from presage.ui.story import render
 from presage.ui.theme import Theme
 
@@ -62,7 +62,7 @@ def test_a_message_too_long_for_its_row_is_told_below_it() -> None:
     story = trace([join(1, "n0", "n1", detail=detail, failure="ValueError: no")])
     text = render(story, Theme(), message="why")
     assert f"deliver    {detail[:40]}" in text
-    assert "… n0 -> n1\n" in text
+    assert "…') n0 -> n1\n" in text
     assert f"   {detail}\n" in text
     assert "raises ValueError: no" in text
 
@@ -72,3 +72,28 @@ def test_a_bad_initial_state_is_a_story_of_no_steps() -> None:
     text = render(story, Theme(), message="two roots")
     assert "one_root fails in the initial state" in text
     assert "reproduced: 0 steps" in text
+
+
+def test_nothing_is_cut_everything_goes_on_below() -> None:
+    message = f"Join(path={[f'n{at}' for at in range(40)]})"
+    before, after = "[]", f"{list(range(30))}"
+    told = join(
+        1, "n0", "n1", detail=message, sends=(Sent("n1", "n2", message),), logs=("word " * 40,),
+        records=(f"Return(value={list(range(50))})",), changes={"n1": {"path": (before, after)}},
+    )  # fmt: skip
+    text = render(trace([told]), Theme(), message="why")
+    assert max(map(len, text.splitlines())) <= 80
+    flat = " ".join(text.split())
+    assert f"sends {message} -> n2" in flat
+    assert "deliver Join(path=[" in flat and f"n0 -> n1 {message} sends" in flat
+    assert f"n1.path [] -> {after}" in flat
+    assert "word " * 39 in flat and "48, 49])" in flat
+
+
+def test_a_remark_goes_below_rather_than_hide_a_destination() -> None:
+    told = join(1, "sender one", "receiver two", detail=f"Join(path={'n0 ' * 40})")
+    story = trace([told], kind="liveness", critical=1, dead=True, recovery=((1, 0, 60),))
+    lines = render(story, Theme(), message="why").splitlines()
+    [at] = [at for at, line in enumerate(lines) if line.startswith(">")]
+    assert lines[at].endswith("sender one -> receiver two")
+    assert lines[at + 1].strip() == "0% recover, critical transition"

@@ -64,7 +64,7 @@ def test_a_remark_is_never_cut_for_the_content_of_a_message() -> None:
     dead = {"kind": "liveness", "critical": 1, "evidence": "few walks", "dead": True}
     found = violation(trace([wide]), recovery=((1, 0, 60),), **dead)
     events = {
-        120: "Join(path=n0 n0 n0 n0 n0 n0 n0 n0 n0 … n0 -> n1",
+        120: "Join(path=n0 n0 n0 n0 n0 n0 n0 n0 n0…) n0 -> n1",
         100: "Join n0 -> n1",
         85: "Join n0 -> …",
     }
