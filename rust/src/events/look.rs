@@ -112,6 +112,8 @@ impl<'a> Look<'a> {
     }
 
     /// The fingerprint of the class of an execution: each event with those that it depends on.
+    ///
+    /// Made of names, never of ids: a message's id is the order in which this exploration met it.
     fn class(&self, machine: &mut Events<'_>, path: &[Step]) -> PyResult<u64> {
         let mut state = machine.start()?;
         let mut events: Vec<(Step, Label, u64)> = Vec::new();
@@ -122,7 +124,7 @@ impl<'a> Look<'a> {
             });
             let mut before: Vec<u64> = before.map(|(_, _, digest)| *digest).collect();
             before.sort_unstable();
-            let own = [u64::from(step.process), step.choice as u64];
+            let own = machine.name(step, &state);
             events.push((step, label, combine_iter(own.into_iter().chain(before))));
         }
         let digests = events.iter().map(|(_, _, digest)| *digest);

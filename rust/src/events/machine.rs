@@ -19,6 +19,11 @@ use crate::tables::NOT_A_FAULT;
 /// The low bits of a choice say which of the process's steps it is, the others what is lost.
 const STEP_BITS: u32 = 16;
 
+/// Which of its process's ways a step is, losses aside.
+pub fn way_number(step: Step) -> u32 {
+    step.choice as u32 & ((1 << STEP_BITS) - 1)
+}
+
 /// One way in which a process can step, losses aside.
 #[derive(Clone, Copy)]
 pub struct Way {
@@ -100,7 +105,7 @@ impl Machine for Events<'_> {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         self.ways(state, step.process, &mut list)?;
-        let number = step.choice as u32 & ((1 << STEP_BITS) - 1);
+        let number = way_number(step);
         let way = list.iter().find(|way| way.number == number).copied();
         self.list = list;
         let way = way.ok_or_else(|| impossible(step))?;

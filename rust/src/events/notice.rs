@@ -7,10 +7,12 @@ use pyo3::prelude::*;
 
 use super::label::{Footprint, Label, NOTHING};
 use super::losses::most_duplicates;
-use super::machine::{Events, Way};
+use super::machine::{Events, Way, way_number};
 use super::state::State;
 use crate::expand::{Effect, NOWHERE};
+use crate::fingerprint::combine_iter;
 use crate::layout::Network;
+use crate::por::Step;
 use crate::shared::{Kind, PropertyState};
 use crate::tables::NOT_A_FAULT;
 use crate::trie::Query;
@@ -41,6 +43,20 @@ impl Events<'_> {
         let properties = &self.worker.search.shared.properties;
         let decided = |property: &usize| properties[*property].decided.load(Relaxed);
         self.asked() != self.known || self.watched.iter().any(decided)
+    }
+
+    /// A step as any exploration would name it: its process, which of its ways, what was lost of
+    /// what it sent. `after` is the state it led to.
+    pub fn name(&self, step: Step, after: &State) -> [u64; 3] {
+        let mix = |envelope: u32| self.worker.expander.mirror.envelopes[envelope as usize].mix;
+        let process = match (self.terrain.key(step.process), self.terrain.network) {
+            (Some(envelope), Network::Unordered | Network::Duplicating) => mix(envelope),
+            _ => u64::from(step.process),
+        };
+        let lost = after.lost.iter();
+        let lost = lost.map(|event| combine_iter([event.what as u64, mix(event.origin)]));
+        let lost = lost.fold(0, u64::wrapping_add);
+        [process, u64::from(way_number(step)), lost]
     }
 
     pub fn label(&mut self, state: &State, process: u32, way: &Way) -> PyResult<Label> {
