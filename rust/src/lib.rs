@@ -14,6 +14,7 @@ mod events;
 mod expand;
 mod fingerprint;
 mod flat;
+mod guard;
 mod hunt;
 mod intern;
 mod invariant;
@@ -54,6 +55,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<process::ProcessKernel>()?;
     module.add_class::<reader::Reader>()?;
     module.add_function(wrap_pyfunction!(checkpoint::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(guard::die_with, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::mix, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::combine, module)?)?;
     Ok(())

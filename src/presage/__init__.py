@@ -15,72 +15,17 @@ Layout, from the bottom up; each layer imports only what stands above it in this
     ui          terminal texts
     cli         the command line
     systems     ready-made systems; they use the public names below and nothing else
+
+The names are loaded when one of them is first asked for: `presage` as a command begins in a
+process that needs none of them (`supervise`).
 """
 
-from presage.errors import PresageError as PresageError
-from presage.model.declare import action as action
-from presage.model.declare import broken as broken
-from presage.model.declare import counter as counter
-from presage.model.declare import disk as disk
-from presage.model.declare import durable as durable
-from presage.model.declare import ghost as ghost
-from presage.model.declare import on as on
-from presage.model.declare import state as state
-from presage.model.declare import timer as timer
-from presage.model.declare import written as written
-from presage.model.disk import Disk as Disk
-from presage.model.event import Envelope as Envelope
-from presage.model.faults import Partition as Partition
-from presage.model.moment import Counter as Counter
-from presage.model.moment import Lapse as Lapse
-from presage.model.moment import Moment as Moment
-from presage.model.service import Service as Service
-from presage.model.stream import Connect as Connect
-from presage.model.stream import Streams as Streams
-from presage.model.system import UNLIMITED as UNLIMITED
-from presage.model.system import Call as Call
-from presage.model.system import Faults as Faults
-from presage.model.system import Observer as Observer
-from presage.model.system import System as System
-from presage.model.timed import Timed as Timed
-from presage.model.view import Connection as Connection
-from presage.model.view import NodeView as NodeView
-from presage.model.view import WorldView as WorldView
-from presage.model.weights import Weights as Weights
-from presage.model.world import World as World
-from presage.process.program import Process as Process
-from presage.process.program import Program as Program
-from presage.props.history import Invoke as Invoke
-from presage.props.history import Linearizable as Linearizable
-from presage.props.history import Read as Read
-from presage.props.history import Register as Register
-from presage.props.history import Return as Return
-from presage.props.history import SequentiallyConsistent as SequentiallyConsistent
-from presage.props.history import Write as Write
-from presage.props.history import linearizable as linearizable
-from presage.props.history import sequentially_consistent as sequentially_consistent
-from presage.props.nodes import at_least as at_least
-from presage.props.nodes import at_most as at_most
-from presage.props.nodes import exactly as exactly
-from presage.props.nodes import exists as exists
-from presage.props.nodes import forall as forall
-from presage.props.nodes import reach as reach
-from presage.props.property import HOLDS as HOLDS
-from presage.props.property import Property as Property
-from presage.props.property import Verdict as Verdict
-from presage.props.property import always as always
-from presage.props.property import eventually as eventually
-from presage.props.property import no_deadlock as no_deadlock
-from presage.props.property import sometimes as sometimes
-from presage.props.property import step as step
-from presage.search.check import check as check
-from presage.search.hunt import Hunt as Hunt
-from presage.search.replay import replay as replay
-from presage.search.report import Report as Report
-from presage.search.report import Violation as Violation
-from presage.simulate.run import simulate as simulate
-from presage.trace.trace import Trace as Trace
-from presage.version import VERSION as __version__
+import sys
+
+TYPE_CHECKING = False  # `typing` itself takes longer to load than all that is here
+if TYPE_CHECKING:
+    from presage.public import *  # noqa: F403
+    from presage.version import VERSION as __version__
 
 __all__ = [
     "__version__",
@@ -148,3 +93,26 @@ __all__ = [
     "timer",
     "written",
 ]
+
+if not TYPE_CHECKING:
+
+    class _Package(type(sys)):
+        """Keeps a public name from being hidden by the submodule of the same name."""
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name in __all__ and isinstance(value, type(sys)):
+                return  # `presage.simulate` is the function, whoever imported its package
+            super().__setattr__(name, value)
+
+    sys.modules[__name__].__class__ = _Package
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from presage import public
+
+        globals().update({each: getattr(public, each) for each in __all__})
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

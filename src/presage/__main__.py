@@ -2,6 +2,6 @@
 
 import sys
 
-from presage.cli import main
+from presage.supervise import main
 
 sys.exit(main())

@@ -28,6 +28,9 @@ class Codec:
     def digest(self, data: bytes, /) -> int:
         """64 bits, the same in every process."""
 
+def die_with(parent: int, /) -> None:
+    """End this process when `parent` ends, which has started it; at once, and whatever it does."""
+
 def mix(kind: int, slot: int, digest: int) -> int:
     """One component's share of a fingerprint, which is the wrapping sum of all shares."""
 

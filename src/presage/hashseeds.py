@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from presage.environ import SEED
 from presage.search.doctor import Transcript
 
 SEEDS = (1, 2)
@@ -54,7 +55,7 @@ def _start(seed: int, arguments: Sequence[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         # Without -P the current folder would come first, and could hide presage itself.
         [sys.executable, "-P", "-m", "presage", "doctor", *arguments],
-        env=os.environ | {"PYTHONHASHSEED": str(seed)},
+        env=os.environ | {SEED: str(seed)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -51,6 +51,15 @@ def end(process: subprocess.Popen[str]) -> Ended:
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def worker(process: subprocess.Popen[str]) -> int | None:
+    """The process that does the work: the one child of the parent that a command begins as."""
+    try:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    except FileNotFoundError:
+        return None
+    return int(children) if children.strip() else None
+
+
 def run(*arguments: str, **environ: str) -> Ended:
     return end(start(*arguments, **environ))
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from commands.harness import end, run, start, told, write
+from commands.harness import end, run, start, told, worker, write
 
 from presage.trace import codec
 
@@ -144,9 +144,10 @@ def wait_until_under_way(process: subprocess.Popen[str]) -> None:
     """Wait until `process` holds more memory than anything but a search would take."""
     page_mib = os.sysconf("SC_PAGE_SIZE") / 2**20
     while process.poll() is None:
-        pages = Path(f"/proc/{process.pid}/statm").read_text(encoding="utf-8").split()[1]
-        if int(pages) * page_mib > 45:
-            return
+        if pid := worker(process):
+            pages = Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1:2] or [0]
+            if int(pages[0]) * page_mib > 45:
+                return
         time.sleep(0.02)
 
 

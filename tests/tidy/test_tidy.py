@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "presage"
 CODE_FOLDERS = ("src", "rust/src", "tests", "benchmarks")
 PURE = ("model", "props", "trace", "search")
-PRINTING = ("ui", "cli")
+PRINTING = ("ui", "cli", "supervise")
 
 LINE_LENGTH_MAX = 100
 FUNCTION_LINES_MAX = 50
@@ -157,7 +157,7 @@ def calls_of(path: Path, name: str) -> Iterator[int]:
 
 def test_only_the_user_interface_prints() -> None:
     complaints(
-        f"{shown(path)}:{number}: `print` belongs in `ui` or `cli`"
+        f"{shown(path)}:{number}: `print` belongs in `ui`, `cli` or `supervise`"
         for path in sorted(set(package()) - set(package(*PRINTING)))
         for number in calls_of(path, "print")
     )

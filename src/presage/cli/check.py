@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from presage import lifeline
 from presage.cli.common import give_up, theme_of
 from presage.options import hunt_of, settings_of
 from presage.ui.output import write, write_json
@@ -70,6 +71,10 @@ def _check_script(args: argparse.Namespace) -> Report:
 
 def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """The keyword arguments of `check` that were given."""
+    if args.checkpoint is not None:
+        from presage.search.checkpoint import FILE
+
+        lifeline.tell(f"file {os.path.join(args.checkpoint, FILE)}")
     limits: dict[str, Any] = {name: getattr(args, name) for name in LIMITS}
     limits["memory_mib"] = args.memory
     return {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING, TextIO
 
+from presage import lifeline
 from presage.errors import PresageError
 from presage.ui.output import complain
 
@@ -27,7 +27,7 @@ def give_up(error: PresageError, progress: Progress | None = None) -> None:
     if progress is not None:
         progress.done()
     complain(str(error))
-    os._exit(error.exit_status)
+    lifeline.end(error.exit_status)
 
 
 def theme_of(args: argparse.Namespace, stream: TextIO, *, whole: bool = False) -> Theme:

@@ -17,6 +17,7 @@ from typing import IO
 from presage.debug.asking import Filter
 from presage.debug.session import Session
 from presage.errors import BadCommand, PresageError
+from presage.lifeline import Terminated
 from presage.trace.trace import Trace
 from presage.ui.debug import acting, asking, faults, helping, keeping, looking, moving
 from presage.ui.debug.commands import COMMANDS, Command, resolve
@@ -88,6 +89,8 @@ class Console(cmd.Cmd):
             try:
                 self.cmdloop()
                 return
+            except Terminated:
+                raise
             except KeyboardInterrupt:
                 self.stdout.write("\n")
 
@@ -138,6 +141,8 @@ class Console(cmd.Cmd):
         except PresageError as error:
             self.failed = True
             self.say([self.theme.clean(each) for each in f"error: {error}".split("\n")])
+        except Terminated:
+            raise
         except KeyboardInterrupt:
             self.say(["interrupted"])
         return False

@@ -1,0 +1,38 @@
+"""What a command tells the parent that watches over it, in lines: what is kept, how it ended.
+
+The parent reads this when the command has ended, and needs it when that was not of its own will.
+Without a parent, as in a test or in another program, nobody listens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import NoReturn
+
+_descriptor: int | None = None
+_exit = os._exit  # taken before it is replaced by one that tells who called it
+
+
+class Terminated(KeyboardInterrupt):
+    """Like Ctrl-C, by SIGTERM or SIGHUP: ends also what asks for commands."""
+
+
+def attach(descriptor: int) -> None:
+    """Tell what follows to the other end of a pipe."""
+    global _descriptor
+    _descriptor = descriptor
+
+
+def tell(line: str) -> None:
+    """Let the parent know, should this be the last it hears."""
+    if _descriptor is not None:
+        with contextlib.suppress(OSError):
+            text = " ".join(line.splitlines())
+            os.write(_descriptor, text.encode(errors="backslashreplace") + b"\n")
+
+
+def end(status: int) -> NoReturn:
+    """End the process at once, as it was meant to."""
+    tell(f"end {status}")
+    _exit(status)

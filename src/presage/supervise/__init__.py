@@ -1,0 +1,31 @@
+"""The command `presage`: a light parent starts the real command, and outlives what ends it.
+
+Checked code can end its process in ways that no exception handler sees: `os._exit`, a segmentation
+fault, a full memory. So the command that a shell starts is a parent that runs no code but its own.
+It starts itself once more as a child (`child`), with the hash seed fixed, and waits (`parent`). The
+child tells its exit status through a pipe as its last act; a child that ends without is reported,
+with the line of code that was running (`crash`).
+
+Light on purpose: nothing else of presage is loaded before it is needed.
+"""
+
+import os
+import sys
+
+from presage.environ import CHILD, SEED
+
+
+def main() -> int:
+    """Run one command; called in the parent, and by way of it in the child."""
+    handed = os.environ.pop(CHILD, None)
+    if handed is not None:
+        from presage.supervise.child import run
+
+        run(handed)
+    if not sys.executable:  # inside of another program: nothing to start a child with
+        from presage.cli import main as command
+
+        return command()
+    from presage.supervise.parent import supervise
+
+    return supervise(os.environ.pop(SEED, "0"))

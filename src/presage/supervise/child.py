@@ -1,0 +1,99 @@
+"""The child: runs the command, and tells the parent its exit status as the last act.
+
+Signals are blocked from the parent on until the command can answer them, so that no moment is too
+early for Ctrl-C. `faulthandler` writes where the code was into a file that the parent reads.
+"""
+
+from __future__ import annotations
+
+import atexit
+import faulthandler
+import os
+import signal
+import sys
+from collections.abc import Callable
+from time import monotonic  # taken before handlers are kept from the clock
+from types import FrameType
+from typing import Any, NoReturn
+
+from presage import lifeline
+from presage.supervise.signals import ENDING, PASSED
+
+INTERRUPTED = 130
+TWINS = 1.0  # seconds within which one interrupt may come by two ways
+ENDS = ("_exit", "abort", "execv", "execve")  # of `os`: what ends a process and returns nothing
+
+
+def run(handed: str) -> NoReturn:
+    """Run the command line; `handed` is what the parent said."""
+    parent, telling, dump = (int(word) for word in handed.split())
+    for descriptor in (telling, dump):
+        os.set_inheritable(descriptor, False)
+    lifeline.attach(telling)
+    faulthandler.enable(dump)
+    _tell_ends(dump)
+    status = _command(parent)
+    signal.pthread_sigmask(signal.SIG_BLOCK, (*ENDING, *PASSED.values()))
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # told before, or nobody is there
+    lifeline.end(status)
+
+
+def _command(parent: int) -> int:
+    try:
+        _listen()
+        from presage._core import die_with
+
+        die_with(parent)
+        from presage.cli import main
+
+        return main()
+    except KeyboardInterrupt:
+        print("error: interrupted before there was anything to report", file=sys.stderr)
+        return INTERRUPTED
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+
+
+def _listen() -> None:
+    """Make every way to end a command the same one."""
+    last, passed = float("-inf"), False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal last, passed
+        now, from_parent = monotonic(), number in PASSED.values()
+        if now - last < TWINS and (passed or from_parent):
+            return  # the same one, by the other way
+        last, passed = now, from_parent
+        quits = number not in (signal.SIGINT, PASSED[signal.SIGINT])
+        raise lifeline.Terminated if quits else KeyboardInterrupt
+
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    for passed_on in set(PASSED.values()):
+        signal.signal(passed_on, interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (*ENDING, *PASSED.values()))
+
+
+ORIGINALS: dict[str, Callable[..., Any]] = {name: getattr(os, name) for name in ENDS}
+
+
+def _tell_ends(dump: int) -> None:
+    """Let the parent know which line ended the process without a word."""
+    for name in ENDS:
+        setattr(os, name, _telling(name, ORIGINALS[name], dump))
+
+
+def _telling(name: str, original: Callable[..., Any], dump: int) -> Callable[..., Any]:
+    def ending(*args: Any, **named: Any) -> Any:
+        lifeline.tell(f"act os.{name}")
+        faulthandler.dump_traceback(dump, all_threads=False)
+        return original(*args, **named)
+
+    ending.__name__ = name
+    return ending
