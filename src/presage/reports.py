@@ -92,7 +92,8 @@ def _page(
         label = Path(args.other).name
         target = args.target if told.target is None else None
         others.append((label, "with", (told, _scenes(told, args.other, target, give_up))))
-    command = f"presage replay {shlex.quote(args.trace)}"
+    path = Path(args.trace)  # what is elsewhere is no business of the page's readers
+    command = f"presage replay {shlex.quote(path.name if path.is_absolute() else str(path))}"
     return render(page_data((trace, scenes), others, command=command))
 
 

@@ -107,7 +107,7 @@ def path_of(session: Session, name: str) -> Path:
     for key, field in re.findall(r"\[([^\]]*)\]|([^.\[\]]+)", name[len(node) :]):
         at = part(state, tuple(path))
         wanted = key or field
-        if isinstance(at, list) and wanted.isdigit():
+        if isinstance(at, list | tuple) and wanted.isdigit():
             path.append(int(wanted))
         elif isinstance(at, dict) and wanted in at:
             path.append(wanted)

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-import msgspec
-
 from presage.trace.plain import TYPE, Plain
 
 ADDED, MODIFIED, DELETED = "A", "M", "D"
 ALIGNED_MAX = 300  # elements; longer lists are compared by position
 
 Path = tuple[str | int, ...]
+Items = list[Plain] | tuple[Plain, ...]
 
 
 class Change(NamedTuple):
@@ -42,7 +41,7 @@ def same(one: Plain, other: Plain) -> bool:
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     return one == other
 
@@ -54,8 +53,8 @@ def _diff(before: Plain, after: Plain, path: Path) -> Iterator[Change]:
         if before.get(TYPE) == after.get(TYPE):
             yield from _parts(before, after, path)
             return
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _elements(before, after, path)
+    elif type(before) is type(after) and isinstance(before, list | tuple):
+        yield from _elements(before, after, path)  # type: ignore[arg-type]
         return
     yield Change(MODIFIED, path, before, after)
 
@@ -71,7 +70,7 @@ def _parts(before: dict[str, Plain], after: dict[str, Plain], path: Path) -> Ite
             yield Change(ADDED, (*path, name), after=value)
 
 
-def _elements(before: list[Plain], after: list[Plain], path: Path) -> Iterator[Change]:
+def _elements(before: Items, after: Items, path: Path) -> Iterator[Change]:
     for tag, a, b, c, d in _aligned(before, after):
         if tag == "equal":
             continue
@@ -84,10 +83,9 @@ def _elements(before: list[Plain], after: list[Plain], path: Path) -> Iterator[C
             yield Change(ADDED, (*path, at), after=after[at])
 
 
-def _aligned(before: list[Plain], after: list[Plain]) -> list[tuple[str, int, int, int, int]]:
+def _aligned(before: Items, after: Items) -> list[tuple[str, int, int, int, int]]:
     if max(len(before), len(after)) > ALIGNED_MAX:
         return [("replace", 0, len(before), 0, len(after))]
-    encode = msgspec.json.encode
-    old, new = list(map(encode, before)), list(map(encode, after))
+    old, new = list(map(repr, before)), list(map(repr, after))
     matched = SequenceMatcher(None, old, new, autojunk=False)
     return list(matched.get_opcodes())

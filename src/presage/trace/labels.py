@@ -146,6 +146,7 @@ class _Short:
         self._whole = whole
         self._mark = mark
         self._left: dict[Path, int] = {}  # of what is shortened: how many items, or characters
+        self._hidden: set[Path] = set()  # items that are left out between others
         self._begun: dict[Path, int] = {}  # characters of the first item of what has no whole one
 
     def fit(self, room: int, keep: Collection[Path]) -> str:
@@ -156,6 +157,7 @@ class _Short:
                 break
             if not any(kept[: len(part.path)] == part.path for kept in keep):
                 length -= self._shorten(part, length - room)
+        self._hide(room, keep)
         # What was closed on the way to a larger bracket may have room again.
         for path in sorted(self._left, key=lambda path: (len(path), path))[:REOPENED_MAX]:
             count = self._left.pop(path)
@@ -176,25 +178,40 @@ class _Short:
             saved = before - len(self._part(part))
             if saved >= surplus:
                 break
-        if at_top and part.named and count == 0 and saved - surplus >= BEGUN_MIN:
+        begins = at_top and part.named and count == 0 and set(map(type, part.items[0])) == {str}
+        if begins and saved - surplus >= BEGUN_MIN:
             self._begun[part.path] = saved - surplus
             saved = surplus
         return saved
 
+    def _hide(self, room: int, keep: Collection[Path]) -> None:
+        """Of brackets that hold what is kept, leave out items that are not, the last first."""
+        inside = {kept[:at] for kept in keep for at in range(1, len(kept), 2)} - set(keep)
+        groups = [part for part in self._parts() if isinstance(part, Group) and part.path in inside]
+        for group in sorted(groups, key=lambda group: len(group.path)):
+            for index in reversed(range(len(group.items))):
+                if len(self._shown(self._whole)) <= room:
+                    return
+                if not any(kept[: len(group.path) + 1] == (*group.path, index) for kept in keep):
+                    self._hidden.add((*group.path, index))
+
     def _inner_first(self) -> Iterator[Group | String]:
         """Everything that can be shortened, the innermost first, of two the longer first."""
         found: list[tuple[int, int, Group | String]] = []
-        waiting = list(self._whole)
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, str):
-                continue
-            if isinstance(part, Group):
-                waiting += [inner for item in part.items for inner in item]
+        for part in self._parts():
             saved = len(self._part(part)) - len(self._closed(part))
             if saved > 0:
                 found.append((-len(part.path), -saved, part))
         return (part for *_, part in sorted(found, key=lambda each: each[:2]))
+
+    def _parts(self) -> Iterator[Group | String]:
+        waiting = list(self._whole)
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, Group):
+                waiting += [inner for item in part.items for inner in item]
+            if not isinstance(part, str):
+                yield part
 
     def _shown(self, item: Item) -> str:
         return "".join(part if isinstance(part, str) else self._part(part) for part in item)
@@ -205,9 +222,18 @@ class _Short:
             return part.text if count is None else self._closed(part)
         if count == 0:
             return self._closed(part)
-        items = zip(part.items[:count], part.gaps, strict=False)
-        inside = "".join(self._shown(item) + gap for item, gap in items)
+        items = enumerate(zip(part.items[:count], part.gaps, strict=False))
+        inside = "".join(
+            self._hiding(part, index, gap)
+            if (*part.path, index) in self._hidden
+            else self._shown(item) + gap
+            for index, (item, gap) in items
+        )
         return f"{part.bracket}{inside}{'' if count is None else self._mark}{part.close}"
+
+    def _hiding(self, group: Group, index: int, gap: str) -> str:
+        """One mark for all items in a row that are left out."""
+        return "" if (*group.path, index - 1) in self._hidden else self._mark + gap
 
     def _closed(self, part: Group | String) -> str:
         if isinstance(part, String):
@@ -233,11 +259,13 @@ def _differing(one: Item, other: Item) -> Iterator[Path]:
         if not isinstance(mine, Group) or not isinstance(yours, Group):
             yield mine.path
             continue
-        pairs = zip(mine.items, yours.items, strict=False)
-        changed = [pair for pair in pairs if pair[0] != pair[1]]
-        if len(mine.items) != len(yours.items) or not changed or any(map(_reworded, changed)):
+        pairs = enumerate(zip(mine.items, yours.items, strict=False))
+        changed = [(index, pair) for index, pair in pairs if pair[0] != pair[1]]
+        if len(mine.items) != len(yours.items) or not changed:
             yield mine.path
-        for pair in changed:
+        for index, pair in changed:
+            if _reworded(pair):
+                yield (*mine.path, index)
             yield from _differing(*pair)
 
 

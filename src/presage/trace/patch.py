@@ -34,13 +34,15 @@ def _changed(value: Plain, change: Change, depth: int) -> Plain:
     if depth == len(change.path):
         return change.after
     name, last = change.path[depth], depth == len(change.path) - 1
-    if isinstance(value, list) and isinstance(name, int):
-        before, rest = value[:name], value[name:]
+    if isinstance(value, list | tuple) and isinstance(name, int):
+        before, rest = list(value[:name]), list(value[name:])
         if last and change.mark == DELETED:
-            return before + rest[1:]
-        if last and change.mark == ADDED:
-            return [*before, change.after, *rest]
-        return [*before, _changed(rest[0], change, depth + 1), *rest[1:]]
+            made = before + rest[1:]
+        elif last and change.mark == ADDED:
+            made = [*before, change.after, *rest]
+        else:
+            made = [*before, _changed(rest[0], change, depth + 1), *rest[1:]]
+        return made if isinstance(value, list) else tuple(made)
     assert isinstance(value, dict) and isinstance(name, str), "made for another value"
     if last and change.mark == DELETED:
         return {key: each for key, each in value.items() if key != name}

@@ -1,9 +1,9 @@
 """A value as nested plain data: what a structural diff compares and what a page can hold.
 
-Numbers, booleans, None and texts stay what they are; lists and tuples become lists. Whatever has
-named parts becomes a dict from text to plain value, and under the key `TYPE`, which no part of a
-value can have, the dict says what it stands for: the name of a class, or `set`. A dict with that
-key alone is an atom: its text is all there is to see of it.
+Numbers, booleans, None and texts stay what they are; so do lists and tuples, of plain data.
+Whatever has named parts becomes a dict from text to plain value, and under the key `TYPE`, which no
+part of a value can have, the dict says what it stands for: the name of a class, or `set`. A dict
+with that key alone is an atom: its text is all there is to see of it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from typing import Any, TypeAlias
 
 from presage.trace.show import NESTING_MAX, fields_of, show, written_by_hand
 
-Plain: TypeAlias = "None | bool | int | float | str | list[Plain] | dict[str, Plain]"
+Plain: TypeAlias = (
+    "None | bool | int | float | str | list[Plain] | tuple[Plain, ...] | dict[str, Plain]"
+)
 
 TYPE = ""
 SET = "set"
+DEQUE = "deque"
 TEXT_MAX = 4_000  # characters of one text; of what is longer, a digest tells whether it differs
 EXACT_MAX = 2**53  # up to here every reader of JSON has whole numbers
 
@@ -48,9 +51,11 @@ def _plain(value: Any, room: int) -> Plain:
         items = sorted(value, key=show)
         return {TYPE: SET, **{shortened(show(item)): _plain(item, room - 1) for item in items}}
     if isinstance(value, deque):
-        return {TYPE: "deque", "items": [_plain(item, room - 1) for item in value]}
-    if isinstance(value, list | tuple) and not hasattr(type(value), "_fields"):
+        return {TYPE: DEQUE, "items": [_plain(item, room - 1) for item in value]}
+    if isinstance(value, list):
         return [_plain(item, room - 1) for item in value]
+    if isinstance(value, tuple) and not hasattr(type(value), "_fields"):
+        return tuple(_plain(item, room - 1) for item in value)
     return _record(value, room)
 
 
@@ -77,13 +82,13 @@ def atom(value: Any) -> Plain:
     return {TYPE: shortened(show(value))}
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = TEXT_MAX) -> str:
     """`text`, without lone surrogates; of a long one the beginning, its length and a digest."""
     clean = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    if len(clean) <= TEXT_MAX:
+    if len(clean) <= most:
         return clean
     digest = hashlib.sha256(clean.encode()).hexdigest()[:8]
-    return f"{clean[:TEXT_MAX]}... ({len(clean):,} characters, digest {digest})"
+    return f"{clean[:most]}... ({len(clean):,} characters, digest {digest})"
 
 
 def text_of(value: Plain) -> str:
@@ -95,9 +100,13 @@ def text_of(value: Plain) -> str:
             return "{" + ", ".join(parts) + "}" if parts else "set()"
         if kind is None:
             return "{" + ", ".join(f"{n}: {text_of(v)}" for n, v in parts.items()) + "}"
+        if kind == DEQUE:
+            return f"{DEQUE}({text_of(parts['items'])})"
         if not parts:
             return str(kind)
         return f"{kind}(" + ", ".join(f"{n}={text_of(v)}" for n, v in parts.items()) + ")"
     if isinstance(value, list):
         return "[" + ", ".join(map(text_of, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(text_of, value)) + (",)" if len(value) == 1 else ")")
     return repr(value)

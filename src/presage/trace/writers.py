@@ -28,7 +28,7 @@ def part(state: Plain, path: Path) -> Plain:
     for name in path:
         if isinstance(state, dict) and isinstance(name, str):
             state = state.get(name)
-        elif isinstance(state, list) and isinstance(name, int) and name < len(state):
+        elif isinstance(state, list | tuple) and isinstance(name, int) and name < len(state):
             state = state[name]
         else:
             return None

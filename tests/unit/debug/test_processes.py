@@ -157,7 +157,7 @@ def test_what_was_published_can_be_waited_for_and_blamed():
         "until server.seen.append(1)",
         "help until",
     )
-    assert "M server.seen  [2] -> [2, 1]" in text
+    assert "M server.seen  (2,) -> (2, 1)" in text
     assert "\n  ✓ len(seen) < 9\n  ✗ list(seen) == sorted(seen): list(seen) is [2, 1]" in text
     assert "in_order does not hold after step" in text
     assert "What is not true is `list(seen) == sorted(seen)`" in flat(text)

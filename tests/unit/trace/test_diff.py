@@ -44,13 +44,15 @@ VALUES: dict[str, tuple[Any, Any, str]] = {
     "text": ("n1", "n1", "'n1'"),
     "bytes": (b"x", {"": "b'x'"}, "b'x'"),
     "enum": (Colour.RED, {"": "Colour.RED"}, "Colour.RED"),
-    "tuple": ((1, None), [1, None], "[1, None]"),
+    "tuple": ((1, None), (1, None), "(1, None)"),
+    "tuple of one": ((1,), (1,), "(1,)"),
+    "list": ([1, None], [1, None], "[1, None]"),
     "dict": ({("a", 1): True}, {"('a', 1)": True}, "{('a', 1): True}"),
     "set": ({"b", "a"}, {"": "set", "'a'": "a", "'b'": "b"}, "{'a', 'b'}"),
     "empty set": (frozenset(), {"": "set"}, "set()"),
-    "struct": (Piece(1), {"": "Piece", "seq": 1, "data": []}, "Piece(seq=1, data=[])"),
+    "struct": (Piece(1), {"": "Piece", "seq": 1, "data": ()}, "Piece(seq=1, data=())"),
     "object": (Plain(), {"": "Plain", "one": 1}, "Plain(one=1)"),
-    "deque": (deque([1]), {"": "deque", "items": [1]}, "deque(items=[1])"),
+    "deque": (deque([1]), {"": "deque", "items": [1]}, "deque([1])"),
 }
 
 
@@ -77,8 +79,8 @@ def test_records_are_compared_part_by_part() -> None:
     before = Outgoing([Piece(1), Piece(2)], {1})
     after = Outgoing([Piece(2), Piece(3)], {1, 2})
     assert changes(before, after) == [
-        Change("D", ("inflight", 0), before={"": "Piece", "seq": 1, "data": []}),
-        Change("A", ("inflight", 1), after={"": "Piece", "seq": 3, "data": []}),
+        Change("D", ("inflight", 0), before={"": "Piece", "seq": 1, "data": ()}),
+        Change("A", ("inflight", 1), after={"": "Piece", "seq": 3, "data": ()}),
         Change("A", ("fresh", "2"), after=2),
     ]
 

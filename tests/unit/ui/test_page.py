@@ -13,8 +13,9 @@ from presage.search.retell import retell
 from presage.systems import randtree
 from presage.trace.diff import Change, same
 from presage.trace.patch import apply
-from presage.ui.page.data import KEY_EVERY, page_data
-from presage.ui.page.page import embedded, render
+from presage.trace.plain import TYPE
+from presage.ui.page.data import KEY_EVERY, changes, page_data
+from presage.ui.page.page import SCRIPTS, embedded, render
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "report.md"
 OBJECTS = {
@@ -56,20 +57,32 @@ def test_every_object_has_exactly_the_keys_that_are_documented(told, name):
 
 
 def test_the_script_reads_only_keys_that_are_there(told):
-    script = (Path(__file__).parents[3] / "src/presage/ui/page/page.js").read_text("utf-8")
+    folder = Path(__file__).parents[3] / "src/presage/ui/page"
+    assert {path.name for path in folder.glob("*.js")} == set(SCRIPTS)
+    script = "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
     known = {
         "data": documented("page") | {"explore"},
         "main": documented("story"), "story": documented("story"),
         "arrow": documented("arrow"), "other": documented("other"), "step": documented("step"),
     }  # fmt: skip
-    own = {"length", "from"}
+    own = {"length", "from", "js"}
     for name, keys in known.items():
         used = set(re.findall(rf"(?<![\w.]){name}\.(\w+)", script)) - own
         assert used <= keys, name
 
 
+def revived(value):
+    """Data as the script reads it: tuples come as objects, and so do floats without a fraction."""
+    if isinstance(value, dict) and value.get(TYPE) == "tuple":
+        return tuple(map(revived, value["items"]))
+    if isinstance(value, dict):
+        return {name: revived(each) for name, each in value.items()}
+    return list(map(revived, value)) if isinstance(value, list | tuple) else value
+
+
 def test_states_are_the_first_one_and_what_each_step_changed(told):
     data, scenes, _ = told
+    data = revived(data)
     state = data["main"]["keys"]["0"]
     for scene in scenes[1:]:
         changes = [Change(mark, tuple(path), *values) for mark, path, *values in
@@ -139,3 +152,50 @@ def test_hostile_texts_stay_data():
 def test_nothing_is_loaded_from_anywhere():
     page = render(page_data(made_up(3)))
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|url\((?!#)", page)
+
+
+def test_a_page_shows_no_file_that_only_a_trace_names(tmp_path):
+    secret = tmp_path / "secret.py"
+    secret.write_text("PASSWORD = 'swordfish'\n")
+    page = render(page_data(made_up(3, source=f"{secret}:1")))
+    assert "swordfish" not in page and str(tmp_path) not in page
+
+
+def test_a_page_says_nothing_of_the_machine(told):
+    data, scenes, _ = told
+    assert str(Path(__file__).parents[3]) not in json.dumps(data)
+    assert not any(step["source"].startswith("/") for step in data["main"]["steps"])
+    assert {step["source"] for step in data["main"]["steps"]} - {""} <= set(data["sources"])
+
+
+def test_a_step_has_the_code_of_its_handler(told):
+    data, *_ = told
+    step = next(step for step in data["main"]["steps"] if "Join(" in step["detail"])
+    code = data["sources"][step["source"]]
+    line = code["lines"][code["line"] - code["first"]]
+    assert line.startswith(("def ", "@on")) and step["source"].startswith("presage/systems/")
+
+
+def test_no_two_events_have_a_text_in_common(told):
+    main = told[0]["main"]
+    owners = {}
+    for step in main["steps"][1:]:
+        for text in main["texts"][step["text"]]:
+            event = (step["detail"] or step["label"], text.rpartition(") ")[2])
+            assert owners.setdefault(text, event)[0] == event[0]
+    joins = [step for step in main["steps"] if step["label"].startswith("JoinReply ")]
+    forms = main["texts"][joins[0]["text"]]
+    assert forms == sorted(forms, key=len)
+    assert forms[-1] == f"{joins[0]['detail']} {joins[0]['label'].split(' ', 1)[1]}"
+
+
+def test_values_keep_what_python_tells_apart():
+    before = {"n": {"a": (1,), "b": [1], "c": 1.0, "d": 1}}
+    after = {"n": {"a": [1], "b": (1,), "c": 1, "d": 1.0}}
+    told = changes(before, after)
+    assert told == [
+        ["M", ["n", "a"], {"": "tuple", "items": [1]}, [1]],
+        ["M", ["n", "b"], [1], {"": "tuple", "items": [1]}],
+        ["M", ["n", "c"], {"": "1.0"}, 1],
+        ["M", ["n", "d"], 1, {"": "1.0"}],
+    ]

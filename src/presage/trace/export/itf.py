@@ -53,7 +53,7 @@ def expression(value: Plain) -> Any:
         return value
     if isinstance(value, int):
         return {"#bigint": str(value)}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [expression(each) for each in value]
     if not isinstance(value, dict):
         return {"#unserializable": repr(value)}

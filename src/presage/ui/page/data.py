@@ -13,17 +13,22 @@ from presage.search.retell import Scene
 from presage.trace.causes import Causes
 from presage.trace.diff import Change, diff
 from presage.trace.folds import folds
-from presage.trace.plain import Plain, shortened
+from presage.trace.labels import body_and_ends, told_apart
+from presage.trace.plain import TYPE, Plain, shortened
 from presage.trace.recovery import shares
-from presage.trace.trace import Trace
+from presage.trace.trace import Trace, TraceStep
 from presage.ui.page.arrows import Arrows
+from presage.ui.page.histories import histories
+from presage.ui.page.sources import Places
 from presage.ui.story import violation_of
 from presage.ui.violation import marked_step
 from presage.version import VERSION
 
 FORMAT, PAGE_VERSION = "presage-page", 1
 KEY_EVERY = 100
-LABEL_MAX = 120  # characters of an event's text, and of a title
+LABEL_MAX = 120  # characters of an event in a few words, and of a title
+ROOMS = (12, 24, 40, 64, 100, 160, 400)  # characters of an event's text, from least to most
+TUPLE = "tuple"
 COMPARED_MAX = 400  # steps, from where two traces part, whose states are compared
 
 Told = tuple[Trace, Sequence[Scene]]
@@ -34,30 +39,33 @@ def page_data(
 ) -> dict[str, Any]:
     """The data of a page about `main`; of each of `others`: label, kind (live or with), trace."""
     trace, scenes = main
-    violation = violation_of(trace)
+    violation, places = violation_of(trace), Places(trace.target)
     fact = f"{trace.prop}: {trace.message}" if trace.kind == "live" else violation.fact
     nodes = len(trace.nodes)
+    told = [main, *(other for *_, other in others)]
+    code = sorted({scene.source for _, scenes in told for scene in scenes})
     return {
         "format": FORMAT,
         "version": PAGE_VERSION,
         "build": f"presage {VERSION}",
         "title": _cut(trace.system),
-        "fact": shortened(fact),
+        "fact": shortened(places.text(fact)),
         "property": shortened(trace.prop),
         "kind": trace.kind,
-        "why": "" if trace.kind == "live" else shortened(trace.message),
+        "why": "" if trace.kind == "live" else shortened(places.text(trace.message)),
         "evidence": "" if trace.evidence == "exact" else shortened(trace.evidence),
-        "source": trace.source,
+        "source": places.place(trace.source),
+        "sources": places.excerpts(code),
         "numbers": f"{len(trace.steps):,} steps, {nodes} node{'' if nodes == 1 else 's'},"
         f" seed {trace.seed}",
         "command": command,
         "opens": marked_step(violation) or trace.loop or trace.step,
-        "main": story(trace, scenes),
-        "others": [_other(scenes, *other) for other in others],
+        "main": story(trace, scenes, places),
+        "others": [_other(scenes, *other, places) for other in others],
     }
 
 
-def story(trace: Trace, scenes: Sequence[Scene]) -> dict[str, Any]:
+def story(trace: Trace, scenes: Sequence[Scene], places: Places) -> dict[str, Any]:
     """One trace: its lanes, its steps, what to fold, and its states."""
     causes = Causes(trace, scenes[0].sends)
     between = next(reversed(scenes[0].state))  # the nodes come first, what is between them last
@@ -65,13 +73,14 @@ def story(trace: Trace, scenes: Sequence[Scene]) -> dict[str, Any]:
     says: list[list[Any]] = []
     numbers: dict[tuple[Any, ...], int] = {}
     share = shares(trace)
-    steps = [_step(scene, scenes, causes, arrows) for scene in scenes]
+    texts, ladders = _texts(scenes)
+    steps = [_step(scene, scenes, causes, arrows, places) for scene in scenes]
     for scene, told in zip(scenes, steps, strict=True):
         known = share.get(scene.index)
         told["recover"] = None if known is None else [round(known.share, 4), known.measured]
-        told["verdicts"] = []
+        told["verdicts"], told["text"] = [], texts[scene.index]
         for said in scene.verdicts.values():
-            key = (said.holds, said.why)
+            key = (said.holds, places.text(said.why))
             if key not in numbers:
                 numbers[key] = len(says)
                 says.append(list(key))
@@ -85,7 +94,9 @@ def story(trace: Trace, scenes: Sequence[Scene]) -> dict[str, Any]:
         "bad": None if trace.kind == "live" else marked_step(violation_of(trace)),
         "loop": trace.loop,
         "says": says,
-        "keys": {str(s.index): s.state for s in scenes if s.index % KEY_EVERY == 0},
+        "keys": {str(s.index): _marked(s.state) for s in scenes if s.index % KEY_EVERY == 0},
+        "texts": ladders,
+        "histories": histories(scenes, between),
         "steps": steps,
         "arrows": arrows.told(),
         "between": between,
@@ -95,7 +106,9 @@ def story(trace: Trace, scenes: Sequence[Scene]) -> dict[str, Any]:
     }
 
 
-def _step(scene: Scene, scenes: Sequence[Scene], causes: Causes, arrows: Arrows) -> dict[str, Any]:
+def _step(
+    scene: Scene, scenes: Sequence[Scene], causes: Causes, arrows: Arrows, places: Places
+) -> dict[str, Any]:
     step = scene.step
     told: dict[str, Any] = {
         "i": scene.index,
@@ -104,11 +117,13 @@ def _step(scene: Scene, scenes: Sequence[Scene], causes: Causes, arrows: Arrows)
         "kind": "start" if step is None else step.kind,
         "label": "initial state" if step is None else _cut(step.label),
         "detail": "" if step is None else shortened(step.detail),
-        "source": scene.source,
         "sends": arrows.sent.get(scene.index, []),
         "recv": arrows.handled.get(scene.index),
-        "log": _log(scene),
-        "failure": None if step is None or step.failure is None else shortened(step.failure),
+        "source": places.place(scene.source),
+        "log": [places.text(line) for line in _log(scene)],
+        "failure": None
+        if step is None or step.failure is None
+        else shortened(places.text(step.failure)),
         "causes": [] if step is None else list(causes.direct[step.index]),
         "row": 0 if step is None else causes.rows[step.index],
         "changes": [],
@@ -124,7 +139,41 @@ def changes(before: Plain, after: Plain) -> list[list[Any]]:
 
 
 def _change(change: Change) -> list[Any]:
-    return [change.mark, list(change.path), change.before, change.after]
+    return [change.mark, list(change.path), _marked(change.before), _marked(change.after)]
+
+
+def _marked(value: Plain) -> Plain:
+    """`value` as JSON can tell it: tuples are objects, and 1.0 is no 1."""
+    if isinstance(value, dict):
+        return {name: _marked(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return list(map(_marked, value))
+    if isinstance(value, tuple):
+        return {TYPE: TUPLE, "items": list(map(_marked, value))}
+    return {TYPE: repr(value)} if isinstance(value, float) and value.is_integer() else value
+
+
+def _texts(scenes: Sequence[Scene]) -> tuple[list[int], list[list[str]]]:
+    """The number of each step's text, and the texts: each from its shortest form to its longest.
+
+    No form of one event is a form of another, so rows of any width differ if their events do.
+    """
+    events = [("initial state", "") if s.step is None else _event(s.step) for s in scenes]
+    numbers = {event: number for number, event in enumerate(dict.fromkeys(events))}
+    forms: dict[str, list[str]] = {body: [] for body, _ in numbers}
+    owners: dict[str, str] = {}
+    for room in reversed(ROOMS):
+        for body, text in told_apart(forms, room).items():
+            form = shortened(text, ROOMS[-1])
+            if owners.setdefault(form, body) == body and form not in forms[body]:
+                forms[body].append(form)
+    ladders = [[form + ends for form in sorted(forms[body], key=len)] for body, ends in numbers]
+    return [numbers[event] for event in events], ladders
+
+
+def _event(step: TraceStep) -> tuple[str, str]:
+    body, ends = body_and_ends(step)
+    return body or step.label, ends
 
 
 def _cut(text: str) -> str:
@@ -156,7 +205,9 @@ def _down(trace: Trace, scenes: Sequence[Scene]) -> list[list[Any]]:
     return found
 
 
-def _other(scenes: Sequence[Scene], label: str, kind: str, told: Told) -> dict[str, Any]:
+def _other(
+    scenes: Sequence[Scene], label: str, kind: str, told: Told, places: Places
+) -> dict[str, Any]:
     """Another trace, where it parts from the page's, and how states differ from there on."""
     trace, others = told
     pairs = zip(scenes, others, strict=False)
@@ -170,7 +221,7 @@ def _other(scenes: Sequence[Scene], label: str, kind: str, told: Told) -> dict[s
         "kind": kind,
         "from": common,
         "compared": common + len(compared) - 1,
-        "story": story(trace, others),
+        "story": story(trace, others, places),
         "diffs": {
             str(scene.index): changes(others[min(scene.index, len(others) - 1)].state, scene.state)
             for scene in compared

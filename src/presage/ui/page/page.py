@@ -17,6 +17,14 @@ from typing import Any
 import msgspec
 
 MARK = re.compile("@([A-Z]+)@")
+# One idea a file, put together in this order.
+SCRIPTS = tuple(
+    f"{name}.js"
+    for name in (
+        *("text", "view", "state", "layout", "diagram"),
+        *("inspector", "panels", "explore", "page"),
+    )
+)
 DANGEROUS = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -28,7 +36,7 @@ DANGEROUS = {
 
 def render(data: dict[str, Any]) -> str:
     """The page that shows `data`, as `page_data` makes it."""
-    style, script = _part("page.css"), _part("page.js")
+    style, script = _part("page.css"), "\n".join(map(_part, SCRIPTS))
     posts = "'self'" if "explore" in data else "'none'"
     policy = (
         f"default-src 'none'; base-uri 'none'; form-action {posts};"

@@ -1,0 +1,105 @@
+// Where everything is: which row each step is in, which column each lane has, how wide texts may be.
+
+let ROW = 24; // pixels; more where texts have two lines
+const NARROW = 600, ROW_NARROW = 36, NUMBER = 44, GUTTER = 44, STRIP = 10;
+const HEAD = 30, HEAD_MAX = 110, NAME_MAX = 18; // of the heads: pixels, and characters of a property
+const LANES = {usual: [24, 118], causal: [150, 190]}; // pixels of one lane, at least and at most
+const TEXTS = [150, 420]; // pixels for what stands behind the lanes
+const ROOM_MAX = 1200; // of them, even if no form of a text is that short
+const BOLD = 1.1; // how much wider a text is in bold
+const FOLD_FROM = 60; // steps; a shorter trace is shown whole
+const PLAIN = new Set(["start", "deliver", "receive", "timer", "action", "call", "silent"]);
+
+const foldAt = new Int32Array(main.steps.length).fill(-1);
+main.folds.forEach((fold, number) => foldAt.fill(number, fold.first, fold.last + 1));
+const foldOf = step => foldAt[step];
+const isOpen = fold => fold < 0 || !view.closed.has(fold);
+const isHidden = step => !view.causal && view.beside === null && !isOpen(foldOf(step));
+
+// Which row each step is in: one each, or all of a closed fold in one, or as high up as causes let.
+function rowsOf(story) {
+  const row = new Array(story.steps.length), folds = [];
+  if (view.causal) {
+    for (const step of story.steps) row[step.i] = step.row;
+    return {row, folds, count: 1 + row.reduce((most, each) => Math.max(most, each), 0)};
+  }
+  const folded = story === main && view.beside === null;
+  let count = 0, fold = 0;
+  for (let at = 0; at < story.steps.length; at++) {
+    while (folded && fold < main.folds.length && main.folds[fold].last < at) fold++;
+    const inside = folded && fold < main.folds.length && main.folds[fold].first <= at;
+    if (inside && view.closed.has(fold)) {
+      if (main.folds[fold].first === at) folds.push([fold, count++]);
+      row[at] = count - 1;
+    } else row[at] = count++;
+  }
+  return {row, folds, count};
+}
+
+const hasStrips = () => !view.causal && view.beside === null;
+
+// The heads are as high as the names of the properties are long.
+function headOf(story) {
+  if (!hasStrips()) return HEAD;
+  const longest = story.props.reduce((most, prop) => Math.max(most, widthOf(cut(clean(prop), NAME_MAX))), 0);
+  return Math.round(Math.max(HEAD, Math.min(HEAD_MAX, longest + 12)));
+}
+
+function layoutOf(story) {
+  const rows = rowsOf(story), lanes = story.nodes.slice(), wide = byId("chart").clientWidth;
+  if (view.pinned !== null && lanes.includes(view.pinned)) {
+    lanes.splice(lanes.indexOf(view.pinned), 1);
+    lanes.unshift(view.pinned);
+  }
+  const twice = view.beside !== null, whole = twice ? wide / 2 - 8 : wide - 4;
+  const narrow = wide < NARROW && !view.causal;
+  const measured = !view.causal && !narrow && story.steps.some(step => step.recover !== null);
+  const strips = NUMBER + (measured ? GUTTER + 10 : 0);
+  const left = view.causal ? 10 : strips + (hasStrips() ? STRIP * story.props.length : 0) + 10;
+  const needed = view.causal || narrow ? 0 : story.steps.reduce((most, step) =>
+    Math.max(most, widthOf(clean(lead(story, step) + story.texts[step.text][0])) * (isMarked(story, step) ? BOLD : 1)), 0);
+  const texts = view.causal ? 0 : Math.max(TEXTS[0], Math.min(TEXTS[1], Math.max(needed + 8, whole * .4)));
+  const [least, most] = view.causal ? LANES.causal : LANES.usual;
+  const lane = Math.floor(Math.max(least, Math.min(most, (whole - left - texts - 16) / lanes.length)));
+  const label = left + lane * lanes.length + 8;
+  const room = Math.max(texts, whole - label - 8);
+  return {
+    story, ...rows, lanes, narrow, measured, strips, left, lane, label, room, head: headOf(story),
+    width: Math.max(label + Math.min(Math.max(room, needed), ROOM_MAX), view.causal ? 0 : whole),
+    height: (rows.count + 1) * ROW,
+    x: name => left + lane * (Math.max(0, lanes.indexOf(name)) + .5),
+    y: step => ROW * (rows.row[step] + .5),
+  };
+}
+
+const isMarked = (story, step) => step.i === story.critical || step.i === story.bad || step.failure !== null;
+
+// What stands before the text of an event.
+function lead(story, step) {
+  const plain = PLAIN.has(step.kind) || step.label.includes(step.kind);
+  const critical = step.i === story.critical && byId("chart").clientWidth >= NARROW;
+  return (critical ? "critical: " : "") + (step.i === story.loop ? "↻ " : "")
+    + (step.failure ? "raises in " : "") + (plain ? "" : `${step.kind} `);
+}
+
+// A text in one line, or two where rows are high; null if it does not fit.
+function inLines(text, room, narrow) {
+  if (widthOf(text) <= room) return [text];
+  if (!narrow) return null;
+  const words = text.split(" "), ends = words.indexOf("->");
+  let first = ends > 1 ? ends - 1 : words.length - 1; // who sent it to whom stays together
+  while (first > 0 && widthOf(words.slice(0, first).join(" ")) > room) first--;
+  const two = [words.slice(0, first).join(" "), words.slice(first).join(" ")];
+  return first > 0 && widthOf(two[1]) <= room ? two : null;
+}
+
+// What a row says of its step: as much of the event as there is room for.
+function rowLabel(at, step) {
+  const ladder = at.story.texts[step.text], before = lead(at.story, step);
+  const room = view.causal ? at.lane / 2 - 12 : at.room / (isMarked(at.story, step) ? BOLD : 1);
+  let best = null;
+  for (const text of ladder) best = inLines(clean(before + text), room, at.narrow) ?? best;
+  if (best) return best;
+  // In causal rows there is a little room beside the sign; elsewhere one can scroll.
+  return [view.causal ? cut(clean(step.label), Math.floor(at.lane / 14)) : clean(before + ladder[0])];
+}
