@@ -14,9 +14,8 @@ import sys
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from presage.errors import BadTarget, PresageError, explain
+from presage.errors import BadTarget, PresageError, did_you_mean, explain
 from presage.model.source import place
-from presage.parameters import did_you_mean
 from presage.systems import SHIPPED
 
 OURS = str(Path(__file__).parent)

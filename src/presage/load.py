@@ -19,13 +19,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from presage.errors import BadTarget, BadTrace, PresageError, explain
+from presage.errors import BadTarget, BadTrace, PresageError, did_you_mean, explain
 from presage.importing import import_file, import_module, told, unknown
 from presage.model.service import Service
 from presage.model.system import System
 from presage.parameters import (
     Parameter,
-    did_you_mean,
     parameters_of,
     takes_any,
     write,

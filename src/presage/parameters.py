@@ -13,7 +13,6 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
@@ -118,12 +117,6 @@ def write(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return str(value)
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """A closing question naming the likeliest of `names`; empty if none is close."""
-    close = get_close_matches(name, list(names), n=1, cutoff=0.5)
-    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def _alternatives(annotation: Any) -> Iterable[Any]:

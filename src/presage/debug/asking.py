@@ -14,6 +14,7 @@ from typing import Any
 from presage.debug.session import Session
 from presage.errors import BadCommand, PresageError, explain
 from presage.model.choice import NOT_THEIRS
+from presage.model.view import name_of
 from presage.trace.diff import Path
 from presage.trace.trace import TraceStep
 from presage.trace.writers import part, writer
@@ -67,7 +68,7 @@ def evaluate(session: Session, code: CodeType, step: int) -> Any:
     """What an expression gives in the state after `step`."""
     view = session.here.view(step)
     names = session.ground.known(session.here, step)
-    names |= {node.name: node for node in view.nodes if node.name.isidentifier()}
+    names |= {name_of(node): node for node in view.nodes if name_of(node).isidentifier()}
     names |= {"world": view, "step": step}
     return session.watch.run(eval, code, names)
 

@@ -259,7 +259,7 @@ def path_text(change: Change) -> str:
     first, *rest = change.path
     if rest[:1] == ["messages"] and len(rest) == 2:
         return cut(f"message {rest[1]}")
-    if rest[:1] == ["timers"] and len(rest) == 2:
+    if rest[:1] in (["timers"], ["(timers)"]) and len(rest) == 2:
         return f"timer {rest[1]} of {first}"
     text = str(first)
     for part in rest:

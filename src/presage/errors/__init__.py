@@ -1,6 +1,12 @@
 """Every exception of presage: each says what happened, the usual cause and the way out."""
 
-from presage.errors.base import EXIT_NONDETERMINISM, EXIT_USAGE, PresageError, explain
+from presage.errors.base import (
+    EXIT_NONDETERMINISM,
+    EXIT_USAGE,
+    PresageError,
+    did_you_mean,
+    explain,
+)
 from presage.errors.code import (
     BadCall,
     BadChoice,
@@ -74,5 +80,6 @@ __all__ = [
     "UndeclaredField",
     "UnknownNode",
     "UnknownObserver",
+    "did_you_mean",
     "explain",
 ]

@@ -9,6 +9,9 @@ Lowest layer: imports nothing from presage, so that the Rust module may raise fr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 EXIT_USAGE = 2  # called wrongly, or a system that cannot be checked
 EXIT_NONDETERMINISM = 3  # the checked code is not a function of its state
 
@@ -16,6 +19,12 @@ EXIT_NONDETERMINISM = 3  # the checked code is not a function of its state
 def explain(fact: str, cause: str, remedy: str) -> str:
     """The three lines of every error text."""
     return f"{fact}\n  usual cause: {cause}\n  way out: {remedy}"
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """A closing question naming the likeliest of `names`; empty if none is close."""
+    close = get_close_matches(str(name), list(names), n=1, cutoff=0.5)
+    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 class PresageError(Exception):

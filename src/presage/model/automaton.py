@@ -21,6 +21,7 @@ from presage.model.blame import (
     too_many_branches,
     wrong_fields,
 )
+from presage.model.calls import Call
 from presage.model.choice import NOT_THEIRS, Beyond, Chooser, Fork, following
 from presage.model.local import (
     DOWN,
@@ -58,7 +59,7 @@ class Automaton(Node):
         *,
         codec: Codec,
         indices: Mapping[str, int],
-        workload: Sequence[tuple[str, tuple[Any, ...]]] = (),
+        workload: Sequence[Call] = (),
         exposed: Exposed = UNHARMED,
         streams: Streams | None = None,
         timed: bool = False,
@@ -77,7 +78,7 @@ class Automaton(Node):
         self._pick = picker(self.fields)
         self._start = self.service.start if self.shape.starts else None
         self._calls = [
-            (getattr(self.service, method), codec.encode(args)) for method, args in self.workload
+            (getattr(self.service, call.method), codec.encode(call.args)) for call in self.workload
         ]
         self._ghosts = sorted(self.ghosts)
         self._durables = sorted(self.durables)

@@ -82,8 +82,7 @@ class Chooser:
     def _next(self, n: int) -> int:
         at = len(self.taken)
         if n > OPTIONS_MAX or at >= CHOICES_MAX:
-            what = f"a choice among {n}" if n > OPTIONS_MAX else f"{at + 1} choices"
-            self.refuse(_too_many(what))
+            self.refuse(_too_many(n, at + 1))
         if at < len(self._given):
             k = self._given[at]
             if not 0 <= k < n:
@@ -209,11 +208,13 @@ class BranchingRandom(random.Random):
         self._refuse("setstate()")
 
 
-def _too_many(what: str) -> NotEnumerable:
-    return NotEnumerable(
-        explain(
-            f"{caller()}: {what} in one run of a handler",
-            "a draw from a large range, or a loop that chooses until it likes the result",
-            f"at most {OPTIONS_MAX} options and {CHOICES_MAX} choices: choose among fewer cases",
-        )
-    )
+def _too_many(options: int, choices: int) -> NotEnumerable:
+    if options > OPTIONS_MAX:
+        fact = f"a choice among {options:,} options; the limit is {OPTIONS_MAX:,}"
+        cause = "a draw from a large range: every option is tried"
+        remedy = "choose among the cases that matter: `self.choose([0, 1, limit])`"
+    else:
+        fact = f"{choices:,} choices in one run of a handler; the limit is {CHOICES_MAX:,}"
+        cause = "a loop that chooses until it likes the result"
+        remedy = "choose once, among all that the loop could end with"
+    return NotEnumerable(explain(f"{caller()}: {fact}", cause, remedy))

@@ -17,13 +17,15 @@ from typing import Any, ClassVar, get_origin
 
 from presage.errors import BadField, BadService, SharedDefault
 from presage.model.declare import MISSING, FieldKind, FieldMark
+from presage.model.facilities import PROVIDED, Shadow
 from presage.model.source import place_of, place_of_attribute
 
-RESERVED = frozenset(
-    {"name", "up", "timers", "send", "stream", "choose", "random"}
-    | {"arm", "disarm", "armed", "record", "log", "now"}
-)
-NOT_FIELDS = RESERVED | {"start", "_run"}
+# What only presage may define; a field or method called like a facility takes its place.
+NOT_FIELDS = {
+    "start": "`start` is the method that runs when a node comes up",
+    "presage": "`self.presage` is the way to `send`, `log` and the like",
+    "_run": "presage keeps there what a handler does",
+}
 NOT_DEFINED = ("__init__", "__new__", "__slots__", "__setattr__", "__getattribute__")
 MUTABLE = (list, dict, set, bytearray, deque)
 
@@ -89,6 +91,8 @@ def read_fields(definition: Definition) -> tuple[Field, ...]:
     for name in found:
         if isinstance(cls.__dict__.get(name), FieldMark):
             delattr(cls, name)
+        if name in PROVIDED and name not in cls.__dict__:
+            setattr(cls, name, Shadow(name))
     return tuple(found.values())
 
 
@@ -98,7 +102,7 @@ def _field(definition: Definition, name: str, value: Any, kind: FieldKind) -> Fi
             BadField,
             name,
             "is a field with a reserved name",
-            f"`self.{name}` already means something in every service",
+            NOT_FIELDS.get(name, "names that begin so belong to Python and to presage"),
             "choose another name",
         )
     if isinstance(value, FieldMark):
@@ -138,12 +142,22 @@ def _factory(kind: FieldKind, maker: str) -> str:
 
 def _check_constant(definition: Definition, name: str, value: Any) -> None:
     """An attribute without annotation is a constant of the class; refuse what cannot be one."""
-    if name in RESERVED:
+    method = isinstance(value, FunctionType | property | staticmethod | classmethod)
+    if name in PROVIDED and not method and value is not None:
+        raise definition.wrong(
+            BadField,
+            name,
+            f"redefines `self.{name}`, which every service has, without a type",
+            "a field whose annotation was left out",
+            f"a field of your own: `{name}: {type(value).__name__} = ...`;"
+            f" what presage has is then `self.presage.{name}`",
+        )
+    if name in ("presage", "_run"):
         raise definition.wrong(
             BadField,
             name,
             "redefines what every service has",
-            f"`self.{name}` already means something in every service",
+            NOT_FIELDS[name],
             "choose another name",
         )
     if isinstance(value, FieldMark):

@@ -66,6 +66,17 @@ def is_up(control: Control) -> bool:
     return control[0] in (UP, SLOW)
 
 
+def is_armed(timers: Timers, timer: Any, args: tuple[Any, ...]) -> bool:
+    """Whether `timer` is armed with these arguments; without any, with whatever ones."""
+    name = timer_name(timer)
+    return (name, *args) in timers if args else any(each[0] == name for each in timers)
+
+
+def timer_name(timer: Any) -> Any:
+    """What a timer is called, which is given by its name or as the method itself."""
+    return timer if isinstance(timer, str) else getattr(timer, "__name__", timer)
+
+
 def unchanged(values: Values) -> Outcome:
     """The outcome of a stimulus that nothing reacts to."""
     return Outcome((), values, [], [], None, [])

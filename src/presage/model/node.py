@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from presage._core import Codec
 from presage.errors import NotState
 from presage.model.blame import ask, guard_error
+from presage.model.calls import Call
 from presage.model.choice import NOT_THEIRS
 from presage.model.disk import Disk, disk_at
 from presage.model.local import (
@@ -57,7 +58,7 @@ class Node:
         *,
         codec: Codec,
         indices: Mapping[str, int],
-        workload: Sequence[tuple[str, tuple[Any, ...]]] = (),
+        workload: Sequence[Call] = (),
         exposed: Exposed = UNHARMED,
     ) -> None:
         self.index = index
@@ -86,6 +87,10 @@ class Node:
         values: Values = [BORN]
         values += map(decode, self._initial)
         return values
+
+    def aspect(self, word: str) -> str:
+        """The name under which `up`, `timers` or `slow` of a node is shown beside its fields."""
+        return f"({word})" if word in self.positions else word
 
     def place(self, position: int) -> str:
         """What stands at `position` of the values, in words: `n0: Server.peers`."""
@@ -139,13 +144,19 @@ class Node:
             service = self._revive(values, Quiet(self.name, timers))
             for action in self.shape.actions.values():
                 found.extend((stimulus, None) for stimulus in self._actions(service, action))
-        if calls < len(self.workload):
+        if calls < len(self.workload) and self._wants(self.workload[calls], values):
             found.append((("call",), None))
         for position in self.disks:
             pending = self.disk(values, position).pending
             if pending:
                 found.append((("write", self.fields[position - 1], pending[0][0]), None))
         return found
+
+    def _wants(self, call: Call, values: Values) -> bool:
+        """Whether the guard of a call of the workload, if any, lets it be made."""
+        if call.when is None:
+            return True
+        return ask(call.when, (self._revive(values, Quiet(self.name, values[0][2])),))
 
     def deliverable(self, values: Values, source: int, message: Any) -> bool:
         """Whether the guard of the message's handler, if any, lets it in. Uses `values` up."""

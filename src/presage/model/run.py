@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from presage._core import Codec
-from presage.errors import BadCall, NotState, UnknownNode, explain
+from presage.errors import BadCall, NotState, UnknownNode, did_you_mean, explain
 from presage.model.choice import BranchingRandom, Chooser
-from presage.model.local import Flow, Limit, Timers
+from presage.model.local import Flow, Limit, Timers, is_armed, timer_name
 from presage.model.moment import Moment
 from presage.model.shape import Shape
 from presage.model.source import caller
@@ -107,47 +107,67 @@ class Run:
     def now(self) -> Moment:
         return NOW
 
-    def arm(self, timer: str, args: tuple[Any, ...], after: float | None = None) -> None:
-        declared = self._shape.timers.get(timer)
-        if declared is None:
-            self._refuse_timer(timer)
-        if not declared.least <= len(args) <= declared.most:
-            self.chooser.refuse(
-                BadCall(
-                    explain(
-                        f"{caller()}: timer `{timer}` is armed with {len(args)} arguments,"
-                        " which its method does not take",
-                        "arguments left out or added",
-                        f"arm it with what `def {timer}(self, ...)` takes",
-                    )
-                )
-            )
+    def arm(self, timer: Any, args: tuple[Any, ...], after: float | None = None) -> None:
+        key = self._timer(timer, args)
         try:
-            self.timers |= {(timer, *args)}
-            self.delays[timer, *args] = delay(timer, after)
+            self.timers |= {key}
+            self.delays[key] = delay(key[0], after)
         except BadCall as error:
             self.chooser.refuse(error)
-        except TypeError:
-            self.chooser.refuse(
-                BadCall(
-                    explain(
-                        f"{caller()}: timer `{timer}` is armed with a mutable argument",
-                        "a list, dict or set among the arguments",
-                        "arm it with immutable values, such as a tuple or a frozenset",
-                    )
-                )
+
+    def disarm(self, timer: Any, args: tuple[Any, ...]) -> None:
+        name = self._timer(timer, args)[0] if args else self._timer_name(timer)
+        gone = {(name, *args)} if args else {each for each in self.timers if each[0] == name}
+        self.timers -= gone
+        for key in gone:
+            self.delays.pop(key, None)
+
+    def armed(self, timer: Any, args: tuple[Any, ...]) -> bool:
+        if args:
+            return self._timer(timer, args) in self.timers
+        return is_armed(self.timers, self._timer_name(timer), ())
+
+    def _timer_name(self, timer: Any) -> str:
+        name = timer_name(timer)
+        if not isinstance(name, str) or name not in self._shape.timers:
+            self._refuse_timer(name)
+        return name
+
+    def _timer(self, timer: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The timer as it stands among the armed ones; refuses arguments that it cannot have."""
+        name = self._timer_name(timer)
+        declared = self._shape.timers[name]
+        if not declared.least <= len(args) <= declared.most:
+            least, most = declared.least, declared.most
+            takes = f"{least}" if least == most else f"{least} to {most}"
+            self._refuse(
+                f"timer `{name}` cannot be armed with {len(args)} arguments; it takes {takes}",
+                "arguments left out or added",
+                f"give what `def {name}(self, ...)` takes",
             )
+        key = (name, *args)
+        try:
+            met = key in self.timers
+        except TypeError:
+            self._refuse(
+                f"timer `{name}` cannot be armed with a mutable argument",
+                "a list, dict or set among the arguments",
+                "use immutable values, such as a tuple or a frozenset",
+            )
+        if met:
+            self._check_spelling(key)
+        return key
 
-    def disarm(self, timer: str, args: tuple[Any, ...]) -> None:
-        if timer not in self._shape.timers:
-            self._refuse_timer(timer)
-        self.timers -= {(timer, *args)}
-        self.delays.pop((timer, *args), None)
-
-    def armed(self, timer: str, args: tuple[Any, ...]) -> bool:
-        if timer not in self._shape.timers:
-            self._refuse_timer(timer)
-        return (timer, *args) in self.timers
+    def _check_spelling(self, key: tuple[Any, ...]) -> None:
+        """`1`, `True` and `1.0` are equal, so they would be one timer with three spellings."""
+        other = next(each for each in self.timers if each == key)
+        if other is not key and self._codec.encode(other) != self._codec.encode(key):
+            self._refuse(
+                f"timer `{key[0]}` is used with {list(key[1:])!r} while it is armed with"
+                f" {list(other[1:])!r}, which is equal and not the same",
+                "`1`, `True` and `1.0` are equal in Python, but not the same value of a state",
+                "use one type for it everywhere: `int(x)` or `bool(x)`",
+            )
 
     def record(self, value: Any) -> None:
         self.records.append(self._as_it_is_now(value, "record"))
@@ -163,28 +183,23 @@ class Run:
             self.chooser.refuse(error.at(f"{caller()}: {what} {type(value).__name__}"))
         return value if self._codec.immutable(encoded) else self._codec.decode(encoded)
 
+    def _refuse(self, fact: str, cause: str, remedy: str) -> NoReturn:
+        self.chooser.refuse(BadCall(explain(f"{caller()}: {fact}", cause, remedy)))
+
     def _refuse_streams(self) -> NoReturn:
-        self.chooser.refuse(
-            BadCall(
-                explain(
-                    f"{caller()}: `self.stream` is used in a system without streams",
-                    "streams are part of a state, so they are only there where they are asked for",
-                    "`System(..., streams=Streams())`",
-                )
-            )
+        self._refuse(
+            "`self.stream` is used in a system without streams",
+            "streams are part of a state, so they are only there where they are asked for",
+            "`System(..., streams=Streams())`",
         )
 
     def _refuse_timer(self, timer: object) -> NoReturn:
         known = ", ".join(f"`{name}`" for name in self._shape.timers) or "none"
-        self.chooser.refuse(
-            BadCall(
-                explain(
-                    f"{caller()}: `{self._shape.service.__name__}` has no timer {timer!r};"
-                    f" it has {known}",
-                    "a misspelt name, or a method without `@timer`",
-                    "name a method of the class that is marked `@timer`",
-                )
-            )
+        self._refuse(
+            f"`{self._shape.service.__name__}` has no timer {timer!r}; it has {known}"
+            f"{did_you_mean(timer, self._shape.timers)}",
+            "a misspelt name, or a method without `@timer`",
+            "name a method of the class that is marked `@timer`",
         )
 
 
@@ -199,8 +214,8 @@ class Quiet:
         self.name = name
         self.timers = timers
 
-    def armed(self, timer: str, args: tuple[Any, ...]) -> bool:
-        return (timer, *args) in self.timers
+    def armed(self, timer: Any, args: tuple[Any, ...]) -> bool:
+        return is_armed(self.timers, timer, args)
 
     def __getattr__(self, operation: str) -> Any:
         raise BadCall(

@@ -81,16 +81,14 @@ def changes(
         if old == new:
             continue
         was, now = decode(old[0]), decode(new[0])
-        told = {
+        aspects = {
             "up": (is_up(was), is_up(now)),
             "slow": (was[0] == SLOW, now[0] == SLOW),
             "timers": (was[2], now[2]),
         }
-        changed = {name: pair for name, pair in told.items() if pair[0] != pair[1]}
+        changed = {automaton.aspect(name): two for name, two in aspects.items() if two[0] != two[1]}
         for field, position in automaton.positions.items():
             if old[position] != new[position]:
-                # A field may be called like what presage itself tells of a node.
-                field = f"{field} (field)" if field in changed else field
                 changed[field] = (decode(old[position]), decode(new[position]))
         if changed:
             found[automaton.name] = changed

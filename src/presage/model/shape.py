@@ -23,7 +23,7 @@ from presage.model.declare import (
     WrittenMark,
     marks_of,
 )
-from presage.model.fields import MUTABLE, RESERVED, Definition, Field, read_fields
+from presage.model.fields import MUTABLE, Definition, Field, read_fields
 
 
 @dataclass(frozen=True)
@@ -152,13 +152,13 @@ def _marked(definition: Definition) -> Iterator[tuple[str, Any, tuple[Mark, ...]
         if function is None:  # `vote = None` in a subclass: it does not handle this any more
             continue
         raw = inspect.getattr_static(cls, name)
-        if not isinstance(raw, FunctionType) or name == "start" or name in RESERVED:
+        if not isinstance(raw, FunctionType) or name == "start":
             raise definition.wrong(
                 BadHandler,
                 name,
                 f"cannot be a handler: it is a `{type(raw).__name__}`"
                 if not isinstance(raw, FunctionType)
-                else "cannot be a handler: the name is reserved",
+                else "cannot be a handler: the name is reserved, `start` runs by itself",
                 "`@staticmethod`, `@classmethod` or `@property` on it, or a name in use",
                 "make it a plain method with a name of its own",
             )

@@ -108,9 +108,9 @@ def _check_exchange(system: System, names: Mapping[str, str], settled: list[set[
                 _distinguished(automaton, image, position, names)
             settled[automaton.index].add(position)
             settled[image.index].add(position)
-        calls = [(method, codec.encode(args)) for method, args in automaton.workload]
+        calls = [(each.method, codec.encode(each.args)) for each in automaton.workload]
         renamed_calls = [(method, codec.rename(args, dict(names))) for method, args in calls]
-        if renamed_calls != [(method, codec.encode(args)) for method, args in image.workload]:
+        if renamed_calls != [(each.method, codec.encode(each.args)) for each in image.workload]:
             _differ(names, f"the calls of `{automaton.name}` are not those of `{image.name}`")
     for way in system.faults.partitions:
         for one in system.names:

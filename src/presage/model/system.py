@@ -6,10 +6,7 @@ its prototypes are encoded when it is made, so changing one afterwards changes n
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import FunctionType
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from presage._core import Codec
@@ -23,11 +20,12 @@ from presage.errors import (
     explain,
 )
 from presage.model.automaton import Automaton
+from presage.model.calls import Call as Call
+from presage.model.calls import checked_calls
 from presage.model.faults import FAULTS as FAULTS
 from presage.model.faults import STREAM_FAULTS
 from presage.model.faults import UNLIMITED as UNLIMITED
 from presage.model.faults import Faults as Faults
-from presage.model.fields import RESERVED
 from presage.model.node import Exposed
 from presage.model.service import Service
 from presage.model.stream import Streams
@@ -39,18 +37,6 @@ from presage.model.weights import Weights
 C = TypeVar("C")
 
 NETWORKS = ("unordered", "duplicating", "ordered")
-
-
-@dataclass(frozen=True, init=False)
-class Call:
-    """One call of the workload: a method of the service, and its arguments."""
-
-    method: str
-    args: tuple[Any, ...]
-
-    def __init__(self, method: str, *args: Any) -> None:
-        object.__setattr__(self, "method", method)
-        object.__setattr__(self, "args", args)
 
 
 @runtime_checkable
@@ -99,7 +85,7 @@ class System:
         self.network = _checked_network(network)
         self.streams = _checked_streams(streams)
         self.faults = _checked_faults(faults or Faults(), network, self.names, self.streams)
-        self.calls = _checked_calls(calls or {}, self.nodes)
+        self.calls = checked_calls(calls or {}, self.nodes)
         self.clock = _checked(clock, Timed, "clock=Timed(drift=1)")
         self.clocks = Clocks(self.names, self.clock) if self.clock else None
         self.observers: dict[str, Observer] = _checked_observers(observers or {})
@@ -132,12 +118,12 @@ class System:
             raise UnknownNode(node, self.names, f"system `{self.name}`") from None
 
     def _automaton(self, index: int, node: str, prototype: Service) -> Automaton:
-        workload = [(call.method, call.args) for call in self.calls.get(node, ())]
-        for method, args in workload:
+        workload = self.calls.get(node, ())
+        for call in workload:
             try:
-                self.codec.encode(args)
+                self.codec.encode(call.args)
             except NotState as error:
-                raise error.at(f"calls[{node!r}]: {method}") from None
+                raise error.at(f"calls[{node!r}]: {call.method}") from None
         faults, exposed = self.faults, self.faults.nodes is None or node in self.faults.nodes
         return Automaton(
             index,
@@ -272,59 +258,6 @@ def _checked(given: Any, kind: type[C], example: str) -> C | None:
             f"`{example}`",
         )
     )
-
-
-def _checked_calls(
-    calls: Mapping[str, Sequence[Call]], nodes: dict[str, Service]
-) -> dict[str, tuple[Call, ...]]:
-    checked = {}
-    for node, sequence in calls.items():
-        if node not in nodes:
-            raise UnknownNode(node, tuple(nodes), "`System(calls=...)`")
-        if isinstance(sequence, Call):
-            sequence = [sequence]
-        for call in sequence:
-            _check_call(node, type(nodes[node]), call)
-        checked[node] = tuple(sequence)
-    return checked
-
-
-def _check_call(node: str, service: type[Service], call: Any) -> None:
-    if not isinstance(call, Call):
-        raise BadSystem(
-            explain(
-                f"`calls[{node!r}]` holds {call!r}, which is not a `Call`",
-                "the name of a method, or a function, given for it",
-                f'`calls={{"{node}": [Call("put", "A")]}}`',
-            )
-        )
-    method = inspect.getattr_static(service, str(call.method), None)
-    if not isinstance(method, FunctionType) or call.method in RESERVED:
-        raise BadSystem(
-            explain(
-                f"`calls[{node!r}]`: `{service.__name__}` has no method `{call.method}` to call",
-                "a misspelt name, or a method of another service",
-                "name a plain method of the service",
-            )
-        )
-    if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
-        raise BadSystem(
-            explain(
-                f"`{service.__name__}.{call.method}` is a coroutine or generator",
-                "`async def` or `yield` in it; a step of a node does not wait",
-                "let it return, and go on in a handler",
-            )
-        )
-    try:
-        inspect.signature(method).bind(None, *call.args)
-    except TypeError as error:
-        raise BadSystem(
-            explain(
-                f"`calls[{node!r}]`: `{call.method}` cannot be called so: {error}",
-                "arguments left out or added",
-                f"give what `{service.__name__}.{call.method}` takes: `Call(name, *args)`",
-            )
-        ) from None
 
 
 def _checked_observers(observers: Mapping[str, Any]) -> dict[str, Observer]:

@@ -9,6 +9,7 @@ methods, properties and `super()` work in it, and its fields are properties that
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
@@ -23,8 +24,9 @@ from presage.errors import (
 )
 from presage.model.automaton import Automaton
 from presage.model.event import Envelope
+from presage.model.facilities import PROVIDED, Facilities
 from presage.model.faults import Partition
-from presage.model.local import Control, Values, is_up
+from presage.model.local import Control, Values, is_armed, is_up
 from presage.model.service import Service
 from presage.model.source import caller
 from presage.model.system import System
@@ -62,26 +64,32 @@ class Connection(NamedTuple):
     queued: tuple[Any, ...]  # messages from this end, oldest first
 
 
-class NodeView:
-    """One node, read-only. Its reader is in the slot where a running service has its `Run`."""
+class Readable:
+    """What presage gives every node, as far as it can be read: in the place of `Facilities`."""
 
     __slots__ = ()
 
-    def __getattr__(self, attribute: str) -> Any:
-        raise AttributeError(
-            f"node `{self.name}` has no field or method `{attribute}`;"
-            f" it is a `{type(self).__name__}`"
-        )
+    _presage_automaton: Automaton
+    _run: Reader
 
-    def __setattr__(self, attribute: str, value: Any) -> None:
-        _refuse(attribute)
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self._presage_automaton.name
 
-    def __delattr__(self, attribute: str) -> None:
-        _refuse(attribute)
+    @property
+    def up(self) -> bool:
+        """Whether the node runs."""
+        return is_up(self._run.control(self._presage_automaton.index))
 
-    def armed(self, timer: str, *args: Any) -> bool:
-        """Whether the timer is armed with these arguments."""
-        return (timer, *args) in self.timers
+    @property
+    def timers(self) -> frozenset[tuple[Any, ...]]:
+        """The armed timers, each as (name, *args)."""
+        return self._run.control(self._presage_automaton.index)[2]
+
+    def armed(self, timer: str | Callable[..., Any], *args: Any) -> bool:
+        """Whether the timer is armed with these arguments; without any, with whatever ones."""
+        return is_armed(self._run.control(self._presage_automaton.index)[2], timer, args)
 
     def send(self, to: str, message: Any) -> None:
         """Refused, as everything that would change the world."""
@@ -105,11 +113,11 @@ class NodeView:
         """Refused: `world.connection(a, b)` shows what is on a stream."""
         _refuse("stream")
 
-    def arm(self, timer: str, *args: Any, after: float | None = None) -> None:
+    def arm(self, timer: Any, *args: Any, after: float | None = None) -> None:
         """Refused."""
         _refuse("arm")
 
-    def disarm(self, timer: str, *args: Any) -> None:
+    def disarm(self, timer: Any, *args: Any) -> None:
         """Refused."""
         _refuse("disarm")
 
@@ -120,8 +128,48 @@ class NodeView:
     def log(self, text: str) -> None:
         """Says nothing: a property may call the service's own methods, which may log."""
 
+
+class BehindView(Readable):
+    """The same, out of reach of a user's fields: `node.presage`."""
+
+    __slots__ = ("_presage_automaton", "_run")
+
+    def __init__(self, automaton: Automaton, reader: Reader) -> None:
+        self._presage_automaton = automaton
+        self._run = reader
+
+
+class NodeView(Readable):
+    """One node, read-only. Its reader is in the slot where a running service has its `Run`."""
+
+    __slots__ = ()
+
+    @property
+    def presage(self) -> BehindView:
+        """What presage knows of the node: also where a field is called `name` or `up`."""
+        return BehindView(self._presage_automaton, self._run)
+
+    def __getattr__(self, attribute: str) -> Any:
+        raise AttributeError(
+            f"node `{name_of(self)}` has no field or method `{attribute}`;"
+            f" it is a `{type(self).__name__}`"
+        )
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        _refuse(attribute)
+
+    def __delattr__(self, attribute: str) -> None:
+        _refuse(attribute)
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
+        return f"<{type(self).__name__} {name_of(self)}>"
+
+
+def name_of(node: Any) -> str:
+    """The name of the node, or process, that a view shows, whatever fields it has."""
+    automaton = getattr(type(node), "_presage_automaton", None)
+    name: str = node._name if automaton is None else automaton.name
+    return name
 
 
 def _refuse(what: str) -> NoReturn:
@@ -137,13 +185,11 @@ def _refuse(what: str) -> NoReturn:
 def view_class(automaton: Automaton) -> type[Any]:
     """The class of the views of one node."""
     index = automaton.index
-    attributes: dict[str, Any] = {
-        "__slots__": (),
-        "_presage_automaton": automaton,
-        "name": property(lambda view: automaton.name),
-        "up": property(lambda view: is_up(view._run.control(index))),
-        "timers": property(lambda view: view._run.control(index)[2]),
-    }
+    attributes: dict[str, Any] = {"__slots__": (), "_presage_automaton": automaton}
+    for facility in PROVIDED:  # a method of the user's class called so, if it has one
+        own = inspect.getattr_static(automaton.service, facility)
+        if own is not vars(Facilities)[facility]:
+            attributes[facility] = own
     for field, position in automaton.positions.items():
         ghost = position in automaton.ghosts
         attributes[field] = _ghost(automaton, field) if ghost else _reading(index, position)
@@ -252,7 +298,7 @@ class WorldView:
 
     def up(self) -> tuple[Any, ...]:
         """The nodes that are up."""
-        return tuple([node for node in self.nodes if node.up])
+        return tuple([node for node in self.nodes if node.presage.up])
 
     def __getitem__(self, name: str) -> Any:
         index = self._system.indices.get(name)

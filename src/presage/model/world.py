@@ -150,7 +150,8 @@ class World:
         calls = self.system.codec.decode(self._locals[automaton.index][0])[1]
         if calls >= len(automaton.workload):
             raise not_enabled(Made(node, "call"), "the workload has no more calls of this node")
-        return Made(node, *automaton.workload[calls])
+        call = automaton.workload[calls]
+        return Made(node, call.method, call.args)
 
     def _mail(self, kind: type[Any], envelopes: Iterable[Flying]) -> Iterable[Any]:
         for envelope in envelopes:

@@ -9,28 +9,32 @@ from presage.errors import ReadOnly, UnknownNode, explain
 
 
 class ProcessView:
-    """One process; a field that it has not published yet is None."""
+    """One process; a field that it has not published yet is None.
+
+    `name` is the process's own name, unless it publishes a field called so.
+    """
 
     def __init__(self, name: str, fields: Mapping[str, Any]) -> None:
-        self.__dict__["name"] = name
+        self.__dict__["_name"] = name
         self.__dict__["_fields"] = fields
 
     def __getattr__(self, field: str) -> Any:
         if field.startswith("__"):
             raise AttributeError(field)
-        return self.__dict__["_fields"].get(field)
+        default = self.__dict__["_name"] if field == "name" else None
+        return self.__dict__["_fields"].get(field, default)
 
     def __setattr__(self, field: str, value: Any) -> None:
         raise ReadOnly(
             explain(
-                f"a property sets `{field}` of process `{self.name}`",
+                f"a property sets `{field}` of process `{self._name}`",
                 "`=` where `==` was meant",
                 "compute on copies; a property only reads",
             )
         )
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {dict(self.__dict__['_fields'])}>"
+        return f"<{self._name}: {dict(self.__dict__['_fields'])}>"
 
 
 class ProgramView:

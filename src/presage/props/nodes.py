@@ -11,7 +11,7 @@ from typing import Any
 
 from presage.errors import PropertyError, explain
 from presage.model.source import caller
-from presage.model.view import neighbour
+from presage.model.view import name_of, neighbour
 from presage.props.property import HOLDS, Verdict
 
 Predicate = Callable[[Any], bool | Verdict]
@@ -23,7 +23,7 @@ def forall(nodes: Iterable[Any], predicate: Predicate) -> Verdict:
         verdict = _ask(predicate, node)
         if not verdict:
             why = f": {verdict.why}" if verdict.why else ""
-            return Verdict.fails(f"not for {node.name}{why}")
+            return Verdict.fails(f"not for {name_of(node)}{why}")
     return HOLDS
 
 
@@ -53,7 +53,7 @@ def reach(node: Any, pointer: str) -> frozenset[str]:
     `pointer` is a field, property or method without arguments that gives a node's name, a
     collection of them, or None.
     """
-    found = {node.name}
+    found = {name_of(node)}
     ahead = [node]
     while ahead:
         at = ahead.pop()
@@ -78,7 +78,7 @@ def _targets(node: Any, pointer: str) -> list[str]:
             return sorted(names)  # so that the order of reads does not depend on a set's
     raise PropertyError(
         explain(
-            f"{caller()}: `{node.name}.{pointer}` is {value!r}, which names no node",
+            f"{caller()}: `{name_of(node)}.{pointer}` is {value!r}, which names no node",
             "a field that holds something else than names of nodes",
             f"let `{pointer}` be a name, a collection of names, or None; or write a method that is",
         )
@@ -88,7 +88,7 @@ def _targets(node: Any, pointer: str) -> list[str]:
 def _counted(
     nodes: Iterable[Any], predicate: Predicate, wanted: str, enough: Callable[[int], bool]
 ) -> Verdict:
-    found = [node.name for node in nodes if _ask(predicate, node)]
+    found = [name_of(node) for node in nodes if _ask(predicate, node)]
     if enough(len(found)):
         return HOLDS
     named = f": {', '.join(found)}" if found else ""
@@ -103,7 +103,7 @@ def _ask(predicate: Predicate, node: Any) -> Verdict:
         return HOLDS if answer else Verdict(False)
     raise PropertyError(
         explain(
-            f"{caller()}: the predicate answered {answer!r} of node `{node.name}`",
+            f"{caller()}: the predicate answered {answer!r} of node `{name_of(node)}`",
             "a value meant to be tested, or a missing `return`",
             "let it answer True or False, or a `Verdict`",
         )

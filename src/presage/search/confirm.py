@@ -183,7 +183,7 @@ class Run:
         after = self.world.view()[node]
         if prop.of is not None and not issubclass(automaton.service, prop.of):
             return None
-        if not (self._before.up and after.up):
+        if not (self._before.presage.up and after.presage.up):
             return None
         verdict = self._ask(prop, self._before, after)
         if verdict is None or verdict.holds:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from presage.model.view import name_of
 from presage.props.nodes import at_least, at_most, exactly, exists, forall
 from presage.props.property import Property, Verdict
 from presage.trace.show import show
@@ -227,7 +228,7 @@ def _among(call: ast.Call, predicate: ast.Lambda, value: Verdict, names: dict[st
         ]
         if false:
             why = f": {false[0].why}" if false[0].why else ""
-            return f"not for {node.name}: {false[0].text} is false{why}"
+            return f"not for {name_of(node)}: {false[0].text} is false{why}"
     return value.why
 
 
@@ -237,6 +238,5 @@ def _text(expression: ast.expr) -> str:
 
 
 def _shown(value: Any) -> str:
-    name = getattr(value, "name", None)
-    text = name if hasattr(type(value), "_presage_automaton") and name else show(value)
+    text = name_of(value) if hasattr(type(value), "_presage_automaton") else show(value)
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."

@@ -189,7 +189,7 @@ class Judge:
         if prop.of is not None and not issubclass(automaton.service, prop.of):
             return Said(None)
         after = world.view()[step.node]
-        if not (self._before.up and after.up):
+        if not (self._before.presage.up and after.presage.up):
             return Said(None)
         return self._judge(prop, self._before, after)
 

@@ -1,7 +1,8 @@
 """The states of a live world as plain data, node by node: what one compares, shows and blames.
 
-A node has its fields, `timers` and `up`; what else there is to say of it has a name that no field
-can have. Beside the nodes there is one entry for all that is between them.
+A node has its fields, `timers` and `up` (in brackets where a field is called so); what else there
+is to say of it has a name that no field can have. Beside the nodes there is one entry for all that
+is between them.
 
 Invariant: what has not changed since the last state is the same object, so that thousands of
 states take little room and comparing neighbours takes little time.
@@ -61,8 +62,8 @@ class States:
             field: plain(decode(local[position])) for field, position in automaton.positions.items()
         }
         armed = sorted(show_call(name, args) for name, *args in sorted(timers, key=show))
-        told[TIMERS] = {TYPE: "timers", **dict.fromkeys(armed, "armed")}
-        told[UP] = is_up(control)
+        told[automaton.aspect(TIMERS)] = {TYPE: "timers", **dict.fromkeys(armed, "armed")}
+        told[automaton.aspect(UP)] = is_up(control)
         if automaton.workload:
             told[CALLS] = calls
         if status in (SLOW, FAILED):

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from presage.errors import explain
-from presage.parameters import did_you_mean
+from presage.errors import did_you_mean, explain
 from presage.simulate import units
 from presage.simulate.platform import SHARED, SHARINGS, BadPlatform, Host, Link, Platform
 

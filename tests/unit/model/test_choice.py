@@ -103,6 +103,13 @@ def test_draws_with_too_many_results_are_refused(draw):
 
 def test_an_endless_loop_of_choices_is_refused():
     chooser = Chooser([], extends=True)
-    with pytest.raises(NotEnumerable, match="1001 choices"):
+    with pytest.raises(NotEnumerable, match="1,001 choices.*the limit is 1,000"):
         while chooser.pick(2) == 0:
             pass
+
+
+def test_a_choice_among_more_than_the_limit_is_refused_and_the_message_names_the_limit():
+    chooser = Chooser([999], extends=False)
+    assert chooser.choose(range(1000)) == 999
+    with pytest.raises(NotEnumerable, match=r"among 1,001 options; the limit is 1,000"):
+        Chooser([0], extends=False).choose(range(1001))

@@ -134,23 +134,6 @@ def test_an_unhashable_dataclass_is_a_mutable_default():
             at: Point = Point()
 
 
-@pytest.mark.parametrize(
-    "name",
-    "name up timers send choose random arm disarm armed record log start _run".split(),
-)
-def test_reserved_names_cannot_be_fields(name):
-    with pytest.raises(BadField, match=f"`Bad.{name}`"):
-        type("Bad", (Service,), {"__annotations__": {name: int}})
-
-
-def test_reserved_names_cannot_be_methods():
-    with pytest.raises(BadField, match="redefines"):
-
-        class Bad(Service):
-            def send(self, to, message):
-                pass
-
-
 def test_a_field_without_annotation_and_a_ghost_without_default_are_refused():
     with pytest.raises(BadField, match="no type"):
 

@@ -194,7 +194,7 @@ def _down(trace: Trace, scenes: Sequence[Scene]) -> list[list[Any]]:
         since: int | None = None
         for scene in scenes:
             part = scene.state.get(node)  # a process may be created later
-            up = isinstance(part, dict) and part.get("up") is True
+            up = isinstance(part, dict) and part.get("(up)", part.get("up")) is True
             if not up and since is None:
                 since = scene.index
             elif up and since is not None:
