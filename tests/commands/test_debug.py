@@ -175,3 +175,14 @@ def test_a_session_in_a_real_terminal(trace: str, terminal: Terminal, tmp_path: 
     terminal.type("quit", "Enter")
     terminal.wait_for_the_end()
     assert "blame s0.decided" in (tmp_path / "presage" / "debug_history").read_text()
+
+
+def test_the_whole_state_can_be_printed(trace: str) -> None:
+    done = run("debug", trace, "--do", "state s0", "--do", "print s0.decided", "--do", "messages")
+    assert done.returncode == 0, done.stderr
+    assert "  decided " in done.stdout
+    assert "(main 10 s1) print s0.decided\n" in done.stdout
+    failed = run("debug", trace, "--do", "print s0.nothing", "--do", "state s9")
+    assert failed.returncode == 2
+    assert "error: `s0.nothing`: AttributeError: node `s0` has no field or method" in failed.stdout
+    assert "error: there is no node `s9`; the nodes are " in failed.stdout

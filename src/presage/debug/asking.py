@@ -20,6 +20,7 @@ from presage.trace.trace import TraceStep
 from presage.trace.writers import part, writer
 
 SELECTORS = ("node", "kind")
+TYPED = "<expression>"  # the file that an expression is said to stand in
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def until(session: Session, text: str, steps: Iterable[int]) -> Found:
 def compiled(text: str) -> CodeType:
     """The expression `text`, ready to be asked."""
     try:
-        return compile(text.strip(), "<until>", "eval")
+        return compile(text.strip(), TYPED, "eval")
     except (SyntaxError, ValueError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise BadCommand(

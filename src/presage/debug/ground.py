@@ -25,6 +25,10 @@ from presage.trace.trace import Sent, Trace, TraceStep
 B = TypeVar("B", bound="Branch")
 
 
+class Written(str):
+    """What is to be shown as it is, and not as a value."""
+
+
 class Branch(Protocol):
     """One execution; step 0 is the initial state."""
 
@@ -53,6 +57,8 @@ class Ground(Protocol):
     def begin(self, trace: Trace) -> Branch: ...
     def names(self, branch: Any) -> tuple[str, ...]: ...
     def state(self, branch: Any, step: int) -> State: ...
+    def values(self, branch: Any, step: int) -> dict[str, dict[str, Any]]: ...
+    def channels(self, branch: Any, step: int) -> list[tuple[str, str, list[Any]]]: ...
     def judge(self, branch: Any, step: int) -> dict[str, Said]: ...
     def options(self, branch: Any, step: int, *, calm: bool) -> list[Option]: ...
     def place(self, branch: Any, step: int) -> str: ...
@@ -86,6 +92,37 @@ class Services:
     def state(self, branch: Execution, step: int) -> State:
         """The state after a step as plain data."""
         return self._states.of(branch.world(step))
+
+    def values(self, branch: Execution, step: int) -> dict[str, dict[str, Any]]:
+        """The fields of every node after a step, ghosts among them, as fresh objects."""
+        found = {}
+        for automaton, local in zip(self.system.automata, branch.saved(step).locals, strict=True):
+            decoded = [automaton.codec.decode(each) for each in local]
+            found[automaton.name] = {name: decoded[at] for name, at in automaton.positions.items()}
+        return found
+
+    def channels(self, branch: Execution, step: int) -> list[tuple[str, str, list[Any]]]:
+        """What is in flight after a step: (from whom to whom, how, messages), oldest first."""
+        wire = branch.saved(step).wire
+        return [
+            *self._sorted(wire.network if self.system.network != "ordered" else (), "datagrams"),
+            *self._queued(wire.network if self.system.network == "ordered" else (), "queue"),
+            *self._queued(wire.streams[0], "stream"),
+        ]
+
+    def _queued(self, queues: Any, kind: str) -> list[tuple[str, str, list[Any]]]:
+        decode, names = self.system.codec.decode, self.system.names
+        return [
+            (f"{names[a]} -> {names[b]}", kind, [decode(each.encoded)[2] for each in queue])
+            for (a, b), queue in queues
+        ]
+
+    def _sorted(self, flying: Any, kind: str) -> list[tuple[str, str, list[Any]]]:
+        """Messages that come in any order, by who sent them to whom."""
+        by_channel: dict[tuple[int, int], list[Any]] = {}
+        for each in flying:
+            by_channel.setdefault((each.source, each.to), []).append(each)
+        return self._queued(sorted(by_channel.items()), kind)
 
     def judge(self, branch: Execution, step: int) -> dict[str, Said]:
         """What each property says of the state after a step, and of the step itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from presage.debug.ground import module_names
+from presage.debug.ground import Written, module_names
 from presage.debug.needed import Needed
 from presage.debug.running import Running
 from presage.debug.walking import Option
@@ -43,6 +43,23 @@ class Processes:
     def state(self, branch: Running, step: int) -> State:
         """The state after a step as plain data."""
         return branch.moment(step).state
+
+    def values(self, branch: Running, step: int) -> dict[str, dict[str, Any]]:
+        """What every process has published, as fresh objects."""
+        moment = branch.moment(step)
+        return {
+            name: {field: moment.payloads.fresh(number) for field, number in fields.items()}
+            for name, fields in moment.published.items()
+        }
+
+    def channels(self, branch: Running, step: int) -> list[tuple[str, str, list[Any]]]:
+        """What waits at each mailbox, in words."""
+        waiting = mailboxes_of(branch.moment(step).state)
+        return [
+            (name, "mailbox", [Written(each) for each in texts])
+            for name, texts in waiting.items()
+            if isinstance(texts, list)
+        ]
 
     def judge(self, branch: Running, step: int) -> dict[str, Said]:
         """What is claimed of every program, and of this one, after a step."""

@@ -20,6 +20,7 @@ from presage.errors import (
     ReadOnly,
     UnknownNode,
     UnknownObserver,
+    did_you_mean,
     explain,
 )
 from presage.model.automaton import Automaton
@@ -150,9 +151,10 @@ class NodeView(Readable):
         return BehindView(self._presage_automaton, self._run)
 
     def __getattr__(self, attribute: str) -> Any:
+        fields = type(self)._presage_automaton.fields
         raise AttributeError(
             f"node `{name_of(self)}` has no field or method `{attribute}`;"
-            f" it is a `{type(self).__name__}`"
+            f" it is a `{type(self).__name__}`{did_you_mean(attribute, fields)}"
         )
 
     def __setattr__(self, attribute: str, value: Any) -> None:
@@ -351,6 +353,15 @@ class WorldView:
                 f'`System(observers={{"{name}": ...}})`',
             )
         )
+
+    def __getattr__(self, attribute: str) -> Any:
+        names = () if attribute.startswith("_") else self._system.names
+        if attribute in names:
+            hint = f"; the node is `world[{attribute!r}]`"
+        else:
+            public = [each for each in dir(type(self)) if not each.startswith("_")]
+            hint = did_you_mean(attribute, [*names, *public])
+        raise AttributeError(f"a world has no attribute `{attribute}`{hint}")
 
     def __repr__(self) -> str:
         return f"<World of {self._system.name}>"

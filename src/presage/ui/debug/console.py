@@ -19,7 +19,16 @@ from presage.debug.session import Session
 from presage.errors import BadCommand, PresageError
 from presage.lifeline import Terminated
 from presage.trace.trace import Trace
-from presage.ui.debug import acting, asking, faults, helping, keeping, looking, moving
+from presage.ui.debug import (
+    acting,
+    asking,
+    faults,
+    helping,
+    inspecting,
+    keeping,
+    looking,
+    moving,
+)
 from presage.ui.debug.commands import COMMANDS, Command, resolve
 from presage.ui.debug.pages import Pager
 from presage.ui.steps import Table
@@ -29,6 +38,7 @@ from presage.ui.theme import Span, Theme
 MODULES = (
     moving,
     looking,
+    inspecting,
     asking,
     acting,
     faults,
