@@ -134,6 +134,7 @@ impl Link {
         if self.open[end] && !self.open[1 - end] {
             self.open[end] = false;
             self.error[end] = true;
+            return; // what was sent has turned into the error
         }
         let longer = self.queues[end].iter().copied().chain([envelope]);
         self.queues[end] = longer.collect();

@@ -186,6 +186,7 @@ class ProcessKernel:
         keep_going: bool = False,
         progress: Callable[[int, int, int, float], object] | None = None,
         each: Callable[[list[tuple[int, int]], str], object] | None = None,
+        until_pass: bool = False,
     ) -> dict[str, Any]: ...
     def search(
         self,

@@ -40,7 +40,8 @@ class Lines:
         if (x, y) in self.open and (y, x) not in self.open:
             self.open -= {(x, y)}
             self.fail(x, y)
-        self.queue(x, y).append(("message", message))
+        else:
+            self.queue(x, y).append(("message", message))
 
     def handled(self, x, y):
         """x has heard that its connection to y is gone."""

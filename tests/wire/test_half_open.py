@@ -1,6 +1,6 @@
 """Silent resets, half-open connections and idle ones; each docstring names a fatal mutation."""
 
-from wire.talking import Story, Talker, everywhere, talk
+from wire.talking import Say, Story, Talker, everywhere, talk
 
 from presage import Faults
 
@@ -41,6 +41,22 @@ def test_a_half_open_connection_is_discovered_by_the_next_send():
     assert not story.can("b receive")
     story.happen("a broken")
     assert story["a"].lost == ["b"] and story.end("a", "b") == (False, False, ())
+    everywhere(system)
+
+
+def test_what_was_sent_into_a_half_open_connection_is_no_message_any_more():
+    """Mutation: queue it behind the error that it has turned into."""
+    system, story = opened({"a": [("say", "b", "two", "three")]}, faults=SILENT)
+    story.happen("b silent")
+    step = story.world.apply(story.world.next_call("a"))
+    assert [each.message for each in step.sends] == [Say("three")]  # which waits behind the error
+    assert story.end("a", "b") == (False, True, (Say("three"),))
+    assert [each.message for each in story.world.view().messages()] == [Say("three")]
+    everywhere(system)
+    system, story = opened({"a": [("say", "b", "two")]}, faults=SILENT)
+    story.happen("b silent", "a call")
+    assert story.end("a", "b") == (False, True, ())
+    assert story.world.view().messages() == ()
     everywhere(system)
 
 

@@ -89,12 +89,8 @@ impl Findings {
     /// Judge a state in which nothing is enabled; whether all is well.
     pub fn inspect_end(&mut self, state: &State, path: impl Fn() -> Vec<Step>) -> bool {
         let known = self.all.len();
-        let stuck = |&at: &usize| {
-            let member = &state.members[at];
-            !member.over() && !member.daemon && member.status != Status::Absent
-        };
         let stuck: Vec<i64> = (0..state.members.len())
-            .filter(stuck)
+            .filter(|&at| state.members[at].stuck())
             .map(|at| at as i64)
             .collect();
         if !stuck.is_empty() {

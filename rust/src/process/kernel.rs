@@ -62,9 +62,10 @@ impl ProcessKernel {
 
     /// Explore executions; `reduction` is none, dpor, sdpor or odpor. `each` is called with the
     /// path of every execution and how it ended: over, asleep or cut; after a restart, again.
+    /// The path of the first that ended well is `passed`; with `until_pass` it is the last.
     #[pyo3(signature = (
         reduction="odpor", *, depth=None, runs=None, seconds=None, keep_going=false,
-        progress=None, each=None
+        progress=None, each=None, until_pass=false
     ))]
     #[allow(clippy::too_many_arguments)] // keywords on the Python side; grouping them hides names
     fn explore<'py>(
@@ -77,6 +78,7 @@ impl ProcessKernel {
         keep_going: bool,
         progress: Option<Py<PyAny>>,
         each: Option<Py<PyAny>>,
+        until_pass: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let reduction = self::reduction(reduction)?;
         let mut world = self.claim()?;
@@ -88,6 +90,8 @@ impl ProcessKernel {
             depth: depth.unwrap_or(usize::MAX),
             runs: runs.unwrap_or(u64::MAX),
             keep_going,
+            passed: None,
+            until_pass,
             reduces: !matches!(reduction, Reduction::None),
             each,
         };
@@ -107,6 +111,9 @@ impl ProcessKernel {
         report.set_item("transitions", world.runs - before.0)?;
         report.set_item("restarts", restarts)?;
         report.set_item("advances", world.memo.asked - before.1)?;
+        let passed = look.passed.as_deref();
+        let pairs = |path: &[Step]| path.iter().map(Step::pair).collect::<Vec<_>>();
+        report.set_item("passed", passed.map(pairs))?;
         finish(&report, &gauge, seconds, &look.findings)?;
         Ok(report)
     }

@@ -32,6 +32,9 @@ pub struct Look<'a> {
     pub depth: usize,
     pub runs: u64,
     pub keep_going: bool,
+    /// The first execution that ended well, and whether that is all that is looked for.
+    pub passed: Option<Vec<Step>>,
+    pub until_pass: bool,
     /// Whether it matters which steps depend on each other.
     pub reduces: bool,
     /// Called with each execution and how it ended.
@@ -43,6 +46,7 @@ impl Look<'_> {
     pub fn restart(&mut self) {
         self.counts = Counts::default();
         self.findings.all.clear();
+        self.passed = None;
     }
 
     fn found(&self) -> bool {
@@ -99,6 +103,13 @@ impl Visitor<World> for Look<'_> {
             })?;
         }
         let well = how != End::Over || self.findings.inspect_end(state, || path.to_vec());
+        if how == End::Over && self.passed.is_none() && state.ended_well() {
+            self.passed = Some(path.to_vec());
+            if self.until_pass {
+                self.gauge.end("passed");
+                return Ok(false);
+            }
+        }
         if !well && !self.found() {
             return Ok(false);
         }

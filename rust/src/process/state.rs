@@ -46,6 +46,11 @@ impl Member {
     pub fn over(&self) -> bool {
         matches!(self.status, Status::Done | Status::Failed)
     }
+
+    /// Of a member where nothing is enabled: whether it waits in vain.
+    pub fn stuck(&self) -> bool {
+        !self.over() && !self.daemon && self.status != Status::Absent
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,6 +138,12 @@ impl Clone for State {
 }
 
 impl State {
+    /// Of a state in which nothing is enabled: whether nobody failed, and nobody waits in vain.
+    pub fn ended_well(&self) -> bool {
+        let well = |member: &Member| member.status != Status::Failed && !member.stuck();
+        self.members.iter().all(well)
+    }
+
     pub fn member(&self, process: u32) -> Member {
         let member = self.members.get(process as usize);
         member.copied().unwrap_or(Member::ABSENT)

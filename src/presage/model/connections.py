@@ -9,7 +9,8 @@ have an error that its node has yet to hear of. The rules, after MaceMC's simula
 - a reset closes both ends if both are open: all messages are lost and the other end has an error.
   Otherwise only the own messages are lost: those of the peer reach the next incarnation;
 - a silent reset gives the peer no error, and leaves its end open: half open. The next message
-  sent there turns into an error; a message received there opens the connection again.
+  sent there turns into an error, and is no message any more; a message received there opens the
+  connection again.
 
 Pairs are (node, peer): that node's end of the connection. A node may send to itself; then there is
 one queue, and nothing to break. Written to be read, and apart from the kernel's.
@@ -79,13 +80,15 @@ class Connections:
 
     # -- what happens ------------------------------------------------------------------------
 
-    def send(self, envelope: Flying) -> None:
-        """Queue a message. Sent from a half-open end, it is how the node will hear of that."""
+    def send(self, envelope: Flying) -> bool:
+        """Queue a message; false if it was sent from a half-open end, and turned into an error."""
         at, back = (envelope.source, envelope.to), (envelope.to, envelope.source)
         if at in self._open and back not in self._open:
             self._open.remove(at)
             self._errors.add(at)
+            return False
         self._queues.setdefault(at, []).append(envelope)
+        return True
 
     def deliver(self, envelope: Flying) -> None:
         """Take the head of a queue; from now on both ends are open."""

@@ -71,18 +71,19 @@ class World:
         world = cls(system)
         left = list(choices)
         outcomes: list[Outcome] = []
+        sent: list[Envelope] = []
         for automaton in system.automata:
             outcome = world._step(automaton, ("start",), left, {})
             assert outcome is not None, "a start has no guard"
             del left[: len(outcome.choices)]
-            world._take(automaton, outcome)
+            sent += world._take(automaton, outcome)
             outcomes.append(outcome)
         if left:
             raise BadChoice(left[0], None)
         named = list(zip(system.names, outcomes, strict=True))
         world.opening = Opening(
             choices=tuple(choice for outcome in outcomes for choice in outcome.choices),
-            sends=tuple(each for name, outcome in named for each in world._sent(name, outcome)),
+            sends=tuple(sent),
             records=tuple((name, each) for name, outcome in named for each in told(outcome)),
             logs=tuple((name, text) for name, outcome in named for text in outcome.logs),
             failures={name: outcome.failure for name, outcome in named if outcome.failure},
@@ -178,9 +179,10 @@ class World:
     def apply(self, event: Event, choices: Sequence[int] = ()) -> Step:
         """Let `event` happen, its handler choosing `choices`; refuse if it cannot."""
         before = list(self._locals)
-        outcome = None
+        outcome: Outcome | None = None
+        sent: Sequence[Envelope] = ()
         if not isinstance(event, Mishap):
-            outcome = self._happen(event, choices)
+            outcome, sent = self._happen(event, choices)
         elif choices:
             raise BadChoice(choices[0], None)
         else:
@@ -190,7 +192,7 @@ class World:
             index=self.steps,
             event=event,
             choices=outcome.choices if outcome else (),
-            sends=tuple(self._sent(event.node, outcome)) if outcome else (),
+            sends=tuple(sent),
             records=tuple(told(outcome)) if outcome else (),
             logs=tuple(outcome.logs) if outcome else (),
             changes=changes(self.system, before, self._locals),
@@ -210,7 +212,7 @@ class World:
         self.budgets[fault] -= 1
         self._wire.suffer(event, envelope)
 
-    def _happen(self, event: Event, choices: Sequence[int]) -> Outcome:
+    def _happen(self, event: Event, choices: Sequence[int]) -> tuple[Outcome, Sequence[Envelope]]:
         automaton = self.system.automata[self.system.index(event.node)]
         self._check_possible(automaton, event)
         held = self._held(event, automaton)
@@ -226,8 +228,7 @@ class World:
         elif event.kind in FAULT_OF:
             self.budgets[FAULT_OF[event.kind]] -= 1
         self._begin(event)
-        self._take(automaton, outcome)
-        return outcome
+        return outcome, self._take(automaton, outcome)
 
     def _begin(self, event: Event) -> None:
         self._wire.begin(event, self._flying(event) if isinstance(event, Receive) else None)
@@ -280,19 +281,22 @@ class World:
             raise BadChoice(None, outcome.n)
         return outcome
 
-    def _take(self, automaton: Automaton, outcome: Outcome) -> None:
-        """Let the effects of a step at one node become part of the world."""
+    def _take(self, automaton: Automaton, outcome: Outcome) -> list[Envelope]:
+        """Let the effects of a step at one node become part of the world; what is in flight now."""
+        sent = list(outcome.sends)
         self._locals[automaton.index] = self._encoded(automaton, outcome.values)
         for to, message in outcome.sends:
             self._wire.network.send(self._envelope(automaton.index, to, message))
         for peer, closes, message in outcome.flows:
             if closes:
                 self._wire.streams.close(automaton.index, peer)
-            else:
-                self._wire.streams.send(self._envelope(automaton.index, peer, message))
+            elif self._wire.streams.send(self._envelope(automaton.index, peer, message)):
+                sent.append((peer, message))
         if outcome.records:
             name, before = automaton.name, self._observers
             self._observers = observed(self.system, before, name, outcome.records)
+        names = self.system.names
+        return [Envelope(automaton.name, names[to], message) for to, message in sent]
 
     def _skipped(self, event: Event, automaton: Automaton, outcome: Outcome) -> bool:
         """Whether this is a delivery that does nothing, in a system that leaves such out."""
@@ -388,7 +392,3 @@ class World:
     def _flying(self, event: Deliver | Receive | Drop | Duplicate) -> Flying:
         index = self.system.index
         return self._envelope(index(event.source), index(event.node), event.message)
-
-    def _sent(self, node: str, outcome: Outcome) -> Iterable[Envelope]:
-        sent = [*outcome.sends, *((f.peer, f.message) for f in outcome.flows if not f.closes)]
-        return (Envelope(node, self.system.names[to], each) for to, each in sent)

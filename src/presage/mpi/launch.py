@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -89,7 +88,7 @@ def script(
         processes[KEEPER] = Process(Keeper(to_disk), daemon=True)
     program = Program(processes, name=file.stem, leftovers=strict)
     program.wording = wording
-    program.refine = partial(refined, program)
+    program.refine = refined
     return program
 
 

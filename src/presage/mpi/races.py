@@ -6,19 +6,19 @@ from one to the other. That is told by vector clocks along one run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from random import Random
 
-from presage.process.ops import ANY, Failed, Recv, Send
-from presage.process.program import Program
-from presage.process.world import Post, ProcessWorld, Taken, fits
+from presage.process.ops import ANY, Probe, Recv, Send
+from presage.process.program import Passing
+from presage.process.world import Post, Taken, fits
 
 Clock = dict[str, int]
 
 RACE = "message-race"
 HAZARD = "buffer-hazard"
-STEPS_MAX = 10_000
+NOT_KNOWN = "whether another order of arrival ends well is not known: the search for one was cut"
 
 
 @dataclass
@@ -61,16 +61,50 @@ def _join(clock: Clock, other: Clock) -> None:
 
 def races(steps: Iterable[Taken]) -> list[str]:
     """What raced along a run, in words; each receive once."""
-    known = _Known()
-    for step in steps:
-        known.take(step)
+    known = _known(steps)
     found = []
     for wanted in known.wildcards:
         got = wanted.partner
         rival = None if got is None else _rival(known, wanted, got)
         if got is not None and rival is not None:
-            found.append(f"a receive of {wanted.owner} got {_told(got)}; {_told(rival)} fits, too")
+            found.append(_both(wanted, got, rival))
     return found
+
+
+def differing(failing: Iterable[Taken], passing: Iterable[Taken]) -> list[str]:
+    """The receives from anyone that got other messages in a run that fails than in one that passes.
+
+    Neither message was sent because of the other.
+    """
+    bad, good = _known(failing), _known(passing)
+    others = {key: post.partner for key, post in _numbered(good.wildcards)}
+    found = []
+    for key, wanted in _numbered(bad.wildcards):
+        got, other = wanted.partner, others.get(key)
+        if got is None or other is None or got.owner == other.owner:
+            continue
+        if _rival(bad, wanted, got) is not None or _rival(good, wanted, other) is not None:
+            found.append(_both(wanted, got, other))
+    return found
+
+
+def _both(wanted: Post, got: Post, other: Post) -> str:
+    return f"a receive of {wanted.owner} got {_told(got)}; {_told(other)} fits, too"
+
+
+def _known(steps: Iterable[Taken]) -> _Known:
+    known = _Known()
+    for step in steps:
+        known.take(step)
+    return known
+
+
+def _numbered(posts: Iterable[Post]) -> Iterator[tuple[tuple[str, int], Post]]:
+    """Each post with who made it, as the how manyth of theirs."""
+    counts: Counter[str] = Counter()
+    for post in posts:
+        counts[post.owner] += 1
+        yield (post.owner, counts[post.owner]), post
 
 
 def _rival(known: _Known, wanted: Post, got: Post) -> Post | None:
@@ -91,25 +125,25 @@ def _told(post: Post) -> str:
     return f"a message of {post.owner} with tag {post.op.key[1]}"
 
 
-def passing_run(program: Program, tries: int = 64) -> list[Taken] | None:
-    """A run, among so many in random order, that ends well."""
-    for seed in range(tries):
-        random, world, steps = Random(seed), ProcessWorld(program), []
-        while enabled := world.enabled():
-            steps.append(world.take(random.choice(enabled)))
-            if isinstance(steps[-1].then, Failed) or len(steps) > STEPS_MAX:
-                break
-        if world.is_over and not any(member.failed for member in world.members.values()):
-            return steps
-    return None
+def refined(
+    kind: str, text: str, failing: Sequence[Taken], passing: Callable[[], Passing]
+) -> tuple[str, str]:
+    """The kind and text of a violation; one that depends on who comes first is a race.
 
-
-def refined(program: Program, kind: str, text: str, failing: Sequence[Taken]) -> tuple[str, str]:
-    """The kind and text of a violation; one that depends on who comes first is a race."""
-    if kind not in ("exception", "deadlock"):
+    `passing` searches all orders for one that ends well.
+    """
+    if kind not in ("exception", "deadlock") or not any(map(_is_open, failing)):
         return kind, text
-    passing = passing_run(program)
-    found = [*races(failing), *races(passing)] if passing is not None else []
+    steps, exhausted = passing()
+    if steps is None:
+        return kind, text if exhausted else f"{text}\n{NOT_KNOWN}"
+    found = differing(failing, steps) or races(failing) or races(steps)
     if not found:
         return kind, text
     return RACE, f"{text}\nwith another order of arrival the program ends well: {found[0]}"
+
+
+def _is_open(step: Taken) -> bool:
+    """Whether a step leaves open from whom a message comes; without one nothing races."""
+    op = step.op
+    return isinstance(op, Recv | Probe) and op.want[0] == ANY and _is_of_ranks(op.mailbox)

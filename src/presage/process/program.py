@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from presage._core import Codec
 from presage.errors import BadSystem, explain
@@ -68,13 +68,23 @@ class Wording(Protocol):
     def unmatched(self, posts: Any, /) -> str: ...
 
 
+class Passing(NamedTuple):
+    """A run that ends well, if one was found, and whether there is none if not."""
+
+    steps: Sequence[Any] | None  # `Taken`, each
+    exhausted: bool
+
+
+Refine: TypeAlias = "Callable[[str, str, Any, Callable[[], Passing]], tuple[str, str]]"
+
+
 class Program:
     """Processes by name, and the properties of what they publish.
 
     `leftovers`: that an offer is never received, or a request never met, is a violation.
 
-    Libraries may set `wording`, and `refine`, which is given the kind and text of a violation and
-    the steps that led to it, and may call it by a better name.
+    Libraries may set `wording`, and `refine`, which is given the kind and text of a violation, the
+    steps that led to it and a search for a run that ends well; it may call it by a better name.
     """
 
     def __init__(
@@ -94,7 +104,7 @@ class Program:
         self.seed = seed
         self.leftovers = leftovers
         self.wording: Wording | None = None
-        self.refine: Callable[[str, str, Any], tuple[str, str]] | None = None
+        self.refine: Refine | None = None
         self.codec = Codec()
         if not self.processes:
             raise BadSystem(

@@ -54,6 +54,7 @@ class Bridge(Asymmetry):
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
         self.properties: list[Property] = list(system.properties)
+        self.judged = 0  # how often a predicate was run over a world
         self.errors: dict[int, str] = {}  # kernel index of a property -> why it cannot be judged
         self._observers = list(system.observers.items())
         self._names = tuple(system.nodes)
@@ -142,6 +143,7 @@ class Bridge(Asymmetry):
 
     def judge(self, at: int, reader: Reader) -> bool | None:
         """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
+        self.judged += 1
         return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
 
     def _verdict(self, at: int, prop: Property, *seen: Any) -> bool | None:

@@ -75,6 +75,7 @@ def examine(
         asked = []
     if not asked:
         return
+    judged = bridge.judged
     graph, seconds = kernel.graph(
         properties=[at for at, _ in asked],
         room=(report.unique, report.generated),
@@ -84,6 +85,7 @@ def examine(
         memory_mib=limits.memory_mib,
     )
     report.seconds += seconds
+    report.property_runs += bridge.judged - judged
     for position, (at, prop) in enumerate(asked):
         if report.properties[prop.name] != "violated":
             if at in bridge.errors:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from presage.errors import BadSystem, HandlerStuck, Nondeterminism, explain
 from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
 from presage.process.histories import Histories
-from presage.process.program import Program
+from presage.process.program import Passing, Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice
 from presage.search.fewer import Fewer, same
@@ -135,32 +136,78 @@ def check_program(
     shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
     with Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
         histories = Judged(program, watch.run)
+        kernel = _kernel(program, histories, exploring)
         with seldom_collected():
-            raw = _explored(program, histories, exploring, tell)
+            raw = _explored(kernel, exploring, tell)
         report = _report(program, exploring, raw)
         report.target, report.parameters = telling.target, telling.parameters
         report.handler_runs = histories.runs
         deadline = NOW() + (SECONDS_MAX if exploring.seconds is None else exploring.seconds)
+        orders = Orders(program, exploring, raw, histories)
         for finding in raw["findings"]:
-            _add(program, report, histories, finding, watch, deadline if shrinks else None)
+            passing = partial(orders.passing, watch, deadline)
+            _add(program, report, histories, finding, watch, passing, deadline if shrinks else None)
     report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     save(report, telling.traces)
     return report
 
 
-def _explored(
-    program: Program,
-    histories: Judged,
-    exploring: Exploring,
-    tell: Callable[..., None] | None,
-) -> dict[str, Any]:
-    kernel = ProcessKernel(
+def _kernel(program: Program, histories: Judged, exploring: Exploring) -> ProcessKernel:
+    return ProcessKernel(
         histories,
         histories.begin(),
         judge=bool(program.properties),
         unmatched=program.leftovers,
         spins=exploring.spins or 0,
     )
+
+
+@dataclass
+class Orders:
+    """What the exploration knows of runs that end well; one that stopped early goes on for it.
+
+    A violation that some orders of events have and others do not is a race, and called so only
+    on this evidence.
+    """
+
+    program: Program
+    exploring: Exploring
+    raw: dict[str, Any]  # what the exploration that found the violation said
+    histories: Judged
+
+    def passing(self, watch: Watch, deadline: float) -> Passing:
+        """A run that ends well, or None, and then whether there is none."""
+        if self.raw.get("passed") is None and not self._is_whole():
+            self._explore(watch, deadline)
+        path = self.raw["passed"]
+        if path is None:
+            return Passing(None, self._is_whole())
+        names = self.histories.names.kept
+        steps = [Choice(names[process], choice) for process, choice in path]
+        return Passing(follow(self.program, steps, watch.run).taken, True)
+
+    def _explore(self, watch: Watch, deadline: float) -> None:
+        """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
+        self.histories = Judged(self.program, watch.run)
+        kernel = _kernel(self.program, self.histories, self.exploring)
+        self.raw = kernel.explore(
+            "odpor" if self.exploring.search == "bfs" else str(self.exploring.reduction),
+            depth=self.exploring.depth,
+            seconds=max(deadline - NOW(), 0.0),
+            keep_going=True,
+            until_pass=True,
+        )
+
+    def _is_whole(self) -> bool:
+        """Whether every run was explored, by which one that ends well would have been met."""
+        raw = self.raw
+        whole = "passed" in raw and raw["stopped_by"] is None
+        return whole and not raw["truncated"] and not raw["spun"]
+
+
+def _explored(
+    kernel: ProcessKernel, exploring: Exploring, tell: Callable[..., None] | None
+) -> dict[str, Any]:
     limits: dict[str, Any] = {
         "depth": exploring.depth,
         "seconds": exploring.seconds,
@@ -210,6 +257,7 @@ def _add(
     histories: Judged,
     finding: tuple[Any, ...],
     watch: Watch,
+    passing: Callable[[], Passing],
     deadline: float | None,
 ) -> None:
     """Confirm a finding on live processes; it goes into the report with its trace.
@@ -226,7 +274,7 @@ def _add(
     if deadline is not None:
         told, what = _shorter(program, report, steps, (told, what), watch, deadline)
     if program.refine is not None:
-        kind, message = program.refine(what.kind, what.message, told.taken)
+        kind, message = program.refine(what.kind, what.message, told.taken, passing)
         what = Broken(what.prop, kind, message)
     violation = _violation(program, report, told, what)
     violation.found = len(steps) if len(told.steps) < len(steps) else None

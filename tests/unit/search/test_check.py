@@ -84,6 +84,20 @@ def test_a_handler_runs_once_for_each_local_step_and_a_property_for_each_value_i
     assert report.property_runs == 4
 
 
+def test_runs_of_an_eventually_on_endless_executions_are_counted():
+    asked = []
+
+    @eventually
+    def done(world):
+        asked.append(1)
+        return world["a"].n == 3
+
+    report = run(counting(done))
+    # The predicates of the live world that confirms nothing here are not asked: it holds.
+    assert report.properties == {"done": "held"}
+    assert report.property_runs == len(asked) == 4
+
+
 def test_what_was_asked_for_is_kept_for_the_trace():
     system = counting(at_most(2))
     report = run(system, target="counting.py", parameters={"most": 3}, seed=4)
