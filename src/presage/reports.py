@@ -6,9 +6,10 @@ import argparse
 import os
 import shlex
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from presage.debug.explore import Explorer
 from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
@@ -56,10 +57,16 @@ def open_page(path: str) -> bool:
 
 
 @contextmanager
-def exploring(system: Checkable, port: int, give_up: GiveUp | None) -> Iterator[Server]:
-    """A server of the page of a live system, ready to serve."""
+def exploring(
+    system: Checkable,
+    port: int,
+    give_up: GiveUp | None,
+    target: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> Iterator[Server]:
+    """A server of the page of a live system, ready to serve; saved paths name `target`."""
     with Watch(SECONDS_DEFAULT, give_up) as watch:
-        explorer = Explorer(system, watch)
+        explorer = Explorer(system, watch, target, parameters)
         try:
             server = Server(explorer, port)
         except OSError as error:

@@ -44,11 +44,14 @@ def run_explore(args: argparse.Namespace) -> int:
     """`presage explore`: a page on a live system, until Ctrl-C."""
     from presage import reports
     from presage.load import load_any
+    from presage.search.scripts import target_of
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         script = (args.mpi, args.arg, args.buffering)
-        system = load_any(args.target, settings_of(args.set), *script)
-        with reports.exploring(system, args.port, give_up) as server:
+        settings = settings_of(args.set)
+        system = load_any(args.target, settings, *script)
+        named = args.target if args.mpi is None else target_of(args.target, *script)
+        with reports.exploring(system, args.port, give_up, named, settings) as server:
             print(f"exploring {args.target}: {server.address}\nCtrl-C ends it", file=sys.stderr)
             if args.open and not reports.open_page(server.address):
                 print("no browser was found; open the address yourself", file=sys.stderr)

@@ -7,7 +7,7 @@ there as branches. Nothing here talks to anybody; a page shows it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from presage.debug.ground import Branch, Ground
 from presage.debug.session import ground_of
 from presage.debug.walking import Option
 from presage.errors import BadChoice
+from presage.model.event import Deliver, Drop, Duplicate, Receive
 from presage.model.system import System
 from presage.model.world import World
 from presage.process.fence import Fence
@@ -24,8 +25,11 @@ from presage.process.program import Program
 from presage.search.retell import Scene
 from presage.search.runs import Following
 from presage.search.watch import Watch
-from presage.trace.trace import Trace
+from presage.trace.labels import body_and_ends, fitted, told_apart
+from presage.trace.show import show
+from presage.trace.trace import Trace, plain_parameters
 
+TEXT_ROOM = 200  # characters of what a message holds
 START_CHOICES_MAX = 1_000  # of all `start` handlers together; each takes its first option
 
 
@@ -43,7 +47,15 @@ class Place:
 class Explorer:
     """Where a reader is in the tree of executions of a system, and all that was visited of it."""
 
-    def __init__(self, system: System | Program, watch: Watch) -> None:
+    def __init__(
+        self,
+        system: System | Program,
+        watch: Watch,
+        target: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.target = target
+        self.parameters = plain_parameters(parameters)
         self._ground: Ground = ground_of(system, watch)
         self._begun = _begun(system, watch)
         self.places = [self._place(self._ground.begin(self._begun), None, None)]
@@ -81,7 +93,9 @@ class Explorer:
         for number in ends:
             step = self.places[number].scene.step
             if number != self.here and step is not None:
-                told[number] = f"step {step.index}: {step.node} {step.kind} {step.label}"
+                body, where = body_and_ends(step)
+                text = f"{fitted(body, TEXT_ROOM)}{where}"
+                told[number] = f"step {step.index}: {step.node} {step.kind} {text}".rstrip()
         return told
 
     def take(self, number: int) -> None:
@@ -128,17 +142,27 @@ class Explorer:
 
 def texts(options: Sequence[Option]) -> list[str]:
     """What a reader picks, of what can happen next."""
-    ways = Counter(_named(option.event) for option in options)
+    bodies = [_body(option.event) for option in options]
+    short = told_apart(bodies, TEXT_ROOM)
+    named = [_named(each.event, short[body]) for each, body in zip(options, bodies, strict=True)]
+    ways = Counter(named)
     return [
         name if ways[name] == 1 or not option.choices else f"{name}, choosing {_listed(option)}"
-        for option in options
-        for name in [_named(option.event)]
+        for option, name in zip(options, named, strict=True)
     ]
 
 
-def _named(event: Any) -> str:
-    kind, label = event.kind, str(event)
-    return f"{event.node} {kind}{'' if label == kind else f' {label}'}"
+def _body(event: Any) -> str:
+    """What happens; of a message, what it holds."""
+    if isinstance(event, Deliver | Receive | Drop | Duplicate):
+        return show(event.message)
+    return "" if str(event) == event.kind else str(event)
+
+
+def _named(event: Any, body: str) -> str:
+    mail = isinstance(event, Deliver | Receive | Drop | Duplicate)
+    ends = f" {event.source} -> {event.node}" if mail else ""
+    return f"{event.node} {event.kind}{f' {body}' if body else ''}{ends}"
 
 
 def _listed(option: Option) -> str:

@@ -64,6 +64,8 @@ def _follow_program(program: Program, trace: Trace, watch: Watch) -> Replayed:
         told = retrace(program, trace.steps, watch.run)
         found = [each for each in broken(told.world, watch.run) if each.prop == trace.prop]
     same_steps(trace, told)
+    if trace.kind == "live":
+        return Replayed(told.steps, None if found else trace.message)
     return Replayed(told.steps, found[0].message if found else None)
 
 
@@ -85,8 +87,9 @@ def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
         run.apply(event, tuple(k for k, _ in step.choices))
         expect(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
     steps = tuple(run.steps)
-    if trace.kind == "live":
-        return Replayed(steps, None if run.lacks() else trace.message)
+    if trace.kind == "live":  # to say that nothing was raised, no property is asked
+        lacks = run.verdict() if prop is None else run.lacks()
+        return Replayed(steps, None if lacks else trace.message)
     if trace.walked is not None:  # it went on: that it ends here means nothing
         return Replayed(steps, run.lacks())
     if trace.loop is None:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 from presage.debug.explore import Explorer, texts
 from presage.errors import PresageError
 from presage.trace.plain import shortened
+from presage.ui.explored import SAVES, file_of, flying
 from presage.ui.page.data import page_data
 from presage.ui.page.page import render
 
@@ -45,9 +46,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The page of where the explorer is."""
-        if self._asked() == "":
+        asked = self._asked()
+        if asked == "":
             self._answer(200, render(explored(self.server.explorer)).encode())
-        elif self._asked() is not None:
+        elif asked is not None and (file := file_of(self.server.explorer, asked)) is not None:
+            self._answer(200, file.content, "application/octet-stream", file.name)
+        elif asked is not None:
             self._answer(404, b"there is only the page\n", "text/plain")
 
     def do_POST(self) -> None:
@@ -96,8 +100,12 @@ class Handler(BaseHTTPRequestHandler):
         ]
         return int(text) if text.isdecimal() and len(text) < 10 else None
 
-    def _answer(self, status: int, body: bytes, kind: str = "text/html") -> None:
+    def _answer(
+        self, status: int, body: bytes, kind: str = "text/html", saved_as: str = ""
+    ) -> None:
         self.send_response(status)
+        if saved_as:
+            self.send_header("Content-Disposition", f'attachment; filename="{saved_as}"')
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
@@ -115,5 +123,7 @@ def explored(explorer: Explorer) -> dict[str, Any]:
             "options": [[shortened(text), option.idle] for text, option in options],
             "path": list(explorer.path),
             "branches": [[number, shortened(text)] for number, text in explorer.branches.items()],
+            "flying": list(flying(explorer.scenes[-1].state)),
+            "saves": [[name, text] for name, text in SAVES.items()],
         }
     }

@@ -40,6 +40,7 @@ def page_data(
     """The data of a page about `main`; of each of `others`: label, kind (live or with), trace."""
     trace, scenes = main
     violation, places = violation_of(trace), Places(trace.target)
+    scenes = places.in_remarks(scenes)
     fact = f"{trace.prop}: {trace.message}" if trace.kind == "live" else violation.fact
     nodes = len(trace.nodes)
     told = [main, *(other for *_, other in others)]
@@ -209,7 +210,7 @@ def _other(
     scenes: Sequence[Scene], label: str, kind: str, told: Told, places: Places
 ) -> dict[str, Any]:
     """Another trace, where it parts from the page's, and how states differ from there on."""
-    trace, others = told
+    trace, others = told[0], places.in_remarks(told[1])
     pairs = zip(scenes, others, strict=False)
     common = next(
         (one.index for one, other in pairs if not _alike(one, other)),

@@ -9,12 +9,18 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from presage.search.moments import AT
+from presage.search.retell import Scene
+from presage.search.states import STATUS, State
+
+REMARKS = (AT, STATUS)
 LINES_MAX = 40  # of one function
 AROUND = 2  # lines before and after it
 LINE_MAX = 200  # characters
@@ -46,6 +52,19 @@ class Places:
     def place(self, place: str) -> str:
         """A `file:line`, made short."""
         return self.text(str(Path(place).absolute())) if place else ""
+
+    def in_remarks(self, scenes: Sequence[Scene]) -> Sequence[Scene]:
+        """`scenes`, with the paths made short in what presage remarks on nodes: how one failed."""
+        return [replace(scene, state=self._remarked(scene.state)) for scene in scenes]
+
+    def _remarked(self, state: State) -> State:
+        short: State = {}
+        for node, part in state.items():
+            known = part if isinstance(part, dict) else {}
+            texts = {name: known[name] for name in REMARKS if isinstance(known.get(name), str)}
+            told: State = {name: self.text(str(text)) for name, text in texts.items()}
+            short[node] = part if told == texts else {**known, **told}
+        return short
 
     def excerpts(self, places: Iterable[str]) -> dict[str, Any]:
         """The code at each of `places`, by the text of the place; none where no file is found.
