@@ -235,7 +235,10 @@ function drawBody(at, first, last, label) {
     signs.append(el("line", {x1: 0, x2: at.width, y1: y, y2: y, stroke: "var(--warn)", "stroke-width": 2,
       "stroke-dasharray": "6 4", class: "parting"}));
   }
-  svg.append(rows, drawStrips(at), drawLanes(at), arrows, signs);
+  // Causal rows have their texts among the arrows, and so above them.
+  const layers = view.causal ? [drawLanes(at), arrows, rows] : [rows, drawStrips(at), drawLanes(at), arrows];
+  svg.append(...layers, signs);
+  svg.classList.toggle("causal", view.causal);
   return svg;
 }
 
@@ -244,7 +247,7 @@ function draw(moved) {
   const chart = byId("chart");
   const stories = view.beside === null ? [main] : [main, data.others[view.beside].story];
   if (!moved) {
-    ROW = chart.clientWidth < NARROW && !view.causal ? ROW_NARROW : 24;
+    ROW = isNarrow() ? ROW_NARROW : 24;
     layout = stories.map(layoutOf);
   }
   layout[0].id = "step-";
@@ -274,7 +277,7 @@ function decorate() {
   const past = view.past ? pastOf(view.step) : null;
   const isAway = step => {
     const told = main.steps[step];
-    return step !== view.step && Boolean(past !== null && !past.has(step)
+    return step !== view.step && Boolean(past !== null && step !== 0 && !past.has(step)
       || view.pinned !== null && told && told.node !== view.pinned && told.at !== view.pinned);
   };
   for (const row of document.querySelectorAll(".row[data-step]")) {
@@ -287,7 +290,7 @@ function decorate() {
   for (const drawing of document.querySelectorAll(".arrow")) {
     const {from, to} = drawing.dataset, ends = [+from, ...(to ? [+to] : [])];
     // The past holds an arrow with both its ends; a node has those that begin or end there.
-    const away = past !== null && ends.some(isAway) || ends.every(step => step === 0 ? past !== null : isAway(step));
+    const away = past !== null ? ends.some(isAway) || ends.every(step => step === 0) : ends.every(isAway);
     drawing.classList.toggle("away", away);
   }
   for (const row of document.querySelectorAll(".row.fold")) {

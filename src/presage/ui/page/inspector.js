@@ -155,10 +155,10 @@ function log() {
   byId("wrong").textContent = wrong ? "not a regular expression: nothing is filtered" : "";
 }
 
-// A message that was handled, what it holds and where it comes from; its handler, with the code.
-function event(step) {
+// The handler that ran, with its code, and what it raised.
+function handler(step) {
   return [
-    h("div", {class: "mono", id: "event"}, nameOf(step)),
+    data.explore && step.i > 0 ? h("h2", {}, "this step") : null,
     step.source ? h("div", {class: "mono dim", id: "source"}, step.source) : null,
     code(step.source),
     step.failure ? h("p", {class: "raised"}, "raises ", ...lines(step.failure)) : null,
@@ -191,11 +191,12 @@ function inspect() {
   byId("side").replaceChildren(...[
     h("h2", {"aria-live": "polite"}, `step ${step.i} of ${main.steps.length - 1}`
       + (step.i === main.critical ? ", the critical transition" : "")),
-    ...event(step),
+    h("div", {class: "mono", id: "event"}, nameOf(step)),
+    ...exploration(step),
+    ...handler(step),
     share ? h("p", {class: "dim"}, share) : null,
     ...notes.map(([, text]) => h("p", {class: "note"}, ...lines(text))),
     ...messages(step),
-    ...exploration(step),
     h("h2", {}, "properties here"), ...properties(step),
     h("h2", {}, "state"), tabs(),
     view.blamed ? h("p", {id: "blame"}, h("span", {class: "mono"}, pathText(view.blamed.path)),

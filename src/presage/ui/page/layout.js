@@ -1,7 +1,8 @@
 // Where everything is: which row each step is in, which column each lane has, how wide texts may be.
 
 let ROW = 24; // pixels; more where texts have two lines
-const NARROW = 600, ROW_NARROW = 36, NUMBER = 44, GUTTER = 44, STRIP = 10;
+const NARROW = 600, MEASURED_MIN = 440; // pixels: below, texts have two lines, and shares no bars
+const ROW_NARROW = 36, NUMBER = 44, GUTTER = 44, STRIP = 10;
 const HEAD = 30, HEAD_MAX = 110, NAME_MAX = 18; // of the heads: pixels, and characters of a property
 const LANES = {usual: [24, 118], causal: [150, 190]}; // pixels of one lane, at least and at most
 const TEXTS = [150, 420]; // pixels for what stands behind the lanes
@@ -45,6 +46,8 @@ function headOf(story) {
   return Math.round(Math.max(HEAD, Math.min(HEAD_MAX, longest + 12)));
 }
 
+const isNarrow = () => !view.causal && byId("chart").clientWidth < (view.beside === null ? NARROW : 2 * MEASURED_MIN);
+
 function layoutOf(story) {
   const rows = rowsOf(story), lanes = story.nodes.slice(), wide = byId("chart").clientWidth;
   if (view.pinned !== null && lanes.includes(view.pinned)) {
@@ -52,8 +55,8 @@ function layoutOf(story) {
     lanes.unshift(view.pinned);
   }
   const twice = view.beside !== null, whole = twice ? wide / 2 - 8 : wide - 4;
-  const narrow = wide < NARROW && !view.causal;
-  const measured = !view.causal && !narrow && story.steps.some(step => step.recover !== null);
+  const narrow = isNarrow();
+  const measured = !view.causal && whole >= MEASURED_MIN && story.steps.some(step => step.recover !== null);
   const strips = NUMBER + (measured ? GUTTER + 10 : 0);
   const left = view.causal ? 10 : strips + (hasStrips() ? STRIP * story.props.length : 0) + 10;
   const needed = view.causal || narrow ? 0 : story.steps.reduce((most, step) =>
@@ -77,7 +80,7 @@ const isMarked = (story, step) => step.i === story.critical || step.i === story.
 // What stands before the text of an event.
 function lead(story, step) {
   const plain = PLAIN.has(step.kind) || step.label.includes(step.kind);
-  const critical = step.i === story.critical && byId("chart").clientWidth >= NARROW;
+  const critical = step.i === story.critical && !isNarrow();
   return (critical ? "critical: " : "") + (step.i === story.loop ? "↻ " : "")
     + (step.failure ? "raises in " : "") + (plain ? "" : `${step.kind} `);
 }

@@ -177,7 +177,7 @@ document.onkeydown = event => {
 
 function begin() {
   const [name, ...rest] = [data.property, ...data.fact.split(data.property).slice(1)];
-  byId("fact").append(clean(`${data.title}: `), h("b", {}, name), clean(rest.join(data.property)));
+  byId("fact").append(clean(`${data.title}: `), h("b", {class: data.kind === "live" ? null : "bad"}, name), clean(rest.join(data.property)));
   byId("numbers").textContent = clean(data.numbers);
   byId("command").textContent = clean(data.command);
   byId("why").append(...lines([data.why, data.evidence].filter(Boolean).join(" · "))

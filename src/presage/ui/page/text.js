@@ -71,7 +71,7 @@ function spelled(value) {
   const kind = value[""], names = Object.keys(value).filter(name => name !== "");
   if (kind === undefined) return pairs(value, names);
   if (OWN.has(kind)) return names.map(name => value[name] === "armed" ? name : `${name}: ${value[name]}`).join(", ") || "none";
-  if (kind === "set") return names.length ? `{${names.join(", ")}}` : "set()";
+  if (kind === "set") return names.length ? `{${names.sort().join(", ")}}` : "set()";
   if (kind === "deque") return `deque(${spelled(value.items)})`;
   if (MAPPINGS.has(kind)) return names.length ? `${kind}(${pairs(value, names)})` : `${kind}()`;
   return names.length ? `${kind}(${names.map(name => `${name}=${spelled(value[name])}`).join(", ")})` : `${kind}`;
