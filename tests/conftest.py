@@ -1,9 +1,20 @@
 """What holds for all tests."""
 
+import os
+import shutil
 import signal
+import tempfile
+
+import pytest
+
+STATE = "XDG_STATE_HOME"  # where presage keeps the key that signs traces
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # Whoever is started in the background may ignore Ctrl-C, and whatever it starts does so, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # No test touches the user's own folders. Workers of pytest-xdist share what their parent made.
+    if not hasattr(config, "workerinput"):
+        folder = os.environ[STATE] = tempfile.mkdtemp(prefix="presage-state-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::checkpoint;
 use crate::expand::{Candidate, What};
 use crate::fingerprint::nonzero;
 use crate::search::worker::Worker;
@@ -18,6 +19,17 @@ pub type Begun = (Vec<u32>, u64);
 /// The events of a route: the choices of the start handlers and the first fingerprint, then
 /// (what, node, origin, choices, fingerprint after it) each.
 pub fn events<'py>(
+    py: Python<'py>,
+    search: &Search,
+    found: (usize, &Route),
+) -> PyResult<(Begun, Bound<'py, PyList>)> {
+    recovered(py, search, found).map_err(|error| match error.is_instance_of::<PyRuntimeError>(py) {
+        true => checkpoint::blamed(py, search, error),
+        false => error,
+    })
+}
+
+fn recovered<'py>(
     py: Python<'py>,
     search: &Search,
     (property, route): (usize, &Route),

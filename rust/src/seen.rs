@@ -294,12 +294,17 @@ impl Seen {
         Ok(())
     }
 
-    /// The fingerprints from an initial state to `last`, both included.
+    /// The fingerprints from an initial state to `last`, both included. No chain is longer than
+    /// the table: one that goes round, as a forged checkpoint may have it, is cut there.
     pub fn chain(&self, last: u64) -> Vec<u64> {
+        let longest = self.len();
         let slots = self.read();
         let mut chain = vec![last];
         let mut key = last;
         while let Some(parent) = slots.parent(key).filter(|&parent| parent != 0) {
+            if chain.len() > longest {
+                break;
+            }
             chain.push(parent);
             key = parent;
         }

@@ -37,8 +37,8 @@ def mix(kind: int, slot: int, digest: int) -> int:
 def combine(digests: Sequence[int]) -> int:
     """The digest of a sequence of digests; order matters."""
 
-def inspect(path: Path) -> tuple[bytes, bool, int]:
-    """(header, whether the search was over, states) of a checkpoint whose digest is right.
+def inspect(path: Path, key: bytes | None) -> tuple[bytes, bool, int, bool]:
+    """(header, whether the search was over, states, whether `key` signed it) of a checkpoint.
 
     Raises `OSError` if there is none, else `ValueError(kind, detail)`: "unreadable", "foreign",
     "damaged" or "version".
@@ -48,8 +48,15 @@ class Checkpoint:
     """A place for checkpoints. `host` has `errors`, `restore`, `recall` and `refuse`."""
 
     def __init__(
-        self, path: Path, header: bytes, seconds: float, resume: bool, host: Any
-    ) -> None: ...
+        self,
+        path: Path,
+        header: bytes,
+        seconds: float,
+        resume: bool,
+        signing: tuple[bytes | None, bool],
+        host: Any,
+    ) -> None:
+        """`signing`: the key, and whether to go on from a file that it did not sign."""
 
 class Spill:
     """A folder for what does not fit into memory; its files have no names."""

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
+import msgspec
+
 from presage.errors import HandlerStuck
 from presage.load import Checkable, load_traced
 from presage.search.report import Report
@@ -39,13 +41,12 @@ def debug(
 
 def asked_report(args: argparse.Namespace) -> list[str]:
     """The command that writes the page of the same trace."""
-    return ["report", args.trace, *(["--target", args.target] if args.target else [])]
+    named = ["--target", args.target] if args.target else []
+    return ["report", args.trace, *named, *(["--trust"] if args.trust else [])]
 
 
 def explained(args: argparse.Namespace, theme: Theme, give_up: GiveUp) -> str:
     """The paragraph, or with `--json` the object."""
-    import msgspec
-
     system, trace = _read(args, "explain")
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         told = explanation.of(system, trace, args.trace, give_up)
@@ -65,5 +66,6 @@ def told(report: Report, system: Checkable | None, theme: Theme) -> list[str]:
 def _read(args: argparse.Namespace, command: str) -> tuple[Checkable, Trace]:
     trace = codec.read(args.trace)
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        system = load_traced(trace, args.trace, args.target, command).system
-    return system, trace
+        loaded = load_traced(trace, args.trace, args.target, command, trust=args.trust)
+    # What a session saves is signed, so it names what ran, not what a stranger wrote.
+    return loaded.system, msgspec.structs.replace(trace, target=loaded.target)

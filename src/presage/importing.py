@@ -58,10 +58,10 @@ def import_file(target: str, path: Path) -> ModuleType:
     return module
 
 
-def import_module(target: str, name: str) -> ModuleType:
+def import_module(target: str, name: str, folder: Path | None = None) -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
         raise unknown(target)
-    _reachable(Path.cwd())
+    _reachable(folder or Path.cwd())
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

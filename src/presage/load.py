@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from presage.errors import BadTarget, BadTrace, PresageError, did_you_mean, explain
+from presage.errors import BadTarget, PresageError, did_you_mean, explain
 from presage.importing import import_file, import_module, told, unknown
 from presage.model.service import Service
 from presage.model.system import System
@@ -32,6 +32,7 @@ from presage.parameters import (
 from presage.process.program import Program
 from presage.systems import SHIPPED
 from presage.trace.trace import Trace
+from presage.trust import SCRIPT, is_function_of, place_of, returns_system
 
 Checkable: TypeAlias = System | Program
 
@@ -54,11 +55,23 @@ class Shipped:
     parameters: list[Parameter]
 
 
-def load(target: str, settings: Mapping[str, Any] | None = None) -> Loaded:
-    """Resolve `target` and build its system with `settings`, given as text or as plain values."""
-    if " --mpi " in target:  # as the traces of scripts name it
+def load(
+    target: str,
+    settings: Mapping[str, Any] | None = None,
+    folder: Path | None = None,
+    *,
+    typed: bool = True,
+) -> Loaded:
+    """Resolve `target` and build its system with `settings`, given as text or as plain values.
+
+    `folder` is where modules are looked for first; left out, the current one. `typed`: the user
+    named it, so that a function without annotation may be called if it is of the file named.
+    """
+    if SCRIPT in target:
         return Loaded(_script(target), target)
-    thing = find(target)
+    thing = find(target, folder)
+    if not isinstance(thing, Checkable):
+        _check_callable(target, thing, typed)
     settings = settings or {}
     if isinstance(thing, Checkable):
         if settings:
@@ -114,27 +127,43 @@ def load_program(target: str, *how: Any) -> Program:
 def _script(target: str) -> Program:
     from presage.mpi.launch import script
 
-    path, _, ranks, _, buffering, *args = shlex.split(target)
-    return script(path, int(ranks), args, buffering)
+    try:
+        path, *words = shlex.split(target)
+        flag, ranks, other, buffering, *args = words
+        if (flag, other) != ("--mpi", "--buffering") or not ranks.isdecimal():
+            raise ValueError
+        count = int(ranks)
+    except ValueError as error:
+        raise BadTarget(
+            explain(
+                f"there is no system `{target}`",
+                "options in the same word as the target",
+                "`SCRIPT --mpi N` are three words on a command line; a trace names a script as"
+                " `SCRIPT --mpi N --buffering zero`",
+            )
+        ) from error
+    return script(path, count, args, buffering)
 
 
 def load_traced(
-    trace: Trace, path: str | Path, target: str | None = None, command: str = "replay"
+    trace: Trace,
+    path: str | Path,
+    target: str | None = None,
+    command: str = "replay",
+    *,
+    trust: bool = False,
 ) -> Loaded:
-    """The system of `trace`, read from `path`: the one it names, or `target` if that is given."""
-    named = target or trace.target
-    if named is None:
-        raise BadTrace(
-            explain(
-                f"the trace `{path}` does not say which system it belongs to",
-                "it was saved by `presage.check` called from Python",
-                f"`presage {command} {path} --target TARGET`",
-            )
-        )
-    return load(named, trace.parameters)
+    """The system of `trace`, read from `path`: the one it names, or `target` if that is given.
+
+    What the trace names runs only if it may (`presage.trust`); `trust`: whoever made the trace.
+    """
+    if target is not None:
+        return load(target, trace.parameters)
+    place = place_of(trace, path, command, trust)
+    return load(place.target, trace.parameters, place.folder, typed=place.own)
 
 
-def find(target: str) -> Checkable | Callable[..., Any]:
+def find(target: str, folder: Path | None = None) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
     if target in SHIPPED:
         return _checked(target, "system", _factory(SHIPPED[target]))
@@ -144,7 +173,7 @@ def find(target: str) -> Checkable | Callable[..., Any]:
     module_name, colon, name = target.partition(":")
     if not colon:
         raise unknown(target)
-    module = import_module(target, module_name)
+    module = import_module(target, module_name, folder)
     return _pick(target, module, name)
 
 
@@ -215,14 +244,8 @@ def _candidates(module: ModuleType) -> list[str]:
         if isinstance(value, Checkable)
         or inspect.isfunction(value)
         and value.__module__ == module.__name__
-        and _returns_system(value)
+        and returns_system(value)
     ]
-
-
-def _returns_system(function: Callable[..., Any]) -> bool:
-    returned = function.__annotations__.get("return")
-    names = ("System", "presage.System", "Program", "presage.Program")
-    return returned in (System, Program) or returned in names
 
 
 def _checked(target: str, name: str, thing: Any) -> Checkable | Callable[..., Any]:
@@ -238,6 +261,20 @@ def _checked(target: str, name: str, thing: Any) -> Checkable | Callable[..., An
         return thing  # type: ignore[no-any-return]
     remedy = "name a `System(nodes={...})`, a `Program({...})`, or a function that returns one"
     raise BadTarget(explain(f"`{name}` of `{target}` {fact}", cause, remedy))
+
+
+def _check_callable(target: str, thing: Callable[..., Any], typed: bool) -> None:
+    """Refuse what is not said to return a system: a call can do anything."""
+    if returns_system(thing) or typed and is_function_of(target, thing):
+        return
+    name = getattr(thing, "__name__", type(thing).__name__)
+    raise BadTarget(
+        explain(
+            f"`{target}` is not said to return a `System` or `Program`, so it is not called",
+            "another name was meant, or its result is not annotated",
+            f"annotate it: `def {name}(...) -> System`",
+        )
+    )
 
 
 def _read(target: str, factory: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
 TRACES = ".presage/traces"
 EXIT_USAGE = 2
+TRUST = "run the code that the file names, whoever made it"
 WAITS = "whether sends wait for their receives; default: zero, they do"
 
 
@@ -61,6 +62,7 @@ def add_check(parser: Parser) -> None:
     long.add_argument("--checkpoint", metavar="DIR", help="keep the progress there")
     long.add_argument("--checkpoint-seconds", metavar="S", type=_duration, help="default: 60")
     long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    long.add_argument("--trust", action="store_true", help="whoever made the checkpoint")
     long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
     parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
     _add_hunt(parser)
@@ -69,14 +71,19 @@ def add_check(parser: Parser) -> None:
 def add_trace(parser: Parser) -> None:
     """The options of what is done to a whole trace."""
     parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
-    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    _add_source(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_source(parser: Parser) -> None:
+    parser.add_argument("--target", help="the system, instead of the one that the trace names")
+    parser.add_argument("--trust", action="store_true", help=TRUST)
 
 
 def add_debug(parser: Parser) -> None:
     """The options of `presage debug`."""
     parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
-    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    _add_source(parser)
     parser.add_argument("--at", metavar="N", type=_whole, help="begin there, not where it breaks")
     does = "do this and end; may be given several times"
     parser.add_argument("--do", metavar="COMMAND", action="append", default=[], help=does)
@@ -201,7 +208,7 @@ def add_report(parser: Parser) -> None:
     parser.add_argument("--open", action="store_true", help="show the page in a browser")
     other = "another trace, to be shown beside this one"
     parser.add_argument("--with", dest="other", metavar="OTHER.trace", help=other)
-    parser.add_argument("--target", help="the system, for a trace that does not name it")
+    _add_source(parser)
     for name, what in EXPORTS.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, instead of the page")
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from presage.debug.explore import Explorer
 from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
 from presage.load import Checkable, load_traced
@@ -25,9 +27,11 @@ from presage.trace.export.perfetto import perfetto
 from presage.trace.export.regression import regression
 from presage.trace.export.shiviz import shiviz
 from presage.trace.trace import Trace
+from presage.trust import seen_from
 from presage.ui.explore import Server
 from presage.ui.page.data import page_data
 from presage.ui.page.page import render
+from presage.ui.serving import Desk
 
 GiveUp = Callable[[HandlerStuck], None]
 LIVE = "nearest live path"
@@ -38,14 +42,16 @@ def write(args: argparse.Namespace, give_up: GiveUp | None = None) -> dict[str, 
     """Write what is asked for; gives the paths, and what each is."""
     trace = codec.read(args.trace)
     wanted = {name: getattr(args, name) for name in EXPORTS if getattr(args, name)}
-    scenes = _scenes(trace, args.trace, args.target, give_up)
+    loaded = load_traced(trace, args.trace, args.target, "report", trust=args.trust)
+    scenes = retell(loaded.system, trace, give_up=give_up)
+    ran = msgspec.structs.replace(trace, target=loaded.target)
     written = {}
     for name, path in wanted.items():
-        _save(path, _export(name, trace, scenes, args, path))
+        _save(path, _export(name, ran, scenes, args, path))
         written[path] = EXPORTS[name]
     if args.out or args.open or not wanted:
         out = args.out or Path(args.trace).with_suffix(".html").name
-        _save(out, _page(trace, scenes, args, give_up))
+        _save(out, _page(ran, scenes, args, give_up))
         written[out] = PAGE
     return written
 
@@ -66,9 +72,10 @@ def exploring(
 ) -> Iterator[Server]:
     """A server of the page of a live system, ready to serve; saved paths name `target`."""
     with Watch(SECONDS_DEFAULT, give_up) as watch:
-        explorer = Explorer(system, watch, target, parameters)
+        desk = Desk()
+        explorer = desk.do(Explorer, system, watch, target, parameters)
         try:
-            server = Server(explorer, port)
+            server = Server(explorer, port, desk)
         except OSError as error:
             raise BadTarget(
                 explain(
@@ -82,9 +89,10 @@ def exploring(
 
 
 def _scenes(
-    trace: Trace, path: str | Path, target: str | None, give_up: GiveUp | None
+    trace: Trace, path: str | Path, target: str | None, trust: bool, give_up: GiveUp | None
 ) -> tuple[Scene, ...]:
-    return retell(load_traced(trace, path, target, "report").system, trace, give_up=give_up)
+    system = load_traced(trace, path, target, "report", trust=trust).system
+    return retell(system, trace, give_up=give_up)
 
 
 def _page(
@@ -93,12 +101,13 @@ def _page(
     others = []
     if (live := codec.live_of(args.trace, trace)) is not None:
         told = codec.read(live)
-        others.append((LIVE, "live", (told, _scenes(told, live, args.target, give_up))))
+        others.append((LIVE, "live", (told, _scenes(told, live, args.target, args.trust, give_up))))
     if args.other:
         told = codec.read(args.other)
         label = Path(args.other).name
         target = args.target if told.target is None else None
-        others.append((label, "with", (told, _scenes(told, args.other, target, give_up))))
+        theirs = _scenes(told, args.other, target, args.trust, give_up)
+        others.append((label, "with", (told, theirs)))
     path = Path(args.trace)  # what is elsewhere is no business of the page's readers
     command = f"presage replay {shlex.quote(path.name if path.is_absolute() else str(path))}"
     return render(page_data((trace, scenes), others, command=command))
@@ -117,8 +126,9 @@ def _export(
             return mermaid(causes, trace.critical or trace.step)
         case "itf":
             return itf(trace, [scene.state for scene in scenes])
-    beside = os.path.relpath(Path(args.trace).resolve(), Path(path).resolve().parent)
-    return regression(trace, beside, args.target)
+    folder = Path(path).resolve().parent
+    beside = os.path.relpath(Path(args.trace).resolve(), folder)
+    return regression(trace, beside, seen_from(trace.target, folder))
 
 
 def _save(path: str, text: str) -> None:

@@ -202,7 +202,8 @@ def test_a_factory_must_return_a_system() -> None:
     assert "needs a value for `nodes`" in text
     assert "`--set nodes=VALUE`; it takes a whole number" in text
     assert "returned a `int`" in refused("tree.py:open_ended", a="1")
-    assert "returned a `str`" in refused("builtins:str")
+    for foreign in ("builtins:str", "os:system", "subprocess:run"):
+        assert "is not said to return a `System` or `Program`" in refused(foreign)
 
 
 def test_a_factory_that_raises_is_told_with_its_line_and_parameters() -> None:

@@ -8,11 +8,12 @@
 //! expanded, or waits.
 
 mod load;
+mod open;
 mod save;
 mod wire;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,16 +24,18 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use crate::search::Search;
 use crate::search::frontier::{Frontier, Levels};
 use crate::shared::Kind;
+use open::{Signing, open};
 use save::Status;
-use wire::{In, Out};
+use wire::Out;
+
+pub use open::inspect;
 
 const MAGIC: &[u8] = b"presage-checkpoint\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Threads wait for checkpoints at most one part in so many of their time.
 const SHARE: u32 = 20;
 
@@ -68,6 +71,7 @@ pub struct Checkpointer {
     header: Vec<u8>,
     interval: Duration,
     resume: bool,
+    signing: Signing,
     /// Python's side: `errors`, `restore`, `recall`.
     host: Py<PyAny>,
     due: AtomicBool,
@@ -90,6 +94,7 @@ impl Checkpoint {
         header: Vec<u8>,
         seconds: f64,
         resume: bool,
+        signing: Signing,
         host: Py<PyAny>,
     ) -> PyResult<Self> {
         let lock = OpenOptions::new()
@@ -111,6 +116,7 @@ impl Checkpoint {
             header,
             interval,
             resume,
+            signing,
             host,
             due: AtomicBool::new(false),
             state: Mutex::new(State {
@@ -226,7 +232,7 @@ impl Checkpointer {
         let mut state = self.state.lock();
         let seconds = search.earlier.lock().seconds + state.began.elapsed().as_secs_f64();
         let written = File::create(unfinished(&self.path)).and_then(|file| {
-            let mut out = Out::new(file);
+            let mut out = Out::new(file, self.signing.key());
             let subject = (search, levels);
             save::write(&mut out, &self.header, subject, (status, seconds))?;
             Ok(out)
@@ -276,8 +282,11 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
     let Some(checkpoint) = search.checkpoint.as_ref().filter(|known| known.resume) else {
         return Ok(Frontier::default());
     };
-    let host = checkpoint.host.bind(py);
-    let read = open(&checkpoint.path).and_then(|(mut file, _)| {
+    let (host, signing) = (checkpoint.host.bind(py), &checkpoint.signing);
+    let read = open(&checkpoint.path, signing.key()).and_then(|(mut file, _)| {
+        if !signing.accepts(&file) {
+            return Err(PyValueError::new_err(("unsigned", "")));
+        }
         let read = load::read(py, &mut file, search, host)?;
         let depth = search.depth.load(Relaxed);
         match depth > search.limits.depth as usize {
@@ -308,6 +317,19 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
     Ok(Frontier::resumed(levels))
 }
 
+/// What to say of an impossible path: the file's fault, if the search went on from one.
+pub fn blamed(py: Python<'_>, search: &Search, error: PyErr) -> PyErr {
+    let Some(checkpoint) = search.checkpoint.as_ref().filter(|known| known.resume) else {
+        return error;
+    };
+    let damaged = PyValueError::new_err(("damaged", error.value(py).to_string()));
+    let told = checkpoint
+        .host
+        .bind(py)
+        .call_method1("refuse", (damaged.into_value(py),));
+    told.err().unwrap_or(error)
+}
+
 /// Write the last checkpoint of a search that has ended.
 pub fn conclude(py: Python<'_>, search: &Search, frontier: &Frontier) {
     let Some(checkpoint) = &search.checkpoint else {
@@ -329,47 +351,4 @@ pub fn conclude(py: Python<'_>, search: &Search, frontier: &Frontier) {
             checkpoint.collect(search, &mut state);
         }
     });
-}
-
-/// A checkpoint whose digest is right, at its status, and its header.
-fn open(path: &Path) -> PyResult<(In, Vec<u8>)> {
-    let mut begins = vec![0; MAGIC.len()];
-    let read = File::open(path).and_then(|mut file| read_up_to(&mut file, &mut begins));
-    let read = read.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => error.into(),
-        _ => PyValueError::new_err(("unreadable", error.to_string())),
-    })?;
-    if !MAGIC.starts_with(&begins[..read]) {
-        return Err(PyValueError::new_err(("foreign", "")));
-    }
-    let refused = |error: io::Error| PyValueError::new_err(("damaged", error.to_string()));
-    let mut file = In::open(path).map_err(refused)?;
-    file.raw(&mut begins).map_err(refused)?;
-    let version = file.word().map_err(refused)?;
-    if version != VERSION {
-        return Err(PyValueError::new_err(("version", version.to_string())));
-    }
-    let header = file.bytes().map_err(refused)?;
-    Ok((file, header))
-}
-
-fn read_up_to(file: &mut File, into: &mut [u8]) -> io::Result<usize> {
-    let mut read = 0;
-    while read < into.len() {
-        match file.read(&mut into[read..])? {
-            0 => break,
-            more => read += more,
-        }
-    }
-    Ok(read)
-}
-
-/// (header, whether the search was over, states) of a checkpoint. Raises `OSError` if there is
-/// none, else `ValueError(kind, detail)` if it is `unreadable`, `foreign`, `damaged` or of another
-/// `version`.
-#[pyfunction]
-pub fn inspect(py: Python<'_>, path: PathBuf) -> PyResult<(Py<PyBytes>, bool, u64)> {
-    let (mut file, header) = py.detach(|| open(&path))?;
-    let header = PyBytes::new(py, &header).unbind();
-    Ok((header, file.byte()? != Status::Open as u8, file.long()?))
 }

@@ -1,4 +1,8 @@
-//! The bytes of a checkpoint: numbers, texts and words, and a digest of it all at the end.
+//! The bytes of a checkpoint: numbers, texts and words; then a signature and a digest of it all.
+//!
+//! The digest tells damage. The signature (HMAC-SHA256 under a key of this user) tells who wrote
+//! the file: what it holds leads to classes that are looked up and to calls, so a forged one could
+//! run anything. A file written without a key has zeros in its place, which no key gives.
 //!
 //! Invariant: all numbers are little-endian, so a file may be read on another machine.
 
@@ -6,24 +10,36 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 use xxhash_rust::xxh3::Xxh3;
 
 const BUFFER: usize = 1 << 20;
-const DIGEST: u64 = 8;
+const SIGNATURE: usize = 32;
+const DIGEST: usize = 8;
 
-/// Writes to a file and digests what it writes.
+type Signer = Hmac<Sha256>;
+
+fn signer(key: Option<&[u8]>) -> Option<Signer> {
+    key.and_then(|key| Signer::new_from_slice(key).ok())
+}
+
+/// Writes to a file, and digests and signs what it writes.
 pub struct Out {
     file: File,
     buffer: Vec<u8>,
     hasher: Xxh3,
+    signer: Option<Signer>,
 }
 
 impl Out {
-    pub fn new(file: File) -> Self {
+    /// `key`: what to sign with.
+    pub fn new(file: File, key: Option<&[u8]>) -> Self {
         Out {
             file,
             buffer: Vec::with_capacity(BUFFER),
             hasher: Xxh3::new(),
+            signer: signer(key),
         }
     }
 
@@ -37,6 +53,9 @@ impl Out {
 
     fn flush(&mut self) -> io::Result<()> {
         self.hasher.update(&self.buffer);
+        if let Some(signer) = &mut self.signer {
+            signer.update(&self.buffer);
+        }
         self.file.write_all(&self.buffer)?;
         self.buffer.clear();
         Ok(())
@@ -73,42 +92,61 @@ impl Out {
         self.flush()
     }
 
-    /// Write the digest and wait until all of it is on the disk.
+    /// Write signature and digest, and wait until all of it is on the disk.
     pub fn close(mut self) -> io::Result<()> {
+        self.flush()?;
+        let signature = match self.signer.take() {
+            Some(signer) => signer.finalize().into_bytes().to_vec(),
+            None => vec![0; SIGNATURE],
+        };
+        self.raw(&signature)?;
         self.flush()?;
         self.file.write_all(&self.hasher.digest().to_le_bytes())?;
         self.file.sync_all()
     }
 }
 
-/// Reads what `Out` wrote, up to the digest.
+/// Reads what `Out` wrote, up to the signature.
 pub struct In {
     reader: BufReader<File>,
     left: u64,
+    /// Whether the signature was made with the key that was given.
+    pub signed: bool,
 }
 
 impl In {
     /// Open `path`; an error if its content does not have the digest at its end.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path, key: Option<&[u8]>) -> io::Result<Self> {
         let mut reader = BufReader::with_capacity(BUFFER, File::open(path)?);
         let total = reader.get_ref().metadata()?.len();
-        let left = total.checked_sub(DIGEST).ok_or_else(cut_short)?;
-        let mut hasher = Xxh3::new();
+        let end = (SIGNATURE + DIGEST) as u64;
+        let left = total.checked_sub(end).ok_or_else(cut_short)?;
+        let (mut hasher, mut signer) = (Xxh3::new(), signer(key));
         let mut buffer = vec![0; BUFFER];
         let mut unread = left;
         while unread > 0 {
             let piece = &mut buffer[..BUFFER.min(unread.try_into().unwrap_or(BUFFER))];
             reader.read_exact(piece)?;
             hasher.update(piece);
+            if let Some(signer) = &mut signer {
+                signer.update(piece);
+            }
             unread -= piece.len() as u64;
         }
-        let mut digest = [0; DIGEST as usize];
+        let (mut signature, mut digest) = ([0; SIGNATURE], [0; DIGEST]);
+        reader.read_exact(&mut signature)?;
         reader.read_exact(&mut digest)?;
+        hasher.update(&signature);
         if u64::from_le_bytes(digest) != hasher.digest() {
             return Err(damaged("its content does not have the digest it ends with"));
         }
         reader.seek(SeekFrom::Start(0))?;
-        Ok(In { reader, left })
+        let signed = signer.is_some_and(|signer| signer.verify_slice(&signature).is_ok());
+        Ok(In {
+            reader,
+            left,
+            signed,
+        })
     }
 
     pub fn raw(&mut self, into: &mut [u8]) -> io::Result<()> {
@@ -175,13 +213,17 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_any_changed_or_missing_byte_is_noticed() {
         let path = std::env::temp_dir().join(format!("presage-wire-{}", std::process::id()));
-        let mut out = Out::new(File::create(&path).unwrap());
+        let key = Some(&b"key"[..]);
+        let mut out = Out::new(File::create(&path).unwrap(), key);
         out.byte(7).unwrap();
         out.bytes(b"name").unwrap();
         out.words(&[1, 2, u32::MAX]).unwrap();
         out.long(u64::MAX).unwrap();
         out.close().unwrap();
-        let mut file = In::open(&path).unwrap();
+        assert!(!In::open(&path, None).unwrap().signed);
+        assert!(!In::open(&path, Some(b"other key")).unwrap().signed);
+        let mut file = In::open(&path, key).unwrap();
+        assert!(file.signed);
         assert_eq!(file.byte().unwrap(), 7);
         assert_eq!(file.text().unwrap(), "name");
         assert_eq!(file.words().unwrap(), [1, 2, u32::MAX]);
@@ -192,9 +234,9 @@ mod tests {
             let mut changed = whole.clone();
             changed[position] ^= 1;
             std::fs::write(&path, &changed).unwrap();
-            assert!(In::open(&path).is_err());
+            assert!(In::open(&path, key).is_err());
             std::fs::write(&path, &whole[..position]).unwrap();
-            assert!(In::open(&path).is_err());
+            assert!(In::open(&path, key).is_err());
         }
         std::fs::remove_file(&path).unwrap();
     }

@@ -83,6 +83,7 @@ def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, An
         "keep_going": args.keep_going,
         "liveness": args.liveness,
         "resume": args.resume,
+        "trust": args.trust,
         "symmetry": args.symmetry == "on",
         "hunt": hunt_of(args),
         "calm": args.calm,

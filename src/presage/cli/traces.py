@@ -20,7 +20,7 @@ def run_replay(args: argparse.Namespace) -> int:
 
     trace = codec.read(args.trace)
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        loaded = load_traced(trace, args.trace, args.target, "replay")
+        loaded = load_traced(trace, args.trace, args.target, trust=args.trust)
         replayed = replay(loaded.system, trace, give_up=give_up)
     if args.json:
         write_json(

@@ -56,6 +56,7 @@ class Explorer:
     ) -> None:
         self.target = target
         self.parameters = plain_parameters(parameters)
+        self._watch = watch
         self._ground: Ground = ground_of(system, watch)
         self._begun = _begun(system, watch)
         self.places = [self._place(self._ground.begin(self._begun), None, None)]
@@ -105,9 +106,13 @@ class Explorer:
                 self.here = known
                 return
         before = self.places[self.here].branch
-        branch = before.fork(len(before))
-        branch.extend(self.options[number].taken)
-        self.places.append(self._place(branch, self.here, number))
+        try:
+            branch = before.fork(len(before))
+            branch.extend(self.options[number].taken)
+            self.places.append(self._place(branch, self.here, number))
+        finally:
+            # A watch repeats what it has to say, which ends a search. Here one goes elsewhere.
+            self._watch.error = None
         self.here = len(self.places) - 1
 
     def go(self, number: int) -> None:

@@ -27,7 +27,15 @@ from presage.errors.code import (
     UnknownNode,
     UnknownObserver,
 )
-from presage.errors.files import BadCheckpoint, BadCommand, BadTarget, BadTrace, Diverged
+from presage.errors.files import (
+    BadCheckpoint,
+    BadCommand,
+    BadKey,
+    BadTarget,
+    BadTrace,
+    Diverged,
+    Untrusted,
+)
 from presage.errors.systems import (
     BadField,
     BadHandler,
@@ -49,6 +57,7 @@ __all__ = [
     "BadCommand",
     "BadField",
     "BadHandler",
+    "BadKey",
     "BadObserver",
     "BadProperty",
     "BadPrototype",
@@ -81,5 +90,6 @@ __all__ = [
     "UnknownNode",
     "UnknownObserver",
     "did_you_mean",
+    "Untrusted",
     "explain",
 ]

@@ -40,6 +40,20 @@ class BadCheckpoint(PresageError):
     """
 
 
+class BadKey(PresageError):
+    """Cause: the key that signs traces and checkpoints cannot be read, or others may read it.
+
+    Remedy: remove it, and a new one is made.
+    """
+
+
+class Untrusted(PresageError):
+    """Cause: a file from elsewhere names code, and nobody said that it may run.
+
+    Remedy: look at what it names; then `--trust`, or name the system with `--target`.
+    """
+
+
 class BadTarget(PresageError):
     """Cause: the target names no system, or its file cannot be imported.
 

@@ -3,6 +3,10 @@
 The file itself is the kernel's (`rust/src/checkpoint`). Here its header is made and compared: a
 checkpoint is only taken up by the same system, defined by the same code, under the same presage
 and Python. Whatever else is found in its place is refused, never half understood.
+
+A checkpoint names classes and functions, and its values are rebuilt by calls. So it is signed, as
+traces are, and one that this user did not make is refused; whoever trusts it all the same lets it
+name what is loaded here, and nothing that would have to be imported.
 """
 
 from __future__ import annotations
@@ -17,13 +21,15 @@ from typing import Any, Literal, NoReturn, TypedDict
 import msgspec
 
 from presage import _core
-from presage.errors import BadCheckpoint, BadSystem, PresageError, explain
+from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted, explain
 from presage.model.system import System
 from presage.search.definition import Definition
+from presage.trace import seal
 from presage.trace.trace import plain_parameters
 from presage.version import VERSION
 
 FILE = "search.checkpoint"
+KIND = "presage-checkpoint"
 SECONDS_DEFAULT = 60.0
 FOLDERS: tuple[Literal["checkpoint", "spill"], ...] = ("checkpoint", "spill")
 AGAIN = "search from the beginning, with a new folder for `--checkpoint`"
@@ -35,6 +41,7 @@ class Keeping(TypedDict, total=False):
     checkpoint: str | Path | None  # folder for the progress of the search
     checkpoint_seconds: float  # between two checkpoints
     resume: bool  # go on from the checkpoint, if there is one
+    trust: bool  # go on from it whoever made it
     spill: str | Path | None  # folder for what does not fit into the memory allowed
 
 
@@ -62,8 +69,12 @@ class Checkpoint:
         target: str | None,
         parameters: Mapping[str, Any] | None,
         errors: dict[int, str],
+        trust: bool = False,
     ) -> None:
         self.path = Path(folder) / FILE
+        self._key = seal.key_for(KIND)
+        self._trust = trust
+        self._signed = False
         self._system = system
         self._errors = errors
         self._definition = Definition(system)
@@ -83,7 +94,8 @@ class Checkpoint:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             header = msgspec.json.encode(self._header)
-            return _core.Checkpoint(self.path, header, seconds, self.resumes, self)
+            signing = (self._key, self._trust)
+            return _core.Checkpoint(self.path, header, seconds, self.resumes, signing, self)
         except BlockingIOError as error:
             raise BadCheckpoint(
                 explain(
@@ -105,13 +117,15 @@ class Checkpoint:
     def _may_resume(self, resume: bool) -> bool:
         """Whether there is something to go on with; raises if what is there must not be lost."""
         try:
-            header, over, states = _core.inspect(self.path)
+            header, over, states, self._signed = _core.inspect(self.path, self._key)
         except OSError:
             return False
         except ValueError as error:
             self.refuse(error)
         if resume:
-            self._compare(msgspec.json.decode(header, type=Header))
+            self._compare(self._decoded(header))
+            if not self._signed and not self._trust:
+                self.refuse(ValueError("unsigned", ""))
         elif not over:
             raise BadCheckpoint(
                 explain(
@@ -121,6 +135,12 @@ class Checkpoint:
                 )
             )
         return resume
+
+    def _decoded(self, header: bytes) -> Header:
+        try:
+            return msgspec.json.decode(header, type=Header)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self.refuse(ValueError("damaged", f"its header is none: {error}"))
 
     def _compare(self, saved: Header) -> None:
         now = self._header
@@ -160,13 +180,15 @@ class Checkpoint:
             self._system.codec.learn(self._find(name))
 
     def _find(self, name: str) -> Any:
-        """What `module:qualname` means in this process."""
+        """What `module:qualname` means in this process; a file of ours may import it."""
         module, _, path = name.partition(":")
         met = self._definition.classes.get(name, [])
         if len(met) == 1:
             return met[0]
         if "<locals>" not in path:
             try:
+                if not self._signed and module not in sys.modules:
+                    raise ImportError
                 found = importlib.import_module(module)
                 for part in path.split("."):
                     found = getattr(found, part)
@@ -196,6 +218,8 @@ class Checkpoint:
         elif kind == "version":
             fact = f"is of version {detail}, which this presage {VERSION} does not read"
             cause = "another presage wrote it"
+        elif kind == "unsigned":
+            raise self._untrusted()
         elif kind == "depth":
             fact = f"has gone down to depth {detail}, beyond the limit given now"
             cause = "a smaller `--depth` than before"
@@ -205,6 +229,16 @@ class Checkpoint:
             fact = f"belongs to another system: {error}"
             cause = "code that the system uses was edited, or depends on the hash seed"
         raise BadCheckpoint(explain(f"the checkpoint `{self.path}` {fact}", cause, AGAIN))
+
+    def _untrusted(self) -> Untrusted:
+        unsafe = seal.why_unsigned()
+        return Untrusted(
+            explain(
+                f"the checkpoint `{self.path}` is not used: nothing proves that you made it",
+                unsafe or "it comes from another user or machine, or was edited",
+                f"if you know who made it, `--resume --trust`; else {AGAIN}",
+            )
+        )
 
 
 def _check_options(search: str, memory_mib: int | None, keeping: Keeping) -> None:
@@ -243,7 +277,8 @@ def prepare(
     given: dict[str, Any] = {}
     if checkpoint is not None:
         resume = keeping.get("resume", False)
-        saved = Checkpoint(system, checkpoint, search, resume, target, parameters, errors)
+        trust = keeping.get("trust", False)
+        saved = Checkpoint(system, checkpoint, search, resume, target, parameters, errors, trust)
         given["checkpoint"] = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
     if spill is not None and memory_mib is not None:
         given["spill"] = _spill(spill, memory_mib)
@@ -251,10 +286,13 @@ def prepare(
 
 
 def told(keeping: Keeping, resumed_from: int | None) -> list[str]:
-    """What to note about a search that should have gone on, and had nothing to go on from."""
-    if not keeping.get("resume") or resumed_from is not None:
-        return []
-    return [f"`{keeping.get('checkpoint')}` held no checkpoint: the search began afresh"]
+    """What to note about a search that had nothing to go on from, or leaves nothing signed."""
+    notes = []
+    if keeping.get("resume") and resumed_from is None:
+        notes.append(f"`{keeping.get('checkpoint')}` held no checkpoint: the search began afresh")
+    if keeping.get("checkpoint") is not None and (why := seal.why_unsigned()) is not None:
+        notes.append(f"the checkpoint is unsigned, so `--resume` asks for `--trust`: {why}")
+    return notes
 
 
 def _spill(folder: str | Path, memory_mib: int) -> _core.Spill:

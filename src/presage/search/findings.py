@@ -24,7 +24,9 @@ from presage.search.report import Report, Violation
 from presage.search.shorten import shortened
 from presage.search.shrink import shrink
 from presage.search.watch import Watch
+from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
+from presage.trace import seal
 from presage.trace.trace import Trace
 
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
@@ -139,6 +141,11 @@ def save(report: Report, folder: str | Path | None) -> None:
         except BadTrace as error:
             # The finding is worth more than its file: tell it, and that it could not be saved.
             report.notes.append(str(error))
+    saved = any(found.trace_path for found in report.violations)
+    needs_signing = report.target is not None and report.target not in SHIPPED
+    if saved and needs_signing and (why := seal.why_unsigned()) is not None:
+        told = "traces are saved unsigned, so `presage replay` asks for `--trust` or `--target`"
+        report.notes.append(f"{told}: {why}")
 
 
 def suspected(

@@ -3,6 +3,9 @@
 A file appears under its final name by a rename, so a process killed at any moment leaves either
 the whole trace or none. Reading believes nothing: what is not exactly a trace of a version known
 here is refused with the reason, never half understood.
+
+A trace names code. `Origin` says where that code was when the trace was made, and is signed
+together with the trace (`seal.py`), so that only a trace made by this user leads to running it.
 """
 
 from __future__ import annotations
@@ -11,11 +14,12 @@ import hashlib
 import re
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
 from presage.errors import BadTrace, explain
+from presage.trace import seal
 from presage.trace.trace import Trace
 
 FORMAT = "presage-trace"
@@ -23,6 +27,9 @@ VERSION = 1
 SUFFIX = ".trace"
 
 REMEDY = "make it again with `presage check`"
+BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+_Decoded = TypeVar("_Decoded")
 
 
 class _Header(msgspec.Struct):
@@ -30,15 +37,45 @@ class _Header(msgspec.Struct):
     version: int
 
 
+class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where the target of a trace is to be found, and who says so."""
+
+    folder: str = ""  # the current folder when it was made; its target is relative to that
+    signature: str | None = None  # of this user, over the trace and the folder
+
+    @classmethod
+    def of(cls, trace: Trace) -> Origin:
+        """The origin of a trace that is made now, here."""
+        try:
+            folder = str(Path.cwd())
+            content = _signed(trace, folder)
+        except (OSError, UnicodeError):  # a folder that is gone, or whose name is no text
+            return cls()
+        return cls(folder, seal.sign(FORMAT, content))
+
+    def vouches_for(self, trace: Trace) -> bool:
+        """Whether this user made `trace`, in this folder."""
+        return seal.is_ours(FORMAT, _signed(trace, self.folder), self.signature)
+
+
 class _File(msgspec.Struct):
     format: str
     version: int
     trace: Trace
+    origin: Origin = Origin()
+
+
+class _OriginOnly(msgspec.Struct):
+    origin: Origin = Origin()
+
+
+def _signed(trace: Trace, folder: str) -> bytes:
+    return msgspec.json.encode((VERSION, folder, trace))
 
 
 def encode(trace: Trace) -> bytes:
-    """The content of the file of `trace`."""
-    return msgspec.json.encode(_File(FORMAT, VERSION, trace)) + b"\n"
+    """The content of the file of `trace`, signed by this user."""
+    return msgspec.json.encode(_File(FORMAT, VERSION, trace, Origin.of(trace))) + b"\n"
 
 
 def file_name(trace: Trace) -> str:
@@ -47,6 +84,7 @@ def file_name(trace: Trace) -> str:
     What a reader notes down, and which live path was found, makes no other trace of it.
     """
     told = msgspec.to_builtins(_File(FORMAT, VERSION, trace))
+    del told["origin"]
     for name in ("live", "notes"):
         del told["trace"][name]
     digest = hashlib.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
@@ -86,9 +124,22 @@ def write(trace: Trace, path: str | Path) -> Path:
 def read(path: str | Path) -> Trace:
     """The trace in the file `path`; raises `BadTrace` on anything else."""
     path = Path(path)
+    content = _content(path)
+    _check_header(path, content)
+    trace = _decoded(path, content, _File).trace
+    _check_sense(path, trace)
+    return trace
+
+
+def origin(path: str | Path) -> Origin:
+    """Where the trace in the file `path` says that it was made; nothing of it is believed yet."""
+    return _decoded(Path(path), _content(Path(path)), _OriginOnly).origin
+
+
+def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
-    except OSError as error:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # a path may be none at all
         raise BadTrace(
             explain(
                 f"the trace `{path}` cannot be read: {_reason(error)}",
@@ -96,13 +147,13 @@ def read(path: str | Path) -> Trace:
                 "`presage check` prints the path of every trace it saves",
             )
         ) from error
-    _check_header(path, content)
+
+
+def _decoded(path: Path, content: bytes, kind: type[_Decoded]) -> _Decoded:
     try:
-        trace = msgspec.json.decode(content, type=_File).trace
-    except (msgspec.DecodeError, RecursionError) as error:
+        return msgspec.json.decode(content, type=kind)
+    except BROKEN as error:
         raise _damaged(path, str(error)) from error
-    _check_sense(path, trace)
-    return trace
 
 
 def live_of(path: str | Path, trace: Trace) -> Path | None:
@@ -128,7 +179,7 @@ def _check_header(path: Path, content: bytes) -> None:
         header = msgspec.json.decode(content, type=_Header)
     except msgspec.ValidationError as error:
         raise _foreign(path) from error
-    except (msgspec.DecodeError, RecursionError) as error:
+    except BROKEN as error:
         # A file that was cut short still says what it was meant to be.
         if FORMAT.encode() in content[:200]:
             raise _damaged(path, str(error)) from error
@@ -187,5 +238,5 @@ def _damaged(path: Path, what: str) -> BadTrace:
     )
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()

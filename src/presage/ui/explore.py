@@ -1,117 +1,88 @@
 """The report page on a live system: a small server on this machine, for its user alone.
 
-It listens on 127.0.0.1 only, answers only under a path with a random token, and only to requests
-that were addressed to it by that name. Whatever is picked is a form that is posted; the answer is
-the page again.
+Whatever is picked is a form that is posted; the answer is the page again. `serving.py` says who may
+ask, and keeps one connection from stopping the others.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
 from presage.debug.explore import Explorer, texts
-from presage.errors import PresageError
 from presage.trace.plain import shortened
 from presage.ui.explored import SAVES, file_of, flying
 from presage.ui.page.data import page_data
 from presage.ui.page.page import render
-
-HOST = "127.0.0.1"
-BODY_MAX = 1_000  # bytes of a posted form
+from presage.ui.serving import Desk, LocalHandler, LocalServer
 
 
-class Server(HTTPServer):
-    """Serves the page of one explorer, one request after the other."""
+class Server(LocalServer):
+    """Serves the page of one explorer, which works at a desk."""
 
-    def __init__(self, explorer: Explorer, port: int = 0) -> None:
-        super().__init__((HOST, port), Handler)
+    def __init__(self, explorer: Explorer, port: int, desk: Desk) -> None:
+        super().__init__(port, Handler)
         self.explorer = explorer
-        self.token = secrets.token_urlsafe(16)
-        self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
-
-    @property
-    def address(self) -> str:
-        """Where the page is."""
-        return f"http://{HOST}:{self.server_port}/{self.token}/"
+        self.desk = desk
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(LocalHandler):
     """Answers one request."""
 
     server: Server
 
     def do_GET(self) -> None:
         """The page of where the explorer is."""
-        asked = self._asked()
-        if asked == "":
-            self._answer(200, render(explored(self.server.explorer)).encode())
-        elif asked is not None and (file := file_of(self.server.explorer, asked)) is not None:
-            self._answer(200, file.content, "application/octet-stream", file.name)
-        elif asked is not None:
-            self._answer(404, b"there is only the page\n", "text/plain")
+        asked = self.asked()
+        if asked is not None:
+            self.guarded(lambda: self._show(asked))
 
     def do_POST(self) -> None:
         """Take an option, or go to a place; then show the page again."""
-        explorer, asked = self.server.explorer, self._asked()
-        if asked is None:
-            return
-        acts: dict[str, tuple[Callable[[int], None], int]] = {
-            "take": (explorer.take, len(explorer.options)),
-            "go": (explorer.go, len(explorer.places)),
-        }
-        number = self._number()
-        if asked not in acts or number is None or not 0 <= number < acts[asked][1]:
-            self._answer(400, b"no such step; go back and load the page again\n", "text/plain")
-            return
-        try:
-            acts[asked][0](number)
-        except PresageError as error:  # of the explored system; one can still go elsewhere
-            self._answer(500, f"{error}\n".encode(), "text/plain")
+        asked = self.asked()
+        if asked is not None:
+            self.guarded(lambda: self._act(asked, self._number()))
+
+    def _show(self, asked: str) -> None:
+        explorer, do = self.server.explorer, self.server.desk.do
+        self.server.has_asked(self.connection)
+        if asked == "":
+            page = do(lambda: render(explored(explorer)))
+            self.answer(200, page.encode(), "text/html")
+        elif (file := do(file_of, explorer, asked)) is not None:
+            self.answer(200, file.content, "application/octet-stream", file.name)
+        else:
+            self.answer(404, b"there is only the page\n")
+
+    def _act(self, asked: str, number: int | None) -> None:
+        self.server.has_asked(self.connection)
+        if not self.server.desk.do(act, self.server.explorer, asked, number):
+            self.answer(400, b"no such step; go back and load the page again\n")
             return
         self.send_response(303)
         self.send_header("Location", f"/{self.server.token}/")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_: Any) -> None:
-        """Say nothing: the page shows what happens."""
-
-    def _asked(self) -> str | None:
-        """What is asked for behind the token; None, and refused, if this is not our user."""
-        _, token, *rest = f"{self.path}//".split("/")
-        ours = secrets.compare_digest(token.encode(), self.server.token.encode())
-        if ours and self.headers.get("Host") in self.server.hosts:
-            return rest[0]
-        self._answer(
-            403, b"wrong address: use the one that `presage explore` printed\n", "text/plain"
-        )
-        return None
-
     def _number(self) -> int | None:
-        length = self.headers.get("Content-Length", "0")
-        if not length.isdecimal() or int(length) > BODY_MAX:
+        body = self.body()
+        if body is None:
             return None
-        [text] = parse_qs(self.rfile.read(int(length)).decode("ascii", "replace")).get("n", [""])[
-            :1
-        ]
-        return int(text) if text.isdecimal() and len(text) < 10 else None
+        [text] = parse_qs(body.decode("ascii", "replace")).get("n", [""])[:1]
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
-    def _answer(
-        self, status: int, body: bytes, kind: str = "text/html", saved_as: str = ""
-    ) -> None:
-        self.send_response(status)
-        if saved_as:
-            self.send_header("Content-Disposition", f'attachment; filename="{saved_as}"')
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.end_headers()
-        self.wfile.write(body)
+
+def act(explorer: Explorer, asked: str, number: int | None) -> bool:
+    """Do what was picked; False if there is no such thing."""
+    acts: dict[str, tuple[Callable[[int], None], int]] = {
+        "take": (explorer.take, len(explorer.options)),
+        "go": (explorer.go, len(explorer.places)),
+    }
+    if asked not in acts or number is None or not 0 <= number < acts[asked][1]:
+        return False
+    acts[asked][0](number)
+    return True
 
 
 def explored(explorer: Explorer) -> dict[str, Any]:

@@ -34,7 +34,14 @@ def complain(message: str) -> None:
 
         traceback.print_exc()
     with contextlib.suppress(BrokenPipeError):
-        print(f"error: {message}", file=sys.stderr, flush=True)
+        print(f"error: {harmless(message)}", file=sys.stderr, flush=True)
+
+
+def harmless(text: str) -> str:
+    """`text` without what a terminal would obey: it may quote a file that comes from anywhere."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 def prepare_streams() -> None:

@@ -148,6 +148,6 @@ def test_itf_values_and_loops():
 
 def test_the_pytest_file_is_python_whatever_the_property_is_called():
     for prop in ("one_root", 'a "b" \\ c\nd', "", "ü"):
-        text = regression(trace([], prop=prop), "it's.trace", None)
+        text = regression(trace([], prop=prop), "it's.trace", ("", ""))
         compile(text, "test.py", "exec")
         assert re.search(r"^def test_\w+_is_not_broken\(\):$", text, re.M)

@@ -9,6 +9,7 @@ from presage.debug.asking import lines_of
 from presage.errors import BadCommand, explain
 from presage.trace import codec
 from presage.trace.export.regression import regression
+from presage.trust import seen_from
 from presage.ui import graph
 from presage.ui.debug.commands import command
 
@@ -42,7 +43,8 @@ def save(console: Console, rest: str) -> None:
         _write(path, "\n".join(lines))
     elif kind == "test":
         beside = codec.write(trace, path.with_suffix(codec.SUFFIX))
-        _write(path, regression(trace, beside.name, None).rstrip("\n"))
+        target = seen_from(trace.target, path.parent)
+        _write(path, regression(trace, beside.name, target).rstrip("\n"))
     else:
         raise BadCommand(explain(f"`{kind}` cannot be saved", "a misspelt word", KINDS))
     console.say([f"{len(trace.steps)} steps written to {console.theme.clean(str(path))}"])

@@ -52,6 +52,6 @@ def keep(path: Path | None) -> None:
     import readline
 
     with suppress(OSError):  # no place to write to is no reason to complain at the end
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         readline.set_history_length(HISTORY_MAX)
         readline.write_history_file(path)

@@ -1,0 +1,81 @@
+//! Open a checkpoint: is it one, is it whole, and did this user write it?
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::save::Status;
+use super::wire::In;
+use super::{MAGIC, VERSION};
+
+/// Who may have written the file that a search goes on from.
+#[derive(FromPyObject)]
+pub struct Signing(
+    /// What files are signed with; `None`: they are not.
+    Option<Vec<u8>>,
+    /// Whether to go on from a file without that signature.
+    bool,
+);
+
+impl Signing {
+    pub fn key(&self) -> Option<&[u8]> {
+        self.0.as_deref()
+    }
+
+    pub fn accepts(&self, file: &In) -> bool {
+        file.signed || self.1
+    }
+}
+
+/// A checkpoint whose digest is right, at its status, and its header.
+pub fn open(path: &Path, key: Option<&[u8]>) -> PyResult<(In, Vec<u8>)> {
+    let mut begins = vec![0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| read_up_to(&mut file, &mut begins));
+    let read = read.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => error.into(),
+        _ => PyValueError::new_err(("unreadable", error.to_string())),
+    })?;
+    if !MAGIC.starts_with(&begins[..read]) {
+        return Err(PyValueError::new_err(("foreign", "")));
+    }
+    let refused = |error: io::Error| PyValueError::new_err(("damaged", error.to_string()));
+    let mut file = In::open(path, key).map_err(refused)?;
+    file.raw(&mut begins).map_err(refused)?;
+    let version = file.word().map_err(refused)?;
+    if version != VERSION {
+        return Err(PyValueError::new_err(("version", version.to_string())));
+    }
+    let header = file.bytes().map_err(refused)?;
+    Ok((file, header))
+}
+
+fn read_up_to(file: &mut File, into: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while read < into.len() {
+        match file.read(&mut into[read..])? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    Ok(read)
+}
+
+/// (header, whether the search was over, states, whether it is signed with `key`) of a checkpoint.
+/// Raises `OSError` if there is none, else `ValueError(kind, detail)` if it is `unreadable`,
+/// `foreign`, `damaged` or of another `version`.
+#[pyfunction]
+pub fn inspect(
+    py: Python<'_>,
+    path: PathBuf,
+    key: Option<Vec<u8>>,
+) -> PyResult<(Py<PyBytes>, bool, u64, bool)> {
+    let (mut file, header) = py.detach(|| open(&path, key.as_deref()))?;
+    let refused = |error: io::Error| PyValueError::new_err(("damaged", error.to_string()));
+    let header = PyBytes::new(py, &header).unbind();
+    let over = file.byte().map_err(refused)? != Status::Open as u8;
+    Ok((header, over, file.long().map_err(refused)?, file.signed))
+}
