@@ -13,6 +13,11 @@ from presage.ui.page.data import page_data
 WIDTHS = [1400, 800, 390]
 
 
+def resize(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function("width => presage.view.width === width", arg=width)
+
+
 def broken(system):
     return data_of(system, check(system, traces=None).violations[0])
 
@@ -34,8 +39,7 @@ def register(tmp_path_factory):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_everything_fits_beside_the_lanes_and_names_its_ends(opened, agreement, width, tmp_path):
     page = opened(agreement).page
-    page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(100)
+    resize(page, width)
     page.screenshot(path=tmp_path / f"{width}.png")
     wide = page.evaluate("document.getElementById('chart').getBoundingClientRect().right")
     rows = page.locator("#step- .row[data-step]")
@@ -57,8 +61,7 @@ def test_more_room_shows_more_of_a_message(opened, agreement):
     accept = page.locator("#step-4 text").last
     shown = []
     for width in (800, 1400, 2400):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(100)
+        resize(page, width)
         shown.append(accept.locator("tspan").all_text_contents()[0])
     assert shown[0] == shown[1] == "Accept(ballot=(1, 's0'), proposal=Proposal(…)) s0 -> s1"
     assert "proposal=Proposal(request=0, client='c0', value='A')) s0 -> s1" in shown[2]

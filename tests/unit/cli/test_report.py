@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from unit.cli.command import COUNTER, fails, run, write
+from unit.cli.command import COUNTER, PRESAGE, fails, run, write
 
 from presage.trace import codec
 
@@ -99,3 +99,36 @@ def test_what_cannot_be_reported_is_said(trace: str) -> None:
     write(COUNTER.replace("self.count += 1", "self.count += 2"), limit=2)
     changed = run("report", trace)
     assert changed.returncode == 2 and "leads to another state" in changed.stderr
+
+
+def test_a_page_names_no_folder_of_the_machine(trace: str, folder: Path) -> None:
+    (folder / "elsewhere").mkdir()
+    found = subprocess.run(
+        [*PRESAGE, "check", str(folder / "counter.py"), "--json", "--traces", str(folder / "far")],
+        capture_output=True,
+        text=True,
+        cwd=folder / "elsewhere",
+    )
+    [violation] = json.loads(found.stdout)["violations"]
+    far = folder / "elsewhere" / violation["trace"]
+    assert run("report", str(far), "--out", "far.html").returncode == 0
+    assert str(folder) not in Path("far.html").read_text(encoding="utf-8")
+    data = page_of("far.html")
+    assert data["source"].startswith("counter.py:")
+    assert data["command"] == f"presage replay {far.name}"
+    assert data["main"]["steps"][1]["source"] in data["sources"]
+
+
+@pytest.mark.parametrize("command", ["replay", "graph"])
+def test_traces_are_told_on_the_whole_width_and_cut_nowhere(command: str) -> None:
+    options = ["--set", "clients=2", "--set", "bug=last_promise", "--json", "--traces", "kept"]
+    found = run("check", "paxos", *options)
+    [violation] = json.loads(found.stdout)["violations"]
+    for columns in (60, 100, 200):
+        told = run(command, violation["trace"], COLUMNS=str(columns)).stdout
+        lines = [line for line in told.splitlines() if " --> " not in line]
+        assert max(map(len, lines)) <= columns
+        flat = " ".join(told.split())
+        assert flat.count(" s0 -> s1") >= 2 and flat.count(" s2 -> s1") >= 2
+    assert max(map(len, lines)) > 120
+    assert "proposal=Proposal(request=0, client='c0', value='A')) s0 -> s1" in told

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from presage.ui.theme import WIDTH_MAX, WIDTH_MIN, Span, Theme, cells
+from presage.ui.theme import WIDTH_MAX, WIDTH_MIN, WIDTH_WHOLE, Span, Theme, cells
 
 
 class Stream(io.StringIO):
@@ -74,3 +74,9 @@ def test_wrapped_text_is_aligned_and_ends_with_an_ellipsis_when_cut() -> None:
     assert theme.wrap("why: ", "one two three four", lines_max=1) == ["why: one two …"]
     assert theme.wrap("why: ", "one\ntwo") == ["why: one", "     two"]
     assert theme.wrap("why: ", "") == ["why:"]
+
+
+def test_tables_and_drawings_have_the_whole_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "240")
+    assert Theme.of(Stream(), environ={}).width == WIDTH_MAX
+    assert Theme.of(Stream(), width_max=WIDTH_WHOLE, environ={}).width == 240

@@ -247,6 +247,7 @@ function draw(moved) {
   const chart = byId("chart");
   const stories = view.beside === null ? [main] : [main, data.others[view.beside].story];
   if (!moved) {
+    view.width = window.innerWidth;
     ROW = isNarrow() ? ROW_NARROW : 24;
     layout = stories.map(layoutOf);
   }

@@ -5,8 +5,10 @@ const LOG_MAX = 200, LEAVES_MAX = 1500, TEXT_MAX = 400;
 
 const link = step => h("button", {class: "link", onclick: () => select(step)}, `step ${step}`);
 
-function valueOf(path, value) {
-  const text = valueText(path, value);
+const valueOf = (path, value) => inPart(valueText(path, value));
+
+// The beginning of a long text, and the way to all of it.
+function inPart(text) {
   if (text.length <= TEXT_MAX) return [text];
   const more = h("button", {class: "link"}, `all ${text.length} characters`);
   const part = h("span", {}, cut(text, TEXT_MAX));
@@ -119,7 +121,7 @@ function messages(step) {
   }
   for (const number of step.sends.slice(0, 30)) {
     const {to, text, fate, step: end} = main.arrows[number];
-    told.push(h("p", {}, "sends ", h("span", {class: "mono"}, cut(text, TEXT_MAX)), ` to ${to}, `,
+    told.push(h("p", {}, "sends ", h("span", {class: "mono"}, ...inPart(text)), ` to ${to}, `,
       fate, end === null ? "" : " at ", end === null ? "" : link(end)));
   }
   if (step.sends.length > 30) told.push(h("p", {class: "dim"}, `and ${step.sends.length - 30} more messages`));
