@@ -123,11 +123,20 @@ def test_all_nodes_now_has_every_field_of_every_node_as_python_writes_it(opened,
 def test_a_step_shows_the_code_of_its_handler(opened, agreement):
     page = opened(agreement).page
     assert page.locator("#source").inner_text().startswith("presage/systems/paxos.py:")
-    assert page.locator(".code .here").inner_text().split(maxsplit=1)[1] == "@on(Accepted)"
-    assert "def was_accepted" in page.locator(".code").inner_text()
-    page.locator("details.source summary").click()
+    code = page.locator(".code").first
+    assert code.locator(".here").inner_text().split(maxsplit=1)[1] == "@on(Accepted)"
+    assert "def was_accepted" in code.inner_text()
+    page.locator("details.source summary").first.click()
     page.keyboard.press("k")
-    assert not page.locator(".code").is_visible()
+    assert not page.locator(".code").first.is_visible()
+
+
+def test_a_property_that_fails_shows_its_code(opened, agreement):
+    page = opened(agreement).page
+    claim = page.locator("#side details.source").nth(1)
+    assert not claim.locator(".code").is_visible()
+    claim.locator("summary").click()
+    assert "def one_value(world" in claim.locator(".code").inner_text()
 
 
 def test_operations_of_clients_are_drawn_from_call_to_answer(opened, register):
@@ -206,7 +215,7 @@ def test_hostile_values_and_code_are_shown_as_text(opened, tmp_path):
     page = opened(write(tmp_path / "hostile.html", broken(system))).page
     told = page.locator("#nodes").inner_text()
     assert "</script><img src=x onerror=" in told and '"it\'s")' in told
-    assert "A comment with markup: </script>" in page.locator(".code").inner_text()
+    assert "A comment with markup: </script>" in page.locator(".code").first.inner_text()
     assert page.locator("img").count() == 0 and page.evaluate("window.hacked") is None
     assert "\u202e" not in told and "\x1b" not in told
     assert page.title().startswith("</script><img")

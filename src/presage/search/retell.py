@@ -39,6 +39,7 @@ class Said:
     holds: bool | None
     why: str = ""
     kind: str = "always"  # of the property
+    source: str = field(default="", compare=False)  # file:line of it
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,9 @@ def _retell_program(
 
 def said_of(world: ProcessWorld, watch: Watch) -> dict[str, Said]:
     """What is claimed of every program, and of this one, in one world."""
-    names = [prop.name for prop in world.program.properties]
-    said = dict.fromkeys([NO_EXCEPTION, "no_deadlock", *names], Said(True))
+    claims = {prop.name: prop.source for prop in world.program.properties}
+    said = dict.fromkeys([NO_EXCEPTION, "no_deadlock"], Said(True))
+    said |= {name: Said(True, source=source) for name, source in claims.items()}
     if world.program.leftovers:
         said["no_leftovers"] = Said(True)
     try:
@@ -148,8 +150,11 @@ def said_of(world: ProcessWorld, watch: Watch) -> dict[str, Said]:
         if watch.error is not None:
             raise
         why = shortened(f"{type(error).__name__}: {error}")
-        return said | dict.fromkeys(names, Said(None, why))
-    return said | {each.prop: Said(False, shortened(each.message)) for each in found}
+        return said | {name: Said(None, why, source=claims[name]) for name in claims}
+    return said | {
+        each.prop: Said(False, shortened(each.message), source=claims.get(each.prop, ""))
+        for each in found
+    }
 
 
 class Judge:
@@ -169,7 +174,9 @@ class Judge:
     def all(self, world: World, step: TraceStep | None, at_end: bool = False) -> dict[str, Said]:
         """What each property says, by name; `no_exception` is one of them."""
         told = {
-            prop.name: replace(self._ask(prop, world, step, at_end), kind=prop.kind)
+            prop.name: replace(
+                self._ask(prop, world, step, at_end), kind=prop.kind, source=prop.source
+            )
             for prop in self._system.properties
         }
         failure = step.failure if step else world.start_failure

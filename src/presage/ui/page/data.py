@@ -45,6 +45,7 @@ def page_data(
     nodes = len(trace.nodes)
     told = [main, *(other for *_, other in others)]
     code = sorted({scene.source for _, scenes in told for scene in scenes})
+    code += [said.source for said in scenes[0].verdicts.values()]
     return {
         "format": FORMAT,
         "version": PAGE_VERSION,
@@ -91,6 +92,7 @@ def story(trace: Trace, scenes: Sequence[Scene], places: Places) -> dict[str, An
         "nodes": list(dict.fromkeys(used)),
         "props": list(scenes[0].verdicts),
         "kinds": [said.kind for said in scenes[0].verdicts.values()],
+        "claims": [places.place(said.source) for said in scenes[0].verdicts.values()],
         "critical": trace.critical,
         "bad": None if trace.kind == "live" else marked_step(violation_of(trace)),
         "loop": trace.loop,

@@ -110,7 +110,9 @@ function properties(step) {
   const [holds, why] = asked < 0 ? [null, ""] : main.says[step.verdicts[asked]];
   const text = why || (holds ? "holds" : "says nothing here");
   const told = view.said !== null || (asked >= 0 && holds === false);
-  return [h("div", {}, ...pills), told ? h("p", {id: "said"}, `${main.props[asked]}: `, ...lines(text)) : null];
+  return [h("div", {}, ...pills), told ? h("p", {id: "said"}, `${main.props[asked]}: `, ...lines(text)) : null,
+    told && main.claims[asked] ? h("div", {class: "mono dim"}, main.claims[asked]) : null,
+    told ? code(main.claims[asked], "claim") : null];
 }
 
 function messages(step) {
@@ -168,7 +170,7 @@ function handler(step) {
 }
 
 // The code around a line, with its own numbers.
-function code(place) {
+function code(place, what = "code") {
   const found = data.sources?.[place];
   if (!found) return null;
   const body = h("pre", {class: "code", tabindex: 0, "aria-label": `the code at ${clean(place)}`});
@@ -178,8 +180,8 @@ function code(place) {
       h("span", {class: "dim"}, `${String(number).padStart(4)} `), text || " "));
   });
   const whole = h("details", {class: "source"}, h("summary", {}, "its code"), body);
-  whole.open = view.code;
-  whole.ontoggle = () => { view.code = whole.open; };
+  whole.open = view[what];
+  whole.ontoggle = () => { view[what] = whole.open; };
   return whole;
 }
 

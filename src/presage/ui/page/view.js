@@ -8,7 +8,7 @@ const roomy = window.innerWidth >= 1000 && window.innerHeight >= 700;
 const view = {
   step: data.opens, pinned: null, against: data.others.length ? 0 : "previous", unchanged: false,
   filter: "", closed: new Set(), causal: false, beside: null, past: false, said: null, blamed: null,
-  nodes: roomy, history: true, code: roomy && !data.explore,
+  nodes: roomy, history: true, code: roomy && !data.explore, claim: false,
 };
 
 const colour = (story, lane) => {
