@@ -56,6 +56,18 @@ def test_everything_fits_beside_the_lanes_and_names_its_ends(opened, agreement, 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_many_lanes_on_a_small_screen_have_the_texts_below_their_signs(opened, tmp_path):
+    told = made_up(20, "Append", tuple(f"server {at}" for at in range(9)))
+    page = opened(write(tmp_path / "many.html", page_data(told))).page
+    resize(page, 390)
+    boxes = page.evaluate("""() => [...document.querySelectorAll('.row[data-step]')].map(row => {
+      const sign = document.querySelector(`.sign[data-step="${row.dataset.step}"] > *`);
+      const text = [...row.querySelectorAll('text')].at(-1).getBoundingClientRect();
+      return [sign?.getBoundingClientRect().bottom ?? 0, text.top, text.right];
+    })""")
+    assert all(sign <= top + 3 and right <= 390 for sign, top, right in boxes)
+
+
 def test_more_room_shows_more_of_a_message(opened, agreement):
     page = opened(agreement).page
     accept = page.locator("#step-4 text").last

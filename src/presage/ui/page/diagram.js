@@ -23,8 +23,8 @@ function drawHeads(at) {
   const svg = el("svg", {width: at.width, height: head, role: "group", "aria-label": "nodes"});
   if (!view.causal) svg.append(el("text", {x: NUMBER - 8, y, "text-anchor": "end", class: "dim"}, "step"));
   if (at.measured) svg.append(el("text", {x: NUMBER, y, class: "dim"}, "recovers"));
-  if (hasStrips()) story.props.forEach((prop, number) => {
-    const [px, py] = [at.strips + STRIP * (number + .5) + 3, head - 6];
+  at.props.forEach((number, nth) => {
+    const prop = story.props[number], [px, py] = [at.strips + STRIP * (nth + .5) + 3, head - 6];
     svg.append(el("text", {x: px, y: py, transform: `rotate(-90 ${px} ${py})`,
       class: prop === data.property ? "prop bad" : "prop dim"},
     cut(clean(prop), NAME_MAX), el("title", {}, `property ${number + 1}: ${prop}`)));
@@ -81,7 +81,7 @@ function drawRow(at, step, position, count) {
   here.append(el("text", {x: number, y: y + 4, "text-anchor": "end", class: "dim"}, `${noted ? "✎" : ""}${step.i}`));
   if (step.recover !== null && at.measured) here.append(...bar(step, y));
   const told = rowLabel(at, step), where = view.causal ? at.x(step.node || at.lanes[0]) + 9 : at.label;
-  const top = y + 4 - 6 * (told.length - 1);
+  const top = at.below ? y + 16 : y + 4 - 6 * (told.length - 1);
   here.append(el("text", {x: where, y: top, class: bad ? "bad" : null},
     ...told.map((line, nth) => el("tspan", {x: where, y: top + 13 * nth}, line)),
     el("title", {}, inFull(story, step))));
@@ -141,9 +141,8 @@ const isBroken = (story, number) =>
 // Per property, one bar for each stretch of steps in which it says the same: wide where it fails.
 function drawStrips(at) {
   const g = el("g", {}), {story} = at;
-  if (!hasStrips()) return g;
-  story.props.forEach((prop, number) => {
-    const x = at.strips + STRIP * (number + .5);
+  at.props.forEach((number, nth) => {
+    const prop = story.props[number], x = at.strips + STRIP * (nth + .5);
     let since = 0;
     for (let step = 1; step <= story.steps.length; step++) {
       const [holds] = story.says[story.steps[since].verdicts[number]];
@@ -235,10 +234,10 @@ function drawBody(at, first, last, label) {
     signs.append(el("line", {x1: 0, x2: at.width, y1: y, y2: y, stroke: "var(--warn)", "stroke-width": 2,
       "stroke-dasharray": "6 4", class: "parting"}));
   }
-  // Causal rows have their texts among the arrows, and so above them.
-  const layers = view.causal ? [drawLanes(at), arrows, rows] : [rows, drawStrips(at), drawLanes(at), arrows];
-  svg.append(...layers, signs);
-  svg.classList.toggle("causal", view.causal);
+  // Texts that stand among the arrows stand above them.
+  const over = view.causal || at.below, lower = [drawStrips(at), drawLanes(at), arrows];
+  svg.append(...(over ? [...lower, rows] : [rows, ...lower]), signs);
+  svg.classList.toggle("over", over);
   return svg;
 }
 

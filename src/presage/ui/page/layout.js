@@ -39,10 +39,15 @@ function rowsOf(story) {
 
 const hasStrips = () => !view.causal && view.beside === null;
 
+// The numbers of the properties that have a strip: all, or where there is little room, those that fail.
+function stripsOf(story, narrow) {
+  const fails = number => story.steps.some(step => story.says[step.verdicts[number]][0] === false);
+  return hasStrips() ? [...story.props.keys()].filter(number => !narrow || isBroken(story, number) && fails(number)) : [];
+}
+
 // The heads are as high as the names of the properties are long.
-function headOf(story) {
-  if (!hasStrips()) return HEAD;
-  const longest = story.props.reduce((most, prop) => Math.max(most, widthOf(cut(clean(prop), NAME_MAX))), 0);
+function headOf(story, props) {
+  const longest = props.reduce((most, number) => Math.max(most, widthOf(cut(clean(story.props[number]), NAME_MAX))), 0);
   return Math.round(Math.max(HEAD, Math.min(HEAD_MAX, longest + 12)));
 }
 
@@ -58,17 +63,19 @@ function layoutOf(story) {
   const narrow = isNarrow();
   const measured = !view.causal && whole >= MEASURED_MIN && story.steps.some(step => step.recover !== null);
   const strips = NUMBER + (measured ? GUTTER + 10 : 0);
-  const left = view.causal ? 10 : strips + (hasStrips() ? STRIP * story.props.length : 0) + 10;
-  const needed = view.causal || narrow ? 0 : story.steps.reduce((most, step) =>
+  const props = stripsOf(story, narrow);
+  const left = view.causal ? 10 : strips + STRIP * props.length + 10;
+  const needed = view.causal ? 0 : story.steps.reduce((most, step) =>
     Math.max(most, widthOf(clean(lead(story, step) + story.texts[step.text][0])) * (isMarked(story, step) ? BOLD : 1)), 0);
-  const texts = view.causal ? 0 : Math.max(TEXTS[0], Math.min(TEXTS[1], Math.max(needed + 8, whole * .4)));
+  const texts = view.causal ? 0 : Math.max(TEXTS[0], Math.min(TEXTS[1], Math.max(narrow ? 0 : needed + 8, whole * .4)));
   const [least, most] = view.causal ? LANES.causal : LANES.usual;
-  const lane = Math.floor(Math.max(least, Math.min(most, (whole - left - texts - 16) / lanes.length)));
-  const label = left + lane * lanes.length + 8;
-  const room = Math.max(texts, whole - label - 8);
+  let lane = Math.floor(Math.max(least, Math.min(most, (whole - left - texts - 16) / lanes.length)));
+  let label = left + lane * lanes.length + 8, room = Math.max(texts, whole - label - 8);
+  const below = narrow && whole - label - 8 < texts - 10; // texts stand below the signs
+  if (below) [lane, label, room] = [Math.max(least, Math.floor((whole - left - 10) / lanes.length)), left, whole - left - 8];
   return {
-    story, ...rows, lanes, narrow, measured, strips, left, lane, label, room, head: headOf(story),
-    width: Math.max(label + Math.min(Math.max(room, needed), ROOM_MAX), view.causal ? 0 : whole),
+    story, ...rows, lanes, narrow, below, props, measured, strips, left, lane, label, room, head: headOf(story, props),
+    width: Math.max(left + lane * lanes.length, label + Math.min(Math.max(room, narrow && !below ? 0 : needed), ROOM_MAX), view.causal ? 0 : whole),
     height: (rows.count + 1) * ROW,
     x: name => left + lane * (Math.max(0, lanes.indexOf(name)) + .5),
     y: step => ROW * (rows.row[step] + .5),
@@ -101,7 +108,7 @@ function rowLabel(at, step) {
   const ladder = at.story.texts[step.text], before = lead(at.story, step);
   const room = view.causal ? at.lane / 2 - 12 : at.room / (isMarked(at.story, step) ? BOLD : 1);
   let best = null;
-  for (const text of ladder) best = inLines(clean(before + text), room, at.narrow) ?? best;
+  for (const text of ladder) best = inLines(clean(before + text), room, at.narrow && !at.below) ?? best;
   if (best) return best;
   // In causal rows there is a little room beside the sign; elsewhere one can scroll.
   return [view.causal ? cut(clean(step.label), Math.floor(at.lane / 14)) : clean(before + ladder[0])];
