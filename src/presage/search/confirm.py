@@ -32,6 +32,7 @@ from presage.model.stimulus import event_of
 from presage.model.system import System
 from presage.model.world import World
 from presage.props.property import Property
+from presage.search.conjuncts import because
 from presage.search.watch import Watch
 
 MAIL: dict[str, type[Deliver | Receive | Drop | Duplicate]]
@@ -163,11 +164,18 @@ class Run:
         assert self.prop is not None, "exceptions are not asked for in a world"
         return self._decided(self.prop, False)
 
+    def breaks(self, prop: Property) -> bool:
+        """Whether another property, one of worlds, does not hold here."""
+        return self._decided(prop, False) is not None
+
     def _decided(self, prop: Property, telling: bool) -> str | None:
         verdict = self._ask(prop, self.world.view())
         if verdict is None or verdict.holds != telling:
             return None
-        return verdict.why or f"`{prop.name}` is {verdict.holds}"
+        if verdict.why or verdict.holds:
+            return verdict.why or f"`{prop.name}` is {verdict.holds}"
+        why: str = self.watch.run(because, prop, self.world.view())
+        return why
 
     def _failure(self) -> str | None:
         if self.steps:

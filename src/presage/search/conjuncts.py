@@ -55,6 +55,14 @@ def conjuncts(prop: Property, *seen: Any) -> list[Part]:
     return parts if any(part.holds is not True for part in parts) else []
 
 
+def because(prop: Property, *seen: Any) -> str:
+    """Why `prop` is false of what it sees, where its predicate does not say; runs user code."""
+    for part in conjuncts(prop, *seen):
+        if part.holds is False:
+            return f"`{part.text}` is false{f': {part.why}' if part.why else ''}"
+    return f"`{prop.name}` is False"
+
+
 def asserted(file: str, line: int) -> str:
     """The condition of the `assert` at a line of a file; "" if there is none."""
     try:
@@ -70,14 +78,7 @@ def asserted(file: str, line: int) -> str:
 
 
 def _source(predicate: Any, seen: tuple[Any, ...]) -> tuple[list[ast.stmt], dict[str, Any]]:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(predicate)))
-    found: ast.FunctionDef | ast.Lambda | None = None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
-            found = node
-            break
-    if found is None:
-        raise _Unclear
+    found = _definition(predicate)
     bound = inspect.signature(predicate).bind(*seen)
     bound.apply_defaults()
     closed = inspect.getclosurevars(predicate).nonlocals
@@ -85,6 +86,33 @@ def _source(predicate: Any, seen: tuple[Any, ...]) -> tuple[list[ast.stmt], dict
     if isinstance(found, ast.FunctionDef):
         return found.body, names
     return [ast.Return(found.body)], names
+
+
+def _definition(predicate: Any) -> ast.FunctionDef | ast.Lambda:
+    """Where `predicate` is written; of several functions on one line, the one it is."""
+    lines, first = inspect.getsourcelines(predicate)
+    source = textwrap.dedent("".join(lines))
+    indent = len(lines[0]) - len(source.partition("\n")[0]) - lines[0].endswith("\n")
+    functions = [
+        n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.Lambda)
+    ]
+    if functions and isinstance(functions[0], ast.FunctionDef):
+        return functions[0]
+    places = [
+        (line - first + 1, column - indent)
+        for line, _, column, end in predicate.__code__.co_positions()
+        if line is not None and column is not None and end
+    ]
+    for each in functions:
+        if isinstance(each, ast.Lambda) and all(_within(each.body, place) for place in places):
+            return each
+    raise _Unclear
+
+
+def _within(body: ast.expr, place: tuple[int, int]) -> bool:
+    """Whether a line and column are in an expression."""
+    begins = (body.lineno, body.col_offset)
+    return begins <= place < (body.end_lineno or 0, body.end_col_offset or 0)
 
 
 def _answer(body: list[ast.stmt], names: dict[str, Any]) -> ast.expr:
@@ -162,13 +190,43 @@ def _witnesses(expression: ast.expr, value: Any, names: dict[str, Any]) -> str:
     if isinstance(value, Verdict):
         return value.why
     if isinstance(expression, ast.Compare):
-        sides = [expression.left, *expression.comparators]
-        told = [f"{_text(s)} is {_shown(_value(s, names))}" for s in sides if _tells(s)]
+        sides = [side for side in [expression.left, *expression.comparators] if _tells(side)]
+        told = [
+            f"{_brief(side)} is {_shown(_value(side, names))}{_counted(side, names)}"
+            for side in sides
+        ]
         return ", ".join(dict.fromkeys(told))
     if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not):
         operand = _value(expression.operand, names)
         return "" if operand is True else f"{_text(expression.operand)} is {_shown(operand)}"
     return "" if value is False else f"it is {_shown(value)}"
+
+
+def _brief(side: ast.expr) -> str:
+    """One side of a comparison that was just written out in full."""
+    if isinstance(side, ast.Call) and any(isinstance(arg, ast.GeneratorExp) for arg in side.args):
+        return f"{ast.unparse(side.func)}(...)"
+    return _text(side)
+
+
+def _counted(side: ast.expr, names: dict[str, Any]) -> str:
+    """What a sum or a length counts, where it counts elements: ", of a and b"."""
+    if not isinstance(side, ast.Call) or len(side.args) != 1 or side.keywords:
+        return ""
+    function, [over] = _value(side.func, names), side.args
+    if function not in (sum, len) or not isinstance(over, ast.GeneratorExp | ast.ListComp):
+        return ""
+    counted = []
+    for bound in _bindings(over.generators, dict(names)):
+        value = _value(over.elt, bound)
+        if function is len or value is True:
+            targets = [_text(each.target) for each in over.generators]
+            counted.append(", ".join(_shown(_value(_name(t), bound)) for t in targets))
+        elif value is not False:
+            return ""  # a sum of numbers: no element counts more than another
+    if not 0 < len(counted) <= WITNESSES_MAX:
+        return ""
+    return f", of {', '.join(counted[:-1])}{' and ' * (len(counted) > 1)}{counted[-1]}"
 
 
 def _tells(side: ast.expr) -> bool:
@@ -234,6 +292,11 @@ def _among(call: ast.Call, predicate: ast.Lambda, value: Verdict, names: dict[st
 
 def _text(expression: ast.expr) -> str:
     text = ast.unparse(expression)
+    for call in ast.walk(expression):  # `sum((x for x in xs))` as people write it
+        if isinstance(call, ast.Call) and [type(arg) for arg in call.args] == [ast.GeneratorExp]:
+            text = text.replace(
+                ast.unparse(call), ast.unparse(call.func) + ast.unparse(call.args[0])
+            )
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
 
 

@@ -20,6 +20,7 @@ from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.process.world import ProcessWorld
 from presage.props.property import Property
+from presage.search.conjuncts import because
 from presage.search.moments import state_of
 from presage.search.replay import event_of, expect, same_steps
 from presage.search.runs import broken, retrace
@@ -207,5 +208,7 @@ class Judge:
             raise
         except BaseException as error:  # a predicate that cannot say: that is no violation
             return Said(None, shortened(f"{type(error).__name__}: {error}"))
-        why = verdict.why or ("" if verdict.holds else f"`{prop.name}` is False")
+        why = verdict.why
+        if not verdict.holds and not why:
+            why = self._watch.run(because, prop, *seen)
         return Said(verdict.holds, shortened(why))

@@ -4,7 +4,7 @@ import pytest
 
 from presage import Service, System, Verdict, always, exists, forall
 from presage.model.world import World
-from presage.search.conjuncts import conjuncts
+from presage.search.conjuncts import because, conjuncts
 
 
 class Node(Service):
@@ -44,7 +44,7 @@ def test_of_all_those_are_named_it_is_false_of():
 
     [(text, holds, why)] = asked(small, a=1, b=4, c=9)
     assert (holds, why) == (False, "not for node = b (node.value is 4)")
-    assert text.startswith("all((")
+    assert text.startswith("all(node.value < 3")
     [(_, _, why)] = asked(small, a=5, b=4, c=9, d=5, e=5, f=6)
     assert why.endswith(" and 1 more")
 
@@ -119,3 +119,29 @@ def test_a_predicate_that_raises_before_its_answer_says_nothing():
         return value == 1
 
     assert asked(broken, a=1) == []
+
+
+def test_of_a_sum_and_a_length_the_elements_are_named():
+    big = always(lambda world: sum(node.value > 3 for node in world.nodes) <= 1, name="big")
+    few = always(lambda world: len([node for node in world.nodes if node.value]) < 2, name="few")
+    total = always(lambda world: sum(node.value for node in world.nodes) < 9, name="total")
+    nodes = {name: Node(value=value) for name, value in {"a": 4, "b": 0, "c": 5}.items()}
+    view = World.initial(System(nodes)).view()
+    assert because(big, view) == (
+        "`sum(node.value > 3 for node in world.nodes) <= 1` is false: sum(...) is 2, of a and c"
+    )
+    assert because(few, view).endswith(" is 2, of a and c")
+    assert because(total, view).endswith("is false: sum(...) is 9")  # no node alone is to blame
+
+
+def test_of_several_lambdas_on_one_line_the_right_one_is_told():
+    one, other = (lambda w: w["a"].value < 3), (lambda w: w["b"].value < 3)
+    both = [always(one, name="a"), always(other, name="b")]
+    view = World.initial(System({"a": Node(value=7), "b": Node(value=8)})).view()
+    assert because(both[0], view) == "`w['a'].value < 3` is false: w['a'].value is 7"
+    assert because(both[1], view) == "`w['b'].value < 3` is false: w['b'].value is 8"
+
+
+def test_a_predicate_whose_source_is_not_there_is_told_by_its_name():
+    prop = always(eval("lambda world: False"), name="never")
+    assert because(prop, World.initial(System({"a": Node()})).view()) == "`never` is False"

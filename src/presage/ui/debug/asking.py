@@ -45,8 +45,9 @@ def why(console: Console, rest: str) -> None:
     if verdict.holds is None:
         console.say(theme.wrap("", f"{name} says nothing here{_because(verdict.why)}"))
         return
-    lines = theme.wrap("", f"{name} does not hold after step {session.step}{_because(verdict.why)}")
     parts = session.conjuncts(name)
+    own = "" if any(verdict.why.startswith(f"`{part.text}`") for part in parts) else verdict.why
+    lines = theme.wrap("", f"{name} does not hold after step {session.step}{_because(own)}")
     for part in parts if len(parts) > 1 or (parts and parts[0].why != verdict.why) else []:
         sign = theme.symbol(SIGNS[part.holds])
         lines += theme.wrap(f"  {sign} ", f"{part.text}{_because(part.why)}")
