@@ -110,6 +110,22 @@ def load_any(
     return script(target, ranks, args, buffering)
 
 
+def load_named(
+    target: str,
+    settings: Mapping[str, Any] | None = None,
+    ranks: int | None = None,
+    args: Sequence[str] = (),
+    buffering: str = "zero",
+) -> Loaded:
+    """The same, with what its traces are to name."""
+    if ranks is None:
+        return load(target, settings)
+    from presage.search.scripts import target_of
+
+    system = load_any(target, settings, ranks, args, buffering)
+    return Loaded(system, target_of(target, ranks, args, buffering))
+
+
 def load_program(target: str, *how: Any) -> Program:
     """What `target` names, which has to be a program of processes; `how` as for `load_any`."""
     loaded = load_any(target, *how)

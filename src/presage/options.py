@@ -184,6 +184,17 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def add_run_once(parser: Parser) -> None:
+    """The options of `presage run-once`."""
+    add_target(parser)
+    parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="which run; default: 0")
+    steps = "at most; default: 50, of programs 10,000"
+    parser.add_argument("--steps", metavar="N", type=positive, help=steps)
+    parser.add_argument("--faults", action="store_true", help="let faults happen, too")
+    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
+    _add_script(parser, ("zero", "eager"), "zero", WAITS)
+
+
 def add_explore(parser: Parser) -> None:
     """The options of `presage explore`."""
     add_target(parser, json=False)

@@ -34,7 +34,7 @@ from presage.ui.page.page import render
 from presage.ui.serving import Desk
 
 GiveUp = Callable[[HandlerStuck], None]
-LIVE = "nearest live path"
+LIVE, GOOD = "nearest live path", "nearest good run"
 PAGE = "page"
 
 
@@ -101,7 +101,9 @@ def _page(
     others = []
     if (live := codec.live_of(args.trace, trace)) is not None:
         told = codec.read(live)
-        others.append((LIVE, "live", (told, _scenes(told, live, args.target, args.trust, give_up))))
+        label = LIVE if trace.kind == "liveness" else GOOD
+        theirs = _scenes(told, live, args.target, args.trust, give_up)
+        others.append((label, "live", (told, theirs)))
     if args.other:
         told = codec.read(args.other)
         label = Path(args.other).name

@@ -48,6 +48,7 @@ VIOLATION: dict[str, Any] = {
     "recovery": list,
     "trace": (str, type(None)),
     "live": (str, type(None)),
+    "differs_at": (int, type(None)),
     "found": (int, type(None)),
 }
 

@@ -147,6 +147,7 @@ def test_a_goal_that_is_never_reached_is_a_violation_without_a_trace() -> None:
         "recovery": [],
         "trace": None,
         "live": None,
+        "differs_at": None,
         "found": None,
     }
 

@@ -25,6 +25,7 @@ from presage.options import (
     add_graph,
     add_mpirun,
     add_report,
+    add_run_once,
     add_simulate,
     add_trace,
 )
@@ -65,6 +66,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     add = functools.partial(_add, commands)
     add_check(add("check", check.run_check, "search a system for violations of its properties"))
+    add_run_once(add("run-once", systems.run_run_once, "show one random execution of a system"))
     add_trace(add("replay", traces.run_replay, "run a saved trace again, step by step"))
     add_debug(add("debug", traces.run_debug, "walk about in a saved trace, on live code"))
     add_trace(add("explain", traces.run_explain, "tell a saved trace in one paragraph"))

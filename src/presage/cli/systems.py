@@ -1,9 +1,10 @@
-"""Commands on a system: `explore`, `simulate`, `systems`, `doctor`, `mpirun`."""
+"""Commands on a system: `run-once`, `explore`, `simulate`, `systems`, `doctor`, `mpirun`."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import sys
 
 from presage.cli.common import (
@@ -38,6 +39,36 @@ def run_simulate(args: argparse.Namespace) -> int:
     else:
         write(timeline.render(done, theme_of(args, sys.stdout), title=args.target))
     return done.exit_status
+
+
+def run_run_once(args: argparse.Namespace) -> int:
+    """`presage run-once`: one random execution, shown and saved."""
+    from presage.load import load_named
+    from presage.search.once import Settings, run_once
+    from presage.trace import codec
+    from presage.ui import once
+
+    with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
+        script = (args.mpi, args.arg, args.buffering)
+        loaded = load_named(args.target, settings_of(args.set), *script)
+        which = Settings(
+            seed=args.seed,
+            steps=args.steps,
+            faults=args.faults,
+            target=loaded.target,
+            parameters=loaded.parameters,
+            give_up=give_up,
+        )
+        done = run_once(loaded.system, which)
+        path = str(codec.save(done.trace, args.traces))
+    if args.json:
+        write_json({"presage": VERSION, "target": loaded.target, **done.to_json(), "trace": path})
+    else:
+        same = [*(f"--set={name}={value}" for name, value in args.set)]
+        same += ["--mpi", str(args.mpi)] if args.mpi else []
+        command = shlex.join(["presage", "check", args.target, *same])
+        write(once.render(done, command, path, theme_of(args, sys.stdout)))
+    return EXIT_VIOLATION if done.is_broken else EXIT_HELD
 
 
 def run_explore(args: argparse.Namespace) -> int:

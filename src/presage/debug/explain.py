@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from presage.debug.ground import Branch
+from presage.debug.execution import Taken
+from presage.debug.ground import Branch, Services
 from presage.debug.needed import Needed
 from presage.debug.session import Session
-from presage.debug.walking import Dice, until_live
+from presage.debug.walking import until_live
 from presage.model.event import FAULT_KINDS
+from presage.search.chance import Dice
+from presage.search.confirm import Confirmed
 from presage.search.conjuncts import Part, asserted
+from presage.search.course import events_of
 from presage.search.findings import RAISED
+from presage.search.nearest import nearest_to
 from presage.search.retell import NO_EXCEPTION
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of
@@ -35,7 +40,7 @@ class Difference:
 
     step: int  # the first that differs
     instead: str  # what it does there
-    after: int  # steps until all is well
+    outcome: str  # how it goes on: " and is well again after step 15"
     changes: tuple[Change, ...]  # from this trace to it, after that step
 
 
@@ -64,9 +69,17 @@ class Explanation:
 
 
 def explain(
-    session: Session, fact: str, live: Trace | None = None, seconds: float = SECONDS_MAX
+    session: Session,
+    fact: str,
+    live: Trace | None = None,
+    seconds: float = SECONDS_MAX,
+    *,
+    looks: bool = True,
 ) -> Explanation:
-    """Explain the trace of `session`, which stays where it is; `fact` is what broke."""
+    """Explain the trace of `session`, which stays where it is; `fact` is what broke.
+
+    Where no good run is given as `live`, one is looked for, if `looks`.
+    """
     trace, here = session.trace, session.branches["main"]
     step = session.critical or (trace.loop or 1) - 1
     view = here.view(step)
@@ -81,9 +94,9 @@ def explain(
     if step and trace.loop is None:
         state = session.ground.state
         changes = _inside(diff(state(here, step - 1), state(here, step)))
-    difference = _difference(session, here, step, live)
+    difference = _difference(session, here, step, live, looks=looks)
     told = Explanation(fact, failed, step, changes, matter, difference, "")
-    silent = trace.message == f"`{trace.prop}` is False"
+    silent = trace.message == f"`{trace.prop}` is False"  # as traces of old say it
     return replace(told, text=paragraph(trace, told), silent=silent)
 
 
@@ -96,14 +109,15 @@ def _asserted(trace: Trace) -> Iterator[Part]:
             yield Part(text, False)
 
 
-def _difference(session: Session, here: Branch, step: int, live: Trace | None) -> Difference | None:
-    if live is not None:
-        good = session.ground.begin(live)
-    else:
+def _difference(
+    session: Session, here: Branch, step: int, live: Trace | None, *, looks: bool
+) -> Difference | None:
+    found = (session.ground.begin(live), live.message) if live is not None else None
+    if found is None and looks:
         found = _good_run(session, here, step)
-        if found is None:
-            return None
-        good = found
+    if found is None:
+        return None
+    good, message = found
     pairs = zip(here.told, good.told, strict=False)
     common = next(
         (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
@@ -112,8 +126,13 @@ def _difference(session: Session, here: Branch, step: int, live: Trace | None) -
     if common >= len(good) or common >= len(here):
         return None
     at = common + 1
-    changes = diff(session.ground.state(here, at), session.ground.state(good, at))
-    return Difference(at, named(good.told[at - 1]), len(good), _inside(changes))
+    state = session.ground.state
+    changes = diff(state(here, at), state(good, at)) if session.ground.of_services else []
+    well = session.trace.kind == "liveness"
+    outcome = f" and is well again after step {len(good):,}"
+    if not well:
+        outcome = f", and `{session.trace.prop}` {message}"
+    return Difference(at, named(good.told[at - 1]), outcome, _inside(changes))
 
 
 def _inside(changes: list[Change]) -> tuple[Change, ...]:
@@ -122,11 +141,11 @@ def _inside(changes: list[Change]) -> tuple[Change, ...]:
     return inside or tuple(changes)
 
 
-def _good_run(session: Session, here: Branch, step: int) -> Branch | None:
-    """A run that comes right, with as much as possible of this one."""
+def _good_run(session: Session, here: Branch, step: int) -> tuple[Branch, str] | None:
+    """A run that comes right, with as much as possible of this one, and what it comes to."""
     claims = [prop for prop in session.ground.properties if prop.kind == "eventually"]
     if session.trace.prop not in {prop.name for prop in claims}:
-        return None
+        return _kept(session, here)
     for at in range(step, max(step - PLACES, -1), -1):
         fork = here.fork(at)
         walked = until_live(
@@ -135,8 +154,30 @@ def _good_run(session: Session, here: Branch, step: int) -> Branch | None:
         if walked.steps:
             for taken in walked.steps:
                 fork.extend(taken)
-            return fork
+            return fork, ""
     return None
+
+
+def _kept(session: Session, here: Branch) -> tuple[Branch, str] | None:
+    """The nearest run of services that keeps the property which this one breaks."""
+    if not isinstance(session.ground, Services) or session.trace.loop is not None:
+        return None
+    found = nearest_to(session.ground.system, session.watch, session.trace)
+    if found is None:
+        return None
+    events = events_of(found.steps)
+    apart = next(
+        (at for at, step in enumerate(here.told) if step.fingerprint != _print(found, at)),
+        len(here),
+    )
+    fork = here.fork(apart)
+    for event, choices in events[apart:]:
+        fork.extend(Taken(event, choices))
+    return fork, found.why
+
+
+def _print(found: Confirmed, at: int) -> int | None:
+    return found.steps[at].fingerprint if at < len(found.steps) else None
 
 
 def named(step: TraceStep) -> str:
@@ -158,7 +199,9 @@ def paragraph(trace: Trace, told: Explanation) -> str:
         reason = trace.message.replace("\n", "; ")
         parts.append(cut(f"The reason: {reason}", longest) + ".")
     if trace.door == "process":
-        return " ".join([*parts, _came(trace, told), _needed(told.needed, trace)]).rstrip()
+        parts += [_came(trace, told), _needed(told.needed, trace)]
+        parts += [] if told.difference is None else [_other(told.difference)]
+        return " ".join(part for part in parts if part)
     if told.step and told.changes:
         done = "; ".join(_changed(change) for change in told.changes[:CHANGES_MAX])
         more = len(told.changes) - CHANGES_MAX
@@ -221,10 +264,7 @@ def _faults(found: Needed, trace: Trace) -> str:
 
 
 def _other(found: Difference) -> str:
-    told = (
-        f"The nearest good run takes {found.instead} as step {found.step} instead"
-        f" and is well again after step {found.after}"
-    )
+    told = f"The nearest good run takes {found.instead} as step {found.step} instead{found.outcome}"
     if not found.changes:
         return f"{told}."
     shown = "; ".join(_unlike(change) for change in found.changes[:CHANGES_MAX])

@@ -16,7 +16,6 @@ from presage.debug.processes import Processes
 from presage.debug.walking import (
     LENGTH,
     WALKS,
-    Dice,
     Option,
     Walked,
     draw,
@@ -32,6 +31,7 @@ from presage.model.world import World
 from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.props.property import Property
+from presage.search.chance import Dice
 from presage.search.conjuncts import Part, conjuncts
 from presage.search.retell import Said
 from presage.search.states import State

@@ -9,38 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from presage.debug.execution import Taken
 from presage.model.choice import NOT_THEIRS
-from presage.model.event import FAULT_KINDS, FAULT_OF, Event
-from presage.model.system import FAULTS, System
-from presage.model.weights import RECOVERIES, Weights
+from presage.model.event import FAULT_KINDS, Event
 from presage.model.world import World
 from presage.props.property import Property
+from presage.search.chance import Dice, drawn, weight_of
 from presage.search.watch import Watch
 
-T = TypeVar("T")
-
-WORD = 2**64
 WALKS = 20
 LENGTH = 1_000
-
-
-class Dice:
-    """SplitMix64: the same throws for the same seed, in every process."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = seed % WORD
-
-    def below(self, total: float) -> float:
-        """A number from 0 to, but not including, `total`."""
-        self._state = (self._state + 0x9E3779B97F4A7C15) % WORD
-        mixed = self._state
-        mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9 % WORD
-        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB % WORD
-        mixed ^= mixed >> 31
-        return total * (mixed >> 11) / 2**53
 
 
 @dataclass(frozen=True)
@@ -97,41 +77,14 @@ def draw(found: Iterable[Option], dice: Dice) -> Option | None:
     return likely[-1] if likely else None
 
 
-def weight_of(system: System, event: Event, *, calm: bool) -> float:
-    """How likely `event` is in walks."""
-    weights = system.weights or Weights()
-    shape = (
-        system.automata[system.index(event.node)].shape if event.node in system.indices else None
-    )
-    if event.kind in FAULT_OF:
-        fault = FAULTS[FAULT_OF[event.kind]]
-        return 0.0 if calm and fault not in RECOVERIES else weights.of(fault)
-    own = None
-    if event.kind == "timer" and shape is not None:
-        own = shape.timers[event.timer].weight  # type: ignore[union-attr]
-    elif event.kind == "action" and shape is not None:
-        own = shape.actions[event.action].weight  # type: ignore[union-attr]
-    kind = "deliver" if event.kind == "receive" else event.kind
-    return weights.of(kind) if own is None else own
-
-
 def step(world: World, watch: Watch, dice: Dice) -> Taken | None:
     """Take one calm step in `world`; None where nothing likely leads elsewhere."""
     here, saved = world.fingerprint, world.save()
-    events: list[Event] = watch.run(world.enabled)
-    weighed = [(event, weight_of(world.system, event, calm=True)) for event in events]
-    left = [(event, weight) for event, weight in weighed if weight > 0]
-    while left:
-        event, weight = _pick(left, dice)
-        odds = [each for each in watch.run(world.odds, event) if each[1] > 0]
-        while odds:
-            choices, share = _pick(odds, dice)
-            watch.run(world.apply, event, choices)
-            if world.fingerprint != here:
-                return Taken(event, choices)
-            world.restore(saved)
-            odds.remove((choices, share))
-        left.remove((event, weight))
+    for event, choices in drawn(world, watch, dice, calm=True):
+        watch.run(world.apply, event, choices)
+        if world.fingerprint != here:
+            return Taken(event, choices)
+        world.restore(saved)
     return None
 
 
@@ -167,12 +120,3 @@ def until_live(
     finally:
         world.restore(saved)
     return Walked(None, walks, length, rest)
-
-
-def _pick(weighed: list[tuple[T, float]], dice: Dice) -> tuple[T, float]:
-    left = dice.below(sum(weight for _, weight in weighed))
-    for each in weighed:
-        if left < each[1]:
-            return each
-        left -= each[1]
-    return weighed[-1]

@@ -14,12 +14,13 @@ from typing import Any
 
 import msgspec
 
-from presage.errors import BadTrace
+from presage.errors import BadTrace, PresageError
 from presage.model.system import System
 from presage.props.property import Property
 from presage.search.confirm import Confirmed, Finding, confirm
 from presage.search.critical import Located, locate
 from presage.search.hunt import Hunt
+from presage.search.nearest import nearest
 from presage.search.report import Report, Violation
 from presage.search.shorten import shortened
 from presage.search.shrink import shrink
@@ -73,7 +74,27 @@ def add(
             report.notes.append("interrupted while the trace was made shorter: it is as found")
     violation = violation_of(system, report, confirmed, prop)
     violation.found = found if len(confirmed.steps) < found else None
+    if violation.kind != "liveness":
+        violation.live = _good_run(system, watch, report, confirmed, seconds)
     report.violations.append(violation)
+
+
+def _good_run(
+    system: System, watch: Watch, report: Report, confirmed: Confirmed, seconds: float | None
+) -> Trace | None:
+    """The nearest execution that keeps what `confirmed` breaks; None if none was met."""
+    try:
+        found = nearest(system, watch, confirmed, seconds)
+    except KeyboardInterrupt:
+        report.notes.append("interrupted while the nearest good run was looked for")
+        return None
+    except PresageError:  # of code that the search did not come to: it is not what was found
+        return None
+    if found is None:
+        return None
+    good, evidence = found
+    facts = {"kind": "live", "evidence": evidence}
+    return violation_of(system, report, good, good.prop, **facts).trace
 
 
 def violation_of(

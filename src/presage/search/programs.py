@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from presage._core import ProcessKernel
-from presage.errors import BadSystem, HandlerStuck, Nondeterminism, explain
+from presage.errors import BadSystem, HandlerStuck, Nondeterminism, PresageError, explain
 from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
 from presage.process.histories import Histories
@@ -23,6 +25,7 @@ from presage.process.view import ProgramView
 from presage.process.world import Choice
 from presage.search.fewer import Fewer, same
 from presage.search.findings import LEFT_LONG, RAISED, save
+from presage.search.nearest_runs import nearest_run
 from presage.search.report import Report, Violation
 from presage.search.runs import Broken, Told, broken, follow
 from presage.search.shrink import SECONDS_MAX
@@ -276,8 +279,9 @@ def _add(
     if program.refine is not None:
         kind, message = program.refine(what.kind, what.message, told.taken, passing)
         what = Broken(what.prop, kind, message)
-    violation = _violation(program, report, told, what)
+    violation = violation_of_run(program, report, told, what)
     violation.found = len(steps) if len(told.steps) < len(steps) else None
+    violation.live = _good_run(program, report, told, what, watch, deadline)
     report.violations.append(violation)
     report.properties[prop] = "violated"
 
@@ -310,6 +314,31 @@ def _shorter(
     return told, found[0]
 
 
+def _good_run(
+    program: Program,
+    report: Report,
+    told: Told,
+    what: Broken,
+    watch: Watch,
+    deadline: float | None,
+) -> Trace | None:
+    """The nearest run in which nothing breaks; None if none was met."""
+    try:
+        seconds = None if deadline is None else deadline - NOW()
+        found = nearest_run(program, told.path, watch.run, seconds)
+    except KeyboardInterrupt:
+        report.notes.append("interrupted while the nearest good run was looked for")
+        return None
+    except PresageError:  # of code that the search did not come to: it is not what was found
+        return None
+    if found is None:
+        return None
+    good, message, evidence = found
+    facts = Broken(what.prop, "live", message)
+    trace = violation_of_run(program, report, good, facts).trace
+    return None if trace is None else msgspec.structs.replace(trace, evidence=evidence)
+
+
 def _named(program: Program, finding: tuple[Any, ...]) -> str:
     """The property that a finding of the kernel breaks."""
     kind, detail = finding[:2]
@@ -318,7 +347,8 @@ def _named(program: Program, finding: tuple[Any, ...]) -> str:
     return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
 
 
-def _violation(program: Program, report: Report, told: Told, what: Broken) -> Violation:
+def violation_of_run(program: Program, report: Report, told: Told, what: Broken) -> Violation:
+    """What a run breaks, with its trace."""
     raised = RAISED.search(what.message)
     where = raised.groups() if raised else ("", "")
     claims = {prop.name: (prop.source, prop.signature) for prop in program.properties}

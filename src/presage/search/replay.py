@@ -11,12 +11,13 @@ from presage.model.system import System
 from presage.model.world import World
 from presage.process.fence import Fence
 from presage.process.program import Program
+from presage.process.world import ProcessWorld
 from presage.props.property import Property
 from presage.search.confirm import Run
 from presage.search.lasso import endless
 from presage.search.runs import Told, broken, retrace
 from presage.search.watch import SECONDS_DEFAULT, Watch
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import ORDINARY, Trace, TraceStep
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,19 @@ def _again(system: System | Program, trace: Trace, watch: Watch) -> Replayed:
 
 
 def _follow_program(program: Program, trace: Trace, watch: Watch) -> Replayed:
+    live, kept = trace.kind == "live", True
+
+    def look(world: ProcessWorld) -> None:
+        nonlocal kept
+        breaks = live and any(each.prop == trace.prop for each in broken(world, watch.run))
+        kept = kept and not breaks
+
     with Fence():
-        told = retrace(program, trace.steps, watch.run)
+        told = retrace(program, trace.steps, watch.run, look)
         found = [each for each in broken(told.world, watch.run) if each.prop == trace.prop]
     same_steps(trace, told)
-    if trace.kind == "live":
-        return Replayed(told.steps, None if found else trace.message)
+    if live:
+        return Replayed(told.steps, trace.message if kept else None)
     return Replayed(told.steps, found[0].message if found else None)
 
 
@@ -77,19 +85,26 @@ def same_steps(trace: Trace, told: Told) -> None:
             raise Diverged(where, was.fingerprint, now.fingerprint)
 
 
-def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
-    prop = _property(system, trace)
+def taken(
+    system: System, trace: Trace, watch: Watch, each: Callable[[Run], None] = lambda _: None
+) -> Run:
+    """The steps of `trace`, taken again from the start; `each` sees the run after each."""
     world: World = watch.run(World.initial, system, trace.choices)
     expect(trace.initial, world, "the initial state")
-    run = Run(system, watch, world, prop)
+    run = Run(system, watch, world, _property(system, trace))
     for step in trace.steps:
         event = event_of(world, step, watch)
         run.apply(event, tuple(k for k, _ in step.choices))
         expect(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
+        each(run)
+    return run
+
+
+def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
+    if trace.kind == "live":
+        return _follow_good(system, trace, watch)
+    run = taken(system, trace, watch)
     steps = tuple(run.steps)
-    if trace.kind == "live":  # to say that nothing was raised, no property is asked
-        lacks = run.verdict() if prop is None else run.lacks()
-        return Replayed(steps, None if lacks else trace.message)
     if trace.walked is not None:  # it went on: that it ends here means nothing
         return Replayed(steps, run.lacks())
     if trace.loop is None:
@@ -98,8 +113,23 @@ def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
     return Replayed(steps, endless(run, trace.initial, trace.loop, fairness, 1), rounds=1)
 
 
+def _follow_good(system: System, trace: Trace, watch: Watch) -> Replayed:
+    """Of an execution that comes right: one `eventually` holds at its end, all else all along."""
+    broke = False
+
+    def look(run: Run) -> None:
+        nonlocal broke
+        if run.prop is None or run.prop.kind != "eventually":
+            broke = broke or run.verdict() is not None
+
+    run = taken(system, trace, watch, look)
+    if run.prop is not None and run.prop.kind == "eventually":
+        broke = run.lacks() is not None
+    return Replayed(tuple(run.steps), None if broke else trace.message)
+
+
 def _property(system: System, trace: Trace) -> Property | None:
-    if trace.prop == "no_exception":
+    if trace.prop in ("no_exception", ORDINARY):
         return None
     for prop in system.properties:
         if prop.name == trace.prop:

@@ -40,7 +40,7 @@ class Violation:
     recovery: tuple[tuple[int, int, int], ...] = ()  # (steps taken, walks that recovered, walks)
     trace: Trace | None = None
     trace_path: str | None = None
-    live: Trace | None = None  # the nearest execution that recovers
+    live: Trace | None = None  # the nearest execution that recovers, or that keeps the property
     live_path: str | None = None
     found: int | None = None  # steps to where it breaks, or is critical, before some were left out
     source: str = ""  # file:line of the property
@@ -67,6 +67,15 @@ class Violation:
         if stuck:
             return f"{self.prop} fails: nothing can happen {where}"
         return f"{self.prop} {'does not hold at rest' if at_rest else 'fails'} {where}"
+
+    @property
+    def differs_at(self) -> int | None:
+        """The first step that the nearest good run does not have in common with this one."""
+        if self.trace is None or self.live is None:
+            return None
+        pairs = enumerate(zip(self.trace.steps, self.live.steps, strict=False), 1)
+        apart = (at for at, (one, other) in pairs if one.fingerprint != other.fingerprint)
+        return next(apart, min(len(self.trace.steps), len(self.live.steps)) + 1)
 
     @property
     def round(self) -> str:
@@ -104,7 +113,8 @@ class Violation:
         if len(steps) > STEPS_TOLD:
             yield f"  ... {len(steps) - STEPS_TOLD} steps before"
         for step in steps[-STEPS_TOLD:]:
-            yield f"  {step.index:>4}  {step.node}  {step.kind:<9}  {step.label}"
+            label = "" if step.label == step.kind else step.label
+            yield f"  {step.index:>4}  {step.node}  {step.kind:<9}  {label}".rstrip()
         if self.source:
             yield f"  property: {self.source}  {self.signature}".rstrip()
         if self.trace_path:
@@ -127,6 +137,7 @@ class Violation:
             "found": self.found,
             "trace": self.trace_path,
             "live": self.live_path,
+            "differs_at": self.differs_at,
         }
 
 

@@ -51,6 +51,7 @@ class Told:
     initial: int  # fingerprint
     steps: tuple[TraceStep, ...]
     taken: tuple[Taken, ...]
+    path: tuple[Choice, ...]
 
 
 class Following:
@@ -104,7 +105,7 @@ def follow(
     each: Callable[[ProcessWorld], None] = lambda _: None,
 ) -> Told:
     """Take the steps of `path` from the start; `each` sees the world before and after each."""
-    following = Following(program, run)
+    following, path = Following(program, run), tuple(path)
     each(following.world)
     for index, step in enumerate(path, 1):
         if step.choice not in following.options(step.process):
@@ -114,7 +115,7 @@ def follow(
             )
         following.take(step)
         each(following.world)
-    return Told(following.world, following.initial, following.steps(), following.taken)
+    return Told(following.world, following.initial, following.steps(), following.taken, path)
 
 
 def retrace(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from presage.model.event import Envelope, Event, Step
     from presage.model.system import System
 
+ORDINARY = "ordinary run"  # what a trace names as its property that is about none
+
 Plain: TypeAlias = None | bool | int | float | str
 
 

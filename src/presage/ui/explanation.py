@@ -33,7 +33,7 @@ def of(
     if trace.kind == "live":
         raise BadTrace(
             told(
-                f"`{path}` is a live path: nothing breaks in it",
+                f"`{path}` is a good run: nothing breaks in it",
                 "the file of the nearest good run was named",
                 "explain the trace of the violation",
             )
@@ -49,10 +49,12 @@ def _of(
     live: Trace | None,
     seconds: float,
     give_up: Callable[[HandlerStuck], None] | None = None,
+    *,
+    looks: bool = True,
 ) -> Explanation:
     with Watch(SECONDS_DEFAULT, give_up) as watch:
         session = Session(system, trace, watch)
-        return explain(session, violation_of(trace).fact, live, seconds)
+        return explain(session, violation_of(trace).fact, live, seconds, looks=looks)
 
 
 def brief(system: object, violation: Violation) -> str:
@@ -65,7 +67,7 @@ def brief(system: object, violation: Violation) -> str:
     ):
         return ""
     try:
-        return _of(system, trace, violation.live, BRIEF_SECONDS).brief
+        return _of(system, trace, violation.live, BRIEF_SECONDS, looks=False).brief
     except PresageError:  # the violation is told all the same
         return ""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from presage.search.report import Violation
 from presage.trace.labels import body_and_ends
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import ORDINARY, Trace, TraceStep
 from presage.ui.steps import Table, changes
 from presage.ui.theme import Theme
 from presage.ui.violation import headline, marked_step, reason, remark
@@ -24,20 +24,16 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
     """
     violation = violation_of(trace)
     live = trace.kind == "live"
-    if live:
+    if trace.prop == ORDINARY:
+        lines = theme.wrap("", f"replay of an ordinary run: {trace.message}")
+    elif live:
         lines = theme.wrap("", f"replay of a trace in which {trace.prop} {trace.message}")
     elif message is None:
         lines = theme.wrap("", f"replay of a trace in which {violation.fact}")
     else:
         lines = headline(violation, theme)
-    lines.append("")
-    table = Table.of(trace.steps, theme)
-    for step in trace.steps:
-        marked = message is not None and not live and step.index == marked_step(violation)
-        lines += table.rows(step, marked=marked, remark=remark(violation, step))
-        lines += effects(step, table)
-    if trace.steps:
-        lines.append("")
+    broken = message is not None and not live
+    lines += ["", *told(trace, theme, marked=marked_step(violation) if broken else None)]
     count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
     if message is None:
         now = "does not hold after" if live else "is not violated by"
@@ -48,6 +44,16 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
         again = f", the loop {rounds} more time{'' if rounds == 1 else 's'}" if rounds else ""
         lines.append(f"reproduced: {count}{again}, every state the same")
     return "\n".join(lines)
+
+
+def told(trace: Trace, theme: Theme, *, marked: int | None) -> Iterator[str]:
+    """Every step with what it did, and then an empty line."""
+    violation, table = violation_of(trace), Table.of(trace.steps, theme)
+    for step in trace.steps:
+        yield from table.rows(step, marked=step.index == marked, remark=remark(violation, step))
+        yield from effects(step, table)
+    if trace.steps:
+        yield ""
 
 
 def violation_of(trace: Trace) -> Violation:

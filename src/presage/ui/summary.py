@@ -27,7 +27,7 @@ STOPPED = {
 
 def render(report: Report, theme: Theme) -> str:
     """The closing lines of `report`, without a newline at the end."""
-    lines = [_headline(report, theme), *_properties(report, theme)]
+    lines = [_headline(report, theme), *marks(report.properties, theme)]
     lines += _wrapped("error", report.errors, "bad", theme)
     lines += _wrapped("warning", _warnings(report), "warn", theme)
     lines += _wrapped("not covered", _not_covered(report), "", theme)
@@ -83,12 +83,12 @@ def _extent(report: Report) -> str:
     return f", to depth {report.depth:,}"
 
 
-def _properties(report: Report, theme: Theme) -> list[str]:
+def marks(properties: dict[str, str], theme: Theme) -> list[str]:
     """Every property with its mark, as many to a line as fit."""
     lines: list[str] = []
     row: list[Span] = []
     room = theme.width
-    for name, status in report.properties.items():
+    for name, status in properties.items():
         span = mark(name, status, theme)
         columns = cells(span.text) + 2
         if row and columns > room:

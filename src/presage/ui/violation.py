@@ -81,24 +81,41 @@ def reason(violation: Violation, theme: Theme) -> list[str]:
         if violation.evidence not in ("", "exact"):
             lines += theme.wrap("   = evidence: ", violation.evidence, lines_max=3)
     if violation.live is not None:
-        lines += theme.wrap("   = nearest live path: ", parting(violation), lines_max=2)
+        lead = f"   = nearest {nearest(violation)}: "
+        lines += theme.wrap(lead, parting(violation), lines_max=3)
     return lines
 
 
+def nearest(violation: Violation) -> str:
+    """What the execution nearest to a violation is called that comes right."""
+    return "live path" if violation.kind == "liveness" else "good run"
+
+
 def parting(violation: Violation) -> str:
-    """Where the nearest execution that recovers goes another way, and when it has recovered."""
+    """Where the nearest execution that comes right goes another way, and what comes of it."""
     assert violation.trace is not None and violation.live is not None
-    steps, live = violation.trace.steps, violation.live.steps
-    pairs = zip(steps, live, strict=False)
-    common = next(
-        (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
-        min(len(steps), len(live)),
-    )
+    steps, live, at = violation.trace.steps, violation.live.steps, violation.differs_at
+    assert at is not None
+    alike = at <= min(len(steps), len(live)) and steps[at - 1].label == live[at - 1].label
+    if violation.kind != "liveness":
+        return _decides(violation, at, alike)
     recovered = f"recovers at step {len(live):,}"
-    if common == len(live):
+    if at > len(live):
         return recovered
-    alike = common < len(steps) and steps[common].label == live[common].label
-    return f"step {live[common].index} is {_named(live[common], alike)} instead; {recovered}"
+    return f"step {at} is {_named(live[at - 1], alike)} instead; {recovered}"
+
+
+def _decides(violation: Violation, at: int, alike: bool) -> str:
+    """Which step decides that a safety property breaks, and on what evidence."""
+    assert violation.trace is not None and violation.live is not None
+    steps, live = violation.trace.steps, violation.live
+    bad = _named(steps[at - 1], alike)
+    if at > len(live.steps):
+        text = f"step {at} decides: without {bad} nothing more happens, and it holds"
+    else:
+        good = _named(live.steps[at - 1], alike)
+        text = f"step {at} decides: after {good} instead of {bad} it {live.message}"
+    return text if live.evidence == "exact" else f"{text}; {live.evidence}"
 
 
 def _named(step: TraceStep, in_full: bool) -> str:
@@ -181,7 +198,9 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
     lines.append((f"           presage report {path}", page))
     if violation.live_path is not None:
         path = shlex.quote(violation.live_path)
-        lines.append((f"   = live: presage graph {path}", "      the nearest live path"))
+        name = nearest(violation)
+        lead = "live" if name == "live path" else "good"
+        lines.append((f"   = {lead}: presage graph {path}", f"      the nearest {name}"))
     # A command is never cut: it is there to be copied.
     return [
         command + (remark if len(command + remark) <= theme.width else "")

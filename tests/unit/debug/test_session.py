@@ -8,9 +8,10 @@ from unit.debug.samples import Client, found, lossy, ordered, session
 
 from presage import System, action, always
 from presage.debug.execution import Taken
-from presage.debug.walking import Dice, draw
+from presage.debug.walking import draw
 from presage.errors import BadCommand, BadTrace, Diverged, Nondeterminism, NotEnabled
 from presage.model.event import Act, Crash, Drop
+from presage.search.chance import Dice
 from presage.search.replay import replay
 
 

@@ -204,7 +204,7 @@ def test_a_loop_is_saved_and_gone_round_again(tmp_path: Path) -> None:
     trace = codec.read(found.trace_path)
     assert (trace.loop, trace.fairness, trace.dead) == (2, "none", False)
     replayed = replay(service("none"), trace)
-    assert (replayed.message, replayed.rounds) == ("`served` is False", 1)
+    assert (replayed.message, replayed.rounds) == ("`bool(world['client'].served)` is false", 1)
 
 
 def test_a_loop_that_is_not_fair_is_not_believed() -> None:
@@ -215,7 +215,7 @@ def test_a_loop_that_is_not_fair_is_not_believed() -> None:
         for _ in range(2):
             run.apply(next(e for e in world.enabled() if e.kind == "timer"), ())
         initial = World.initial(system).fingerprint
-        assert endless(run, initial, 2, "none", 2) == "`served` is False"
+        assert endless(run, initial, 2, "none", 2) == "`bool(world['client'].served)` is false"
         assert endless(run, initial, 2, "weak", 2) is None  # the question is never delivered
         assert endless(run, initial, 2, "strong", 2) is None
 

@@ -54,6 +54,7 @@ TOLD = {
     "found": None,
     "trace": ".presage/traces/one_root-7f3a21bc.trace",
     "live": None,
+    "differs_at": None,
 }
 SURVEYED = {"fairness": "weak", "live": 4, "unknown": 0, "dead": 2, "critical_transitions": 1}
 

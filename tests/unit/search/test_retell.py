@@ -95,7 +95,9 @@ def test_verdicts_say_why_and_admit_what_they_cannot_say():
     assert [sent.to for sent in scenes[0].sends] == ["b", "b"]
     assert scenes[0].verdicts["grows"] == Said(None, kind="step")
     assert scenes[0].verdicts["cannot_say"] == Said(None, "RuntimeError: never")
-    assert scenes[0].verdicts["big"] == Said(False, "`big` is False", "eventually")
+    assert scenes[0].verdicts["big"] == Said(
+        False, "`world['a'].n > 1` is false: world['a'].n is 0", "eventually"
+    )
     last = scenes[-1]
     assert last.verdicts["no_exception"].why.startswith("ValueError: no 1")
     assert last.state["b"]["(status)"].startswith("failed: ")

@@ -82,8 +82,10 @@ def test_where_the_property_is_written_is_not_cut_for_its_signature() -> None:
 
 
 def test_the_command_that_draws_the_live_path_is_told_apart_on_any_width() -> None:
-    live = trace([join(1, "n0", "n1")], kind="live")
+    live = trace([], kind="live")
     found = violation(trace([join(1, "n0", "n1")]), live=live, live_path="a.trace")
+    assert "\n   = good: presage graph a.trace" in render(found, Theme(width=60))
+    found = replace(found, kind="liveness")
     assert "\n   = live: presage graph a.trace" in render(found, Theme(width=60))
 
 
@@ -102,9 +104,23 @@ def test_the_command_that_draws_the_live_path_is_told_apart_on_any_width() -> No
 def test_the_nearest_live_path_says_what_it_does_instead(other: TraceStep, told: str) -> None:
     start = join(1, "n0", "n1")
     live = trace([start, msgspec.structs.replace(other, fingerprint=9)], kind="live")
-    found = violation(trace([start, join(2, "n0", "n1")]), live=live)
+    found = violation(trace([start, join(2, "n0", "n1")]), live=live, kind="liveness")
     assert parting(found) == f"{told}recovers at step 2"
     assert parting(replace(found, live=trace([start], kind="live"))) == "recovers at step 1"
+
+
+def test_the_nearest_good_run_says_which_step_decides_and_what_that_rests_on() -> None:
+    start, bad = join(1, "n0", "n1"), join(2, "n0", "n1")
+    kept = msgspec.structs.replace(step(2, "n1", "timer", "retry"), fingerprint=9)
+    facts = {"kind": "live", "message": "is kept to the end, step 2"}
+    found = violation(trace([start, bad]), live=trace([start, kept], **facts))
+    told = "step 2 decides: after timer retry at n1 instead of deliver Join n0 -> n1"
+    assert parting(found) == f"{told} it is kept to the end, step 2"
+    walked = trace([start, kept], evidence="after step 2 none of 12 random runs kept it", **facts)
+    told = f"{told} it is kept to the end, step 2; after step 2 none of 12 random runs kept it"
+    assert parting(replace(found, live=walked)) == told
+    still = "step 2 decides: without deliver Join n0 -> n1 nothing more happens, and it holds"
+    assert parting(replace(found, live=trace([start], **facts))) == still
 
 
 @pytest.mark.parametrize(

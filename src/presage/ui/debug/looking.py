@@ -189,7 +189,7 @@ def _against_live(console: Console) -> None:
         raise BadCommand(
             explain(
                 "no live path is known",
-                "only a hunt saves the nearest one, and only if it found some",
+                "a check saves the nearest one beside the trace, if it met one",
                 "`live` looks for one from here; go back a few steps if it finds none",
             )
         )

@@ -1,0 +1,213 @@
+"""One ordinary run: a random execution, so that one sees a system before one sees it fail.
+
+A seed stands for one execution, everywhere. Unless faults are asked for, none happens. Every
+property is asked after every step; the run ends where one breaks, where nothing more can happen, or
+after as many steps as it may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from presage.errors import BadChoice, HandlerStuck
+from presage.model.event import Step
+from presage.model.system import System
+from presage.model.world import World
+from presage.process.fence import Fence
+from presage.process.ops import Publish
+from presage.process.program import Program
+from presage.process.world import Choice
+from presage.props.property import Property
+from presage.search.chance import Dice, drawn
+from presage.search.programs import ALWAYS_JUDGED, refuse_options, violation_of_run
+from presage.search.report import Report
+from presage.search.retell import NO_EXCEPTION, Judge, Said
+from presage.search.runs import Broken, Following, Told, broken
+from presage.search.watch import SECONDS_DEFAULT, Watch
+from presage.trace.trace import ORDINARY, Sent, Trace, TraceStep
+
+STEPS_DEFAULT = 50  # of services
+STEPS_DEFAULT_PROGRAM = 10_000  # programs end
+KINDS = {"deadlock": "deadlock", "eventually": "liveness"}  # of violations; others: safety
+
+
+@dataclass(frozen=True)
+class Once:
+    """One execution, and what is to be said of it."""
+
+    trace: Trace
+    at_rest: bool  # nothing but a fault can happen at its end
+    properties: dict[str, str]  # held, violated, reached, unreached; open: only its end can tell
+    opening: tuple[Sent, ...] = ()  # what the nodes sent when they started
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether some property broke at its end."""
+        return self.trace.prop != ORDINARY
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints, but for where the trace was saved."""
+        return {
+            "seed": self.trace.seed,
+            "steps": len(self.trace.steps),
+            "at_rest": self.at_rest,
+            "violated": self.trace.prop if self.is_broken else None,
+            "message": self.trace.message,
+            "properties": dict(self.properties),
+        }
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which execution, and of what."""
+
+    seed: int = 0
+    steps: int | None = None
+    faults: bool = False  # let them happen, as far as the system allows them
+    target: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    handler_seconds: float = SECONDS_DEFAULT
+    give_up: Callable[[HandlerStuck], None] | None = None
+
+
+def run_once(system: System | Program, settings: Settings) -> Once:
+    """Run `system` once, by chance."""
+    with Watch(settings.handler_seconds, settings.give_up) as watch:
+        if isinstance(system, Program):
+            refuse_options(faults=settings.faults)
+            with Fence():
+                return _program(system, settings, watch)
+        return _Services(system, settings, watch).run()
+
+
+class _Services:
+    """An execution of services, a step at a time."""
+
+    def __init__(self, system: System, settings: Settings, watch: Watch) -> None:
+        self._system = system
+        self._settings = settings
+        self._watch = watch
+        self._dice = Dice(settings.seed)
+        self._judge = Judge(system, watch)
+        self._choices: tuple[int, ...] = ()
+        self._world = self._started()
+        self._initial = self._world.fingerprint
+        self._steps: list[Step] = []
+        self._reached: set[str] = set()
+
+    def run(self) -> Once:
+        most = self._settings.steps or STEPS_DEFAULT
+        broke = self._broken(at_end=False)
+        while broke is None and len(self._steps) < most and self._step():
+            broke = self._broken(at_end=False)
+        at_rest: bool = self._watch.run(self._world.at_rest)
+        if broke is None and at_rest:
+            broke = self._broken(at_end=True)
+        return self._told(broke, at_rest=at_rest)
+
+    def _started(self) -> World:
+        """The world after every start, whose choices are drawn, too."""
+        while True:
+            try:
+                world: World = self._watch.run(World.initial, self._system, self._choices)
+                return world
+            except BadChoice as missing:
+                if missing.k is not None or missing.n is None:
+                    raise
+                self._choices = (*self._choices, int(self._dice.below(missing.n)))
+
+    def _step(self) -> bool:
+        world, calm = self._world, not self._settings.faults
+        here, saved = world.fingerprint, world.save()
+        for event, choices in drawn(world, self._watch, self._dice, calm=calm):
+            self._judge.before(world, event.node)
+            step = self._watch.run(world.apply, event, choices)
+            if world.fingerprint != here:
+                self._steps.append(step)
+                return True
+            world.restore(saved)
+        return False
+
+    def _broken(self, *, at_end: bool) -> tuple[str, Said] | None:
+        """The first property that is broken here, and what it says."""
+        told = TraceStep.of(self._steps[-1], len(self._steps)) if self._steps else None
+        for name, said in self._judge.all(self._world, told, at_end=at_end).items():
+            if said.kind == "sometimes":
+                self._reached |= {name} if said.holds else set()
+            elif said.holds is False and (at_end or said.kind not in KINDS):
+                return name, said
+        return None
+
+    def _told(self, broke: tuple[str, Said] | None, *, at_rest: bool) -> Once:
+        settings, facts = self._settings, {"prop": ORDINARY, "kind": "live"}
+        facts["message"] = ended(len(self._steps), at_rest=at_rest)
+        if broke is not None:
+            name, said = broke
+            kind = "exception" if name == NO_EXCEPTION else KINDS.get(said.kind, "safety")
+            facts = {"prop": name, "kind": kind, "message": said.why}
+            prop = next((each for each in self._system.properties if each.name == name), None)
+            facts |= {"source": prop.source, "signature": prop.signature} if prop else {}
+        trace = Trace.of(
+            self._system,
+            self._steps,
+            initial=self._initial,
+            choices=self._choices,
+            target=settings.target,
+            parameters=settings.parameters,
+            seed=settings.seed,
+            **facts,  # type: ignore[arg-type]
+        )
+        every = self._system.properties
+        properties = {prop.name: self._status(prop, at_rest=at_rest) for prop in every}
+        if broke is not None:
+            properties[broke[0]] = "violated"
+        sent = tuple(map(TraceStep.sent, self._world.opening.sends))
+        return Once(trace, at_rest, properties, sent)
+
+    def _status(self, prop: Property, *, at_rest: bool) -> str:
+        if prop.kind == "sometimes":
+            return "reached" if prop.name in self._reached else "unreached"
+        return "open" if prop.kind in KINDS and not at_rest else "held"
+
+
+def _program(program: Program, settings: Settings, watch: Watch) -> Once:
+    most, dice = settings.steps or STEPS_DEFAULT_PROGRAM, Dice(settings.seed)
+    following = Following(program, watch.run)
+    path: list[Choice] = []
+    world = following.world
+    wrong = broken(world, watch.run)
+    while not wrong and len(path) < most and (due := world.enabled()):
+        path.append(due[int(dice.below(len(due)))])
+        wrong = _wrong(following, path[-1], watch)
+    at_rest = not world.enabled()
+    if not wrong and at_rest:
+        wrong = broken(world, watch.run)
+    what = wrong[0] if wrong else Broken(ORDINARY, "live", ended(len(path), at_rest=at_rest))
+    report = Report(target=settings.target, parameters=dict(settings.parameters))
+    told = Told(world, following.initial, following.steps(), following.taken, tuple(path))
+    trace = violation_of_run(program, report, told, what).trace
+    assert trace is not None
+    following.close()
+    names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
+    names += [prop.name for prop in program.properties]
+    properties = {name: "violated" if name == what.prop else "held" for name in names}
+    return Once(msgspec.structs.replace(trace, seed=settings.seed), at_rest, properties)
+
+
+def _wrong(following: Following, step: Choice, watch: Watch) -> list[Broken]:
+    """Take a step; what is wrong then, if it can have come of that step."""
+    taken = following.take(step)
+    failed = following.world.members[taken.process].failed is not None
+    if failed or isinstance(taken.op, Publish):
+        return broken(following.world, watch.run)
+    return []
+
+
+def ended(steps: int, *, at_rest: bool) -> str:
+    """How a run in which nothing broke ended."""
+    count = f"{steps:,} step{'' if steps == 1 else 's'}"
+    return f"nothing more happens after {count}" if at_rest else f"{count}, and it goes on"
