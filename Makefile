@@ -11,13 +11,20 @@ RUST_SOURCES := rust/Cargo.toml $(wildcard rust/Cargo.lock) $(shell find rust/sr
 PEER_SOURCES := $(addprefix benchmarks/stateright/,Cargo.toml Cargo.lock) \
 	$(shell find benchmarks/stateright/src -name '*.rs' 2>/dev/null)
 CRATES := rust benchmarks/stateright
+LOCK := requirements/dev.txt
+
+# A wheel names no folder of the machine that built it: not cargo's, not this one, not Rust's own.
+CARGO_DIR := $(or $(CARGO_HOME),$(HOME)/.cargo)
+REMAPPED = --remap-path-prefix=$(CARGO_DIR)=/cargo\037--remap-path-prefix=$(CURDIR)=/presage\037$\
+	--remap-path-prefix=$(shell rustc --print sysroot)=/rust
 
 # Lets cargo, called by us or by maturin, always meet the same interpreter.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all lint bench shrinking catalogue figures clean
+.PHONY: help setup build demo test test-all lint bench shrinking catalogue figures
+.PHONY: wheel sbom lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -45,7 +52,8 @@ lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 	$(BIN)/lint-imports
 	for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
-		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets -- -D warnings || exit 1; \
+		cargo clippy --locked --manifest-path $$crate/Cargo.toml --all-targets -- -D warnings \
+			|| exit 1; \
 	done
 	$(BIN)/pytest tests/tidy
 
@@ -63,21 +71,35 @@ catalogue: $(CORE) ## hunt for every bug of the shipped systems, and write the t
 figures: ## draw the plots of the docs from what `make catalogue` measured
 	$(BIN)/python benchmarks/figures.py
 
+wheel: $(VENV) ## build dist/presage-*.whl, to be installed elsewhere
+	CARGO_ENCODED_RUSTFLAGS="$$(printf '%b' '$(REMAPPED)')" \
+		$(BIN)/maturin build --release --locked --strip --out dist --target-dir rust/target/wheel
+
+sbom: $(CORE) ## write dist/sbom.cdx.json and dist/licences.txt: what a build is made of
+	$(BIN)/python tools/sbom.py dist
+
+lock: ## take the newest tools of development into requirements/dev.txt
+	$(PYTHON) -m venv .venv/locking
+	.venv/locking/bin/pip install --quiet --disable-pip-version-check 'uv>=0.5'
+	.venv/locking/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-header \
+		--python-version 3.11 --extra dev pyproject.toml --output-file $(LOCK)
+
 clean: ## remove everything that was made
-	rm -rf .venv rust/target benchmarks/stateright/target $(CORE) .presage
+	rm -rf .venv rust/target benchmarks/stateright/target $(CORE) .presage dist
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
-$(VENV): pyproject.toml
+# Each file is compared with the digest that is locked, whoever serves it.
+$(VENV): $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
 	touch $@
 
 # An editable install: edits of Python files are live, only Rust edits come back here.
 # The old core is removed, not overwritten: a running presage has it mapped and would crash.
 $(CORE): $(VENV) $(RUST_SOURCES)
 	rm -f $@
-	$(BIN)/maturin develop --release --extras dev
+	$(BIN)/maturin develop --release --locked
 	touch $@
 
 # The report page is tested in Debian's Chromium. Where it cannot be had, those tests fail and say so.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "presage"
-CODE_FOLDERS = ("src", "rust/src", "tests", "benchmarks")
+CODE_FOLDERS = ("src", "rust/src", "tests", "benchmarks", "tools")
 PURE = ("model", "props", "trace", "search")
 PRINTING = ("ui", "cli", "supervise")
 
