@@ -1,6 +1,12 @@
-//! What keeps a command from outliving the parent that watches over it.
+//! What ends a command from outside of Python: its parent's end, and code that never lets go.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// End this process, at once, when the parent does, whatever ends that one.
 #[pyfunction]
@@ -30,4 +36,100 @@ fn is_child_of(parent: i32) -> bool {
 fn kill_self() {
     // SAFETY: ends this process, and nothing else.
     unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+const GRACE_SECONDS: f64 = 4.5; // what the watchdog in Python needs, which can name the error
+const TO_DUMP: Duration = Duration::from_millis(500);
+const EXIT_STUCK: i32 = 2;
+
+/// Ends the process when user code keeps the interpreter for too long.
+///
+/// The watchdog in Python ends code that lets others run now and then. This one needs nothing of
+/// Python: where a regular expression or a huge power never lets go, it makes the stuck thread
+/// write where it is (`signal` is registered with `faulthandler`), tells the parent, and ends.
+#[pyclass(frozen)]
+pub struct Watchdog {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    runs: Mutex<FxHashMap<u64, u64>>, // thread -> the number of the run it is in
+    over: AtomicBool,
+}
+
+#[pymethods]
+impl Watchdog {
+    #[new]
+    fn new(seconds: f64, descriptor: i32, signal: i32) -> Self {
+        let shared = Arc::new(Shared {
+            runs: Mutex::default(),
+            over: AtomicBool::new(false),
+        });
+        let looked_at = shared.clone();
+        // Without it everything works but this one limit, so a thread that cannot start is borne.
+        let _ = std::thread::Builder::new()
+            .name("presage-guard".into())
+            .spawn(move || looked_at.look(seconds, descriptor, signal));
+        Self { shared }
+    }
+
+    /// User code begins on `thread`.
+    fn enter(&self, thread: u64, run: u64) {
+        self.shared.runs.lock().insert(thread, run);
+    }
+
+    /// User code has ended on `thread`.
+    fn leave(&self, thread: u64) {
+        self.shared.runs.lock().remove(&thread);
+    }
+
+    fn stop(&self) {
+        self.shared.over.store(true, Relaxed);
+    }
+}
+
+impl Shared {
+    fn look(&self, seconds: f64, descriptor: i32, signal: i32) {
+        let mut spent: FxHashMap<u64, (u64, f64)> = FxHashMap::default();
+        let mut last = Instant::now();
+        while !self.over.load(Relaxed) {
+            std::thread::sleep(LOOK_EVERY);
+            // A machine that was asleep, or this process stopped, is not the code's doing.
+            let passed = last.elapsed().min(2 * LOOK_EVERY).as_secs_f64();
+            last = Instant::now();
+            let runs = self.runs.lock().clone();
+            spent.retain(|thread, (run, _)| runs.get(thread) == Some(run));
+            for (thread, run) in runs {
+                let (_, total) = spent.entry(thread).or_insert((run, 0.0));
+                *total += passed;
+                if *total >= seconds + GRACE_SECONDS && self.dumped(thread, run, signal) {
+                    end(&format!("stuck {seconds}\n"), descriptor);
+                }
+            }
+        }
+    }
+
+    /// Let `thread` write where it is; whether it is still in `run` after that.
+    fn dumped(&self, thread: u64, run: u64, signal: i32) -> bool {
+        {
+            let runs = self.runs.lock();
+            if runs.get(&thread) != Some(&run) {
+                return false;
+            }
+            // SAFETY: the thread cannot leave its run, and so not end, while the lock is held.
+            unsafe { libc::pthread_kill(thread as libc::pthread_t, signal) };
+        }
+        std::thread::sleep(TO_DUMP);
+        self.runs.lock().get(&thread) == Some(&run)
+    }
+}
+
+/// End this process without a word but the one to the parent.
+fn end(told: &str, descriptor: i32) {
+    // SAFETY: writes a valid buffer, and ends the process.
+    unsafe {
+        libc::write(descriptor, told.as_ptr().cast(), told.len());
+        libc::_exit(EXIT_STUCK);
+    }
 }

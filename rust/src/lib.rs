@@ -50,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scratch::Spill>()?;
     module.add_class::<hunt::Suspect>()?;
     module.add_class::<value::Codec>()?;
+    module.add_class::<guard::Watchdog>()?;
     module.add_class::<kernel::Kernel>()?;
     module.add_class::<live::Graph>()?;
     module.add_class::<process::ProcessKernel>()?;

@@ -28,6 +28,22 @@ class Codec:
     def digest(self, data: bytes, /) -> int:
         """64 bits, the same in every process."""
 
+class Watchdog:
+    """Ends the process when user code keeps the interpreter for too long; needs nothing of it.
+
+    `descriptor` is where the parent is told, `signal` makes a thread write where it is.
+    """
+
+    def __init__(self, seconds: float, descriptor: int, signal: int) -> None: ...
+    def enter(self, thread: int, run: int, /) -> None:
+        """User code begins on `thread`."""
+
+    def leave(self, thread: int, /) -> None:
+        """User code has ended on `thread`."""
+
+    def stop(self) -> None:
+        """Look no longer."""
+
 def die_with(parent: int, /) -> None:
     """End this process when `parent` ends, which has started it; at once, and whatever it does."""
 

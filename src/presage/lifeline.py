@@ -11,6 +11,7 @@ import os
 from typing import NoReturn
 
 _descriptor: int | None = None
+_dumps: int = 0
 _exit = os._exit  # taken before it is replaced by one that tells who called it
 
 
@@ -18,10 +19,15 @@ class Terminated(KeyboardInterrupt):
     """Like Ctrl-C, by SIGTERM or SIGHUP: ends also what asks for commands."""
 
 
-def attach(descriptor: int) -> None:
-    """Tell what follows to the other end of a pipe."""
-    global _descriptor
-    _descriptor = descriptor
+def attach(descriptor: int, dumps: int) -> None:
+    """Tell what follows to the other end of a pipe; the signal `dumps` writes where code is."""
+    global _descriptor, _dumps
+    _descriptor, _dumps = descriptor, dumps
+
+
+def attached() -> tuple[int, int] | None:
+    """The descriptor that the parent reads, and the signal that makes a thread write its place."""
+    return None if _descriptor is None else (_descriptor, _dumps)
 
 
 def tell(line: str) -> None:

@@ -181,6 +181,8 @@ def load_traced(
 
 def find(target: str, folder: Path | None = None) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
+    if "\0" in target:
+        raise unknown(target.replace("\0", "\\0"))
     if target in SHIPPED:
         return _checked(target, "system", _factory(SHIPPED[target]))
     if match := re.fullmatch(r"(.+\.py)(?::(.*))?", target, re.DOTALL):

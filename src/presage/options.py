@@ -11,6 +11,8 @@ from presage.errors import BadTarget, explain
 
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
+SECONDS_MAX = 1e9  # thirty years
+RANKS_MAX = 1_000
 TRACES = ".presage/traces"
 EXIT_USAGE = 2
 TRUST = "run the code that the file names, whoever made it"
@@ -119,7 +121,7 @@ def _add_script(
     parser: Parser, bufferings: tuple[str, ...], default: str | None, waits: str
 ) -> None:
     mpi = parser.add_argument_group("mpi4py scripts")
-    mpi.add_argument("--mpi", metavar="N", type=positive, help="run TARGET, a script, by N ranks")
+    mpi.add_argument("--mpi", metavar="N", type=_ranks, help="run TARGET, a script, by N ranks")
     mpi.add_argument("--buffering", choices=bufferings, default=default, help=waits)
     args = "an argument of the script; may be repeated"
     mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
@@ -226,7 +228,7 @@ def add_report(parser: Parser) -> None:
 
 def add_mpirun(parser: Parser) -> None:
     """The options of `presage mpirun`; what follows the script is the script's."""
-    parser.add_argument("-n", "--np", dest="ranks", metavar="N", type=positive, default=1)
+    parser.add_argument("-n", "--np", dest="ranks", metavar="N", type=_ranks, default=1)
     parser.add_argument("--tag-output", action="store_true", help="the rank before each line")
     parser.add_argument("script", metavar="SCRIPT", help="a script that uses mpi4py")
     parser.add_argument("args", nargs=argparse.REMAINDER, help="of the script")
@@ -243,6 +245,10 @@ def at_least(least: int) -> Any:
 
 def positive(text: str) -> int:
     return _between(1, COUNT_MAX, text)
+
+
+def _ranks(text: str) -> int:
+    return _between(1, RANKS_MAX, text)
 
 
 def _port(text: str) -> int:
@@ -272,8 +278,11 @@ def _duration(text: str) -> float:
         seconds = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
+    if not 0 < seconds <= SECONDS_MAX:
+        most = f"{SECONDS_MAX:,.0f}"
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a positive number of seconds, up to {most}"
+        )
     return seconds
 
 

@@ -82,12 +82,16 @@ def test_paxos_killed_five_times_has_its_published_count(threads, seed):
     assert report["properties"]["value_chosen"] == "reached"
 
 
+# A handler may not look for files, so this one goes about it in a way that nobody forbids.
 INTERRUPTED = RELAY.replace(
     "self.count += 1",
     """self.count += 1
-            import pathlib, signal
-            if self.count == self.most and not pathlib.Path("again").exists():
-                signal.raise_signal(signal.SIGINT)""",
+            import posix, signal
+            if self.count == self.most:
+                try:
+                    posix.stat("again")
+                except FileNotFoundError:
+                    signal.raise_signal(signal.SIGINT)""",
 )
 
 

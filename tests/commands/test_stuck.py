@@ -11,8 +11,7 @@ import pytest
 from commands.harness import ONE_NODE, end, refused, run, start, write
 
 LOOP = """
-    import threading
-    from time import sleep
+    import select, threading
 
     LOCK = threading.Lock()
 
@@ -37,7 +36,7 @@ Running = tuple[subprocess.Popen[str], str]
 STUCK = {
     "an endless loop": {"BODY": "while True: pass  # HERE"},
     "a lock that is never released": {"BODY": "LOCK.acquire(); LOCK.acquire()  # HERE"},
-    "a sleep taken before it was fenced": {"BODY": "sleep(1000)  # HERE"},
+    "a wait in native code": {"BODY": "select.select([], [], [], 1000)  # HERE"},
     "an endless guard": {"GUARD": "all(True for _ in iter(int, 1))"},
     "an endless property": {"CLAIM": "while True: pass  # HERE"},
 }
@@ -71,18 +70,18 @@ def test_what_never_returns_is_reported_with_its_line(
 
 
 STARTS = """
-    from time import sleep
+    import select
 
     class Node(Service):
         def start(self) -> None:
-            sleep(1000)  # HERE
+            select.select([], [], [], 1000)  # HERE
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["doctor", "replay"])
 def test_a_blocked_handler_ends_the_other_commands_too(command: str) -> None:
-    write(STARTS.replace("sleep(1000)", "raise ValueError") + ONE_NODE)
+    write(STARTS.replace("select.select([], [], [], 1000)", "raise ValueError") + ONE_NODE)
     assert run("check", "bad.py", "--traces", "kept").returncode == 1
     [trace] = Path("kept").iterdir()
     place = write(STARTS + ONE_NODE)

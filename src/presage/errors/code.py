@@ -170,22 +170,42 @@ class Nondeterminism(PresageError):
         )
 
 
-class Impure(PresageError):
-    """Cause: a handler read the clock, the global `random`, the network or the like.
+# What to do instead of what a handler or property may not do, by what that is about.
+INSTEAD = {
+    "clock": "`@timer` for time, `self.now()` to compare moments",
+    "chance": "`self.random` or `self.choose`: a search tries every result",
+    "file": "`self.disk`, a field made by `disk()`, for what a node stores; a field for what was"
+    " read before",
+    "environment": "read it while the module is loaded, and give it to the node as a field",
+    "network": "`self.send` or `self.stream`, to a node that stands for the other side",
+    "program": "make what it does a node of the system, or a choice among its results",
+    "thread": "a timer, an action or another node: they run in every order",
+    "hash": "the text itself, or a digest that is the same everywhere: `zlib.crc32(text.encode())`",
+    "end": "raise an exception, or let the handler return",
+    "own": "do that once, in the code that makes the system",
+    "native": "load and call it outside of handlers, or do the same in Python",
+}
 
-    Remedy: `self.random` or `self.choose` for chance, a timer for time.
+
+class Impure(PresageError):
+    """Cause: a handler, guard, property or observer asked or changed the world outside.
+
+    Remedy: a field, a choice, a timer, a message or `self.disk` instead; the text says which.
     """
 
     exit_status = EXIT_NONDETERMINISM
 
-    def __init__(self, what: str, location: str) -> None:
+    def __init__(
+        self, what: str, location: str, kind: str = "clock", role: str = "handler"
+    ) -> None:
         self.what = what
         self.location = location
+        self.kind = kind
         super().__init__(
             explain(
-                f"{location}: a handler calls `{what}`, which is no function of the node's state",
-                "code written for a live run, where time and chance come from the machine",
-                "`self.random` or `self.choose` for chance, `@timer` for time, a field for input",
+                f"{location}: a {role} calls `{what}`, which is no function of the node's state",
+                "code written for a live run, where such things come from the machine",
+                INSTEAD[kind],
             )
         )
 

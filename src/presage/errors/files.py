@@ -33,6 +33,10 @@ class BadCommand(PresageError):
     """Cause: the debugger was asked for what is not there. Remedy: `help` lists its commands."""
 
 
+class BadOutput(PresageError):
+    """Cause: standard output cannot be written. Remedy: make room, or send it elsewhere."""
+
+
 class BadCheckpoint(PresageError):
     """Cause: a checkpoint cannot be written, or is damaged, or of another system or version.
 

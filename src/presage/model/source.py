@@ -20,6 +20,8 @@ OURS = tuple(
     for folder in ("model", "process", "mailbox", "mpi", "sockets")
 )
 UNKNOWN = "unknown place"
+PRESAGE = str(Path(__file__).parents[1])
+SHIPPED = str(Path(PRESAGE) / "systems")  # counts as a user's
 STANDARD = str(Path(linecache.__file__).parent)
 
 
@@ -53,9 +55,12 @@ def place_of_attribute(file: str, line: int, attribute: str) -> str:
 
 def _is_user(file: str) -> bool:
     """Whether a file is written by a user."""
-    if file.startswith(OURS):
-        return False
-    return not file.startswith(STANDARD) or "site-packages" in file
+    return not file.startswith(OURS) and not is_standard(file)
+
+
+def is_standard(file: str) -> bool:
+    """Whether a file belongs to Python's standard library."""
+    return file.startswith(STANDARD) and "site-packages" not in file
 
 
 def caller() -> str:

@@ -26,6 +26,7 @@ from presage.process.context import current
 from presage.process.program import Process, Program
 
 BUFFERINGS = ("zero", "eager")
+RANKS_MAX = 1_000  # beyond, one run alone takes minutes
 BESIDE_MAX = 100  # modules looked at
 
 
@@ -72,12 +73,12 @@ def script(
     `strict`: whether requests and handles that are left open at the end are reported.
     `to_disk`: whether files that are written through MPI are written, as in a plain run.
     """
-    if ranks < 1 or buffering not in BUFFERINGS:
+    if not 1 <= ranks <= RANKS_MAX or buffering not in BUFFERINGS:
         raise BadTarget(
             explain(
                 f"a script cannot be run by {ranks} ranks with buffering `{buffering}`",
-                "a misspelt word, or a number below 1",
-                "1 rank or more, and `zero` or `eager`; `both` are two programs",
+                "a misspelt word, or a number that no search could end with",
+                f"1 to {RANKS_MAX:,} ranks, and `zero` or `eager`; `both` are two programs",
             )
         )
     file = Path(path)

@@ -13,52 +13,41 @@ import io
 import os
 import random
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable
+from threading import get_ident
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
-from presage.errors import Escaped
-from presage.model.source import caller
-from presage.process.context import Context, blocking, current, is_running, sleep
+from presage.process.context import Context, blocking, current, is_running, running, sleep
+from presage.process.leaves import (
+    ANSWERS,
+    CONVERTS,
+    DRAWS,
+    HANDLERS,
+    ORIGINALS,
+    TABLE,
+    complete,
+    refuse,
+)
 
 EPOCH = 1_000_000_000.0  # what the wall clock says when a process starts
 
 SECONDS = {"time": EPOCH, "monotonic": 0.0, "perf_counter": 0.0, "process_time": 0.0}
-DRAWS = (
-    "random uniform triangular randint choice randrange sample shuffle choices normalvariate"
-    " lognormvariate expovariate vonmisesvariate gammavariate gauss betavariate paretovariate"
-    " weibullvariate getrandbits randbytes seed getstate setstate"
-)
-CONVERTS = {"localtime": 1, "gmtime": 1, "ctime": 1, "asctime": 1, "strftime": 2}
-# Audit events of what leaves the process, and what to call it.
-ESCAPES = {
-    "socket.__new__": "opens a socket",
-    "subprocess.Popen": "starts another program",
-    "os.system": "starts another program",
-    "os.posix_spawn": "starts another program",
-    "os.fork": "forks",
-    "os.exec": "becomes another program",
-    "_thread.start_new_thread": "starts a thread",
-}
-
-_RealRandom = random.Random
-
-
-class ProcessRandom(_RealRandom):
-    """`random.Random`: without a seed, seeded by the process that makes it."""
-
-    def __init__(self, x: Any = None) -> None:
-        super().__init__(_seed(x))
-
-    def seed(self, a: Any = None, version: int = 2) -> None:
-        super().seed(_seed(a), version)
 
 
 def _seed(given: Any) -> Any:
-    return current().random.getrandbits(64) if given is None and is_running() else given
+    return current().random.getrandbits(64) if given is None else given
+
+
+def _make_random(made: random.Random, x: Any = None) -> None:
+    """`random.Random`: without a seed, seeded by the process that makes it."""
+    ORIGINALS[random.Random, "__init__"](made, _seed(x))
+
+
+def _seed_random(made: random.Random, a: Any = None, version: int = 2) -> None:
+    ORIGINALS[random.Random, "seed"](made, _seed(a), version)
 
 
 def _now() -> float:
@@ -91,14 +80,17 @@ def _sleep(seconds: float) -> None:
     blocking(sleep(seconds))
 
 
-def _thread(*_: Any, **__: Any) -> None:
-    _refuse("starts a thread")
+def _conversion(name: str, least: int) -> Callable[..., Any]:
+    """Given a time these functions only convert it; without one they read the clock."""
+    original, split = ORIGINALS[time, name], ORIGINALS[time, "gmtime"]
 
+    def converted(*args: Any) -> Any:
+        if len(args) >= least:
+            return original(*args)
+        moment: Any = EPOCH + _now()
+        return original(*args, split(moment) if name in ("strftime", "asctime") else moment)
 
-def _refuse(what: str) -> NoReturn:
-    context = current()
-    context.error = Escaped(context.name, what, caller())
-    raise context.error
+    return converted
 
 
 def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
@@ -108,38 +100,33 @@ def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
         answers[time, f"{name}_ns"] = _nanoseconds(start)
     for name in DRAWS.split():
         answers[random, name] = _draw(name)
-    answers |= {
+    for name, least in CONVERTS.items():
+        answers[time, name] = _conversion(name, least)
+    return answers | {
         (time, "sleep"): _sleep,
         (os, "urandom"): _entropy,
         (random, "_urandom"): _entropy,
+        (random.Random, "__init__"): _make_random,
+        (random.Random, "seed"): _seed_random,
         (uuid, "uuid1"): _uuid,
         (os, "getpid"): lambda: 1,
-        (threading.Thread, "start"): _thread,
     }
-    return answers
+
+
+ANSWERS.update(_answers())
+complete()
 
 
 class Fence:
     """A context manager; while it stands, running processes get controlled answers."""
-
-    depth = 0
-    saved: list[tuple[Any, str, Any]] = []
 
     def __init__(self, *, quiet: bool = True) -> None:
         self._quiet = quiet
         self._stdout: Any = None
 
     def __enter__(self) -> Fence:
-        Fence.depth += 1
-        if Fence.depth == 1:
-            _hook()
-            for (owner, name), answer in _answers().items():
-                _replace(owner, name, answer)
-            for name, least in CONVERTS.items():
-                _replace_conversion(name, least)
-            Fence.saved.append((random, "Random", random.Random))
-            random.Random = ProcessRandom  # type: ignore[misc]
-            _replace_numpy()
+        TABLE.up()
+        take_numpy()
         if self._quiet:
             self._stdout = sys.stdout
             sys.stdout = Output(sys.stdout)
@@ -153,60 +140,41 @@ class Fence:
     ) -> None:
         if self._quiet:
             sys.stdout = self._stdout
-        Fence.depth -= 1
-        if Fence.depth == 0:
-            for owner, name, original in reversed(Fence.saved):
-                setattr(owner, name, original)
-            Fence.saved.clear()
+        TABLE.down()
 
 
-def _replace(owner: Any, name: str, answer: Callable[..., Any]) -> None:
-    original = getattr(owner, name)
-
-    def controlled(*args: Any, **named: Any) -> Any:
-        return answer(*args, **named) if is_running() else original(*args, **named)
-
-    controlled.__name__ = name
-    Fence.saved.append((owner, name, original))
-    setattr(owner, name, controlled)
+def take_leaves() -> None:
+    """Replace the leaves for good, before checked code takes them by their names."""
+    TABLE.up()
 
 
-def _replace_conversion(name: str, least: int) -> None:
-    """Given a time these functions only convert it; without one they read the clock."""
-    original = getattr(time, name)
-
-    def controlled(*args: Any) -> Any:
-        if len(args) >= least or not is_running():
-            return original(*args)
-        moment: Any = EPOCH + _now()
-        return original(*args, time.gmtime(moment) if name in ("strftime", "asctime") else moment)
-
-    Fence.saved.append((time, name, original))
-    setattr(time, name, controlled)
-
-
-def _replace_numpy() -> None:
+def take_numpy() -> None:
     """NumPy's global stream of numbers; its generators take their seeds from `os.urandom`."""
     if "numpy" not in sys.modules:
         return
     numpy: Any = importlib.import_module("numpy.random")  # NumPy itself loads it when it is used
     state_class: Any = numpy.RandomState
+    others = {"seed": "seed", "sample": "random_sample", "ranf": "random_sample"}
+    for name in dir(numpy):
+        function = getattr(numpy, name)
+        if isinstance(getattr(function, "__self__", None), state_class):
+            setattr(numpy, name, _numpy_draw(name, function, state_class))
+        elif name in others and getattr(function, "__module__", "") != __name__:
+            setattr(numpy, name, _numpy_draw(others[name], function, state_class))
 
-    def draw(name: str) -> Callable[..., Any]:
-        def drawn(*args: Any, **named: Any) -> Any:
+
+def _numpy_draw(name: str, original: Any, state_class: Any) -> Callable[..., Any]:
+    def drawn(*args: Any, **named: Any) -> Any:
+        if running.stack:
             notes = current().notes
             if "numpy" not in notes:
                 notes["numpy"] = state_class(current().random.getrandbits(32))
             return getattr(notes["numpy"], name)(*args, **named)
+        if get_ident() in HANDLERS:
+            refuse("chance", f"numpy.random.{name}", sys._getframe(1))
+        return original(*args, **named)
 
-        return drawn
-
-    others = {"seed": "seed", "sample": "random_sample", "ranf": "random_sample"}
-    for name in dir(numpy):
-        if isinstance(getattr(getattr(numpy, name), "__self__", None), state_class):
-            _replace(numpy, name, draw(name))
-        elif name in others:
-            _replace(numpy, name, draw(others[name]))
+    return drawn
 
 
 class Output(io.TextIOBase):
@@ -242,19 +210,3 @@ def _keep(context: Context, text: str) -> None:
     context.log += pieces[:-1]
     if pieces[-1]:
         context.notes["printed"] = pieces[-1]
-
-
-_hooked: list[bool] = []
-
-
-def _hook() -> None:
-    """Audit hooks stay for ever, so there is one, which looks whether a process is running."""
-    if not _hooked:
-        _hooked.append(True)
-        sys.addaudithook(_audit)
-
-
-def _audit(event: str, args: tuple[Any, ...]) -> None:
-    what = ESCAPES.get(event)
-    if what is not None and Fence.depth and is_running():
-        _refuse(what)

@@ -31,6 +31,7 @@ from presage.version import VERSION
 FILE = "search.checkpoint"
 KIND = "presage-checkpoint"
 SECONDS_DEFAULT = 60.0
+SECONDS_MAX = 1e9
 FOLDERS: tuple[Literal["checkpoint", "spill"], ...] = ("checkpoint", "spill")
 AGAIN = "search from the beginning, with a new folder for `--checkpoint`"
 
@@ -247,8 +248,9 @@ def _check_options(search: str, memory_mib: int | None, keeping: Keeping) -> Non
     if keeping.get("resume") and keeping.get("checkpoint") is None:
         fact, cause = "`resume` is given, and no checkpoint to go on from", "no folder was named"
         remedy = "name the folder that the search was started with: `--checkpoint DIR`"
-    elif not 0 < seconds < float("inf"):
-        fact, cause = f"`checkpoint_seconds` is {seconds}", "zero, or a negative number"
+    elif not 0 < seconds <= SECONDS_MAX:
+        fact = f"`checkpoint_seconds` is {seconds}"
+        cause = "zero, a negative number, or one beyond any patience"
         remedy = "give the seconds between two checkpoints, such as 60"
     elif keeping.get("spill") is not None and memory_mib is None:
         fact, cause = "`spill` is given, and no limit of memory", "files are used past a limit only"

@@ -1,109 +1,37 @@
-"""Keep user code honest while it runs: a fence around the outside world, and a watchdog.
+"""Keep user code honest while it runs: what it may not call is refused, what never ends is ended.
 
-The fence replaces the clock, the global `random` and the system's entropy by functions that refuse
-to answer a handler and answer everybody else as before. The watchdog looks a few times a second
-whether a handler has been in the same run for too long, and if so ends it and says where it was.
-
-The only pure-package module that may import the clock, `random` and `threading`: to fence them off.
+Handlers, guards, properties and observers run under a watch. While they do, the leaves (see
+`presage.process.leaves`) refuse to tell them of the world outside. The watchdog looks a few times a
+second whether one has been in the same run for too long, and if so ends it and says where it was.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
-import random
 import sys
 import threading
 import time
 from collections.abc import Callable
-from types import FrameType, ModuleType, TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
+from presage import lifeline
+from presage._core import Watchdog
 from presage.errors import HandlerStuck, Impure
 from presage.model.choice import Interrupted
 from presage.model.source import frame_place
+from presage.process.fence import take_numpy
+from presage.process.leaves import HANDLERS, ORIGINALS, TABLE
 
 SECONDS_DEFAULT = 10.0  # for one run of a handler or predicate
 LOOKS_PER_SECOND = 5
 GRACE_SECONDS = 2.0  # between asking a stuck handler to stop and giving up on it
 
-CLOCKS = (
-    "time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns"
-    " thread_time thread_time_ns clock_gettime clock_gettime_ns sleep"
-    " localtime gmtime ctime asctime strftime"
-)
-# Given a time, these only convert it; the number of arguments from which on they do.
-CONVERTS = {"localtime": 1, "gmtime": 1, "ctime": 1, "asctime": 1, "strftime": 2}
-DRAWS = (
-    "random uniform triangular randint choice randrange sample shuffle choices normalvariate"
-    " lognormvariate expovariate vonmisesvariate gammavariate gauss betavariate paretovariate"
-    " weibullvariate getrandbits randbytes"
-)
-FENCED: tuple[tuple[ModuleType, str], ...] = (
-    *((time, name) for name in CLOCKS.split()),
-    *((random, name) for name in DRAWS.split()),
-    (random, "_urandom"),
-    (os, "urandom"),
-    (os, "getpid"),
-)
-# `logging` stamps each record with the time; nothing of that reaches a node's state.
-EXEMPT = frozenset({"logging"})
-
-
-NOW = time.monotonic  # taken before the fence goes up
+NOW: Callable[[], float] = ORIGINALS[time, "monotonic"]
 
 
 class Stuck(Interrupted):
     """Ends a handler that runs too long."""
-
-
-class _Fence:
-    """Stands while any watch is active; several may be, in any order of coming and going."""
-
-    def __init__(self) -> None:
-        self._watches: list[Watch] = []
-        self._saved: list[tuple[ModuleType, str, Any]] = []
-        self._lock = threading.Lock()
-
-    def enter(self, watch: Watch) -> None:
-        with self._lock:
-            if not self._watches:
-                for module, name in FENCED:
-                    original = getattr(module, name)
-                    self._saved.append((module, name, original))
-                    setattr(module, name, self._fenced(module, name, original))
-            self._watches.append(watch)
-
-    def leave(self, watch: Watch) -> None:
-        with self._lock:
-            self._watches.remove(watch)
-            if not self._watches:
-                for module, name, original in self._saved:
-                    setattr(module, name, original)
-                self._saved.clear()
-
-    def _fenced(
-        self, module: ModuleType, name: str, original: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        watches, ident = self._watches, threading.get_ident
-        converts = CONVERTS.get(name, sys.maxsize)
-
-        def refuse(*args: Any, **named: Any) -> Any:
-            thread = ident()
-            inside = [watch for watch in watches if watch.inside(thread)]
-            if not inside or len(args) >= converts:
-                return original(*args, **named)
-            caller = sys._getframe(1)
-            if caller.f_globals.get("__name__") in EXEMPT:
-                return original(*args, **named)
-            error = Impure(f"{module.__name__}.{name.lstrip('_')}", frame_place(caller))
-            inside[-1].error = error
-            raise error
-
-        return refuse
-
-
-FENCE = _Fence()
 
 
 class Watch:
@@ -126,10 +54,14 @@ class Watch:
         self._over = threading.Event()
         self._dog = threading.Thread(target=self._look, name="presage-watchdog", daemon=True)
         self._now = NOW
+        self._native: Watchdog | None = None  # for code that keeps the interpreter
 
     def __enter__(self) -> Watch:
-        FENCE.enter(self)
+        if (attached := lifeline.attached()) and self._give_up is not None:
+            self._native = Watchdog(self.seconds, *attached)
         self._dog.start()
+        TABLE.up()
+        take_numpy()
         return self
 
     def __exit__(
@@ -139,42 +71,56 @@ class Watch:
         traceback: TracebackType | None,
     ) -> None:
         self._over.set()
-        FENCE.leave(self)
+        if self._native is not None:
+            self._native.stop()
+        TABLE.down()
         self._dog.join()
-
-    def inside(self, thread: int) -> bool:
-        """Whether user code under this watch runs on `thread`."""
-        return thread in self._running
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call user code. Raises what the fence or the watchdog has to say about it."""
         thread = threading.get_ident()
+        outer = HANDLERS.get(thread)
+        HANDLERS[thread] = self
         self._runs += 1
         self._running[thread] = self._runs
+        if self._native is not None:
+            self._native.enter(thread, self._runs)
         try:
             return function(*args)
         except Stuck:
             pass
         finally:
             del self._running[thread]
+            if self._native is not None:
+                self._native.leave(thread)
+            if outer is None:
+                del HANDLERS[thread]
+            else:
+                HANDLERS[thread] = outer
             if self.error is not None:
                 raise self.error
 
     def _look(self) -> None:
-        since: dict[int, tuple[int, float]] = {}
+        spent: dict[int, tuple[int, float]] = {}  # thread -> its run, and seconds in it
         asked: dict[int, float] = {}
+        last = self._now()
         while not self._over.wait(1 / LOOKS_PER_SECOND):
             now = self._now()
+            # What a machine spends asleep, or this process stopped, is not the code's doing.
+            passed, last = min(now - last, 2 / LOOKS_PER_SECOND), now
             for thread, run in list(self._running.items()):
-                known, started = since.get(thread, (0, 0.0))
+                known, seconds = spent.get(thread, (0, 0.0))
                 if known != run:
-                    since[thread] = (run, now)
+                    spent[thread] = (run, 0.0)
                     asked.pop(thread, None)
-                elif now - started >= self.seconds and thread not in asked:
-                    asked[thread] = now
+                    continue
+                seconds += passed
+                spent[thread] = (run, seconds)
+                if thread not in asked and seconds >= self.seconds:
+                    asked[thread] = seconds
                     self._end(thread)
-                elif thread in asked and now - asked[thread] >= GRACE_SECONDS:
-                    asked[thread] = now
+                elif thread in asked and seconds - asked[thread] >= GRACE_SECONDS:
+                    asked[thread] = seconds
                     self._end(thread)
                     if self._give_up is not None and isinstance(self.error, HandlerStuck):
                         self._give_up(self.error)

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from presage import lifeline
-from presage.supervise.signals import ENDING, PASSED
+from presage.supervise.signals import DUMPS, ENDING, PASSED
 
 INTERRUPTED = 130
 TWINS = 1.0  # seconds within which one interrupt may come by two ways
@@ -29,18 +29,31 @@ def run(handed: str) -> NoReturn:
     parent, telling, dump = (int(word) for word in handed.split())
     for descriptor in (telling, dump):
         os.set_inheritable(descriptor, False)
-    lifeline.attach(telling)
+    lifeline.attach(telling, DUMPS)
     faulthandler.enable(dump)
+    faulthandler.register(DUMPS, dump, all_threads=False)
     _tell_ends(dump)
     status = _command(parent)
     signal.pthread_sigmask(signal.SIG_BLOCK, (*ENDING, *PASSED.values()))
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError, AttributeError):
-            pass  # told before, or nobody is there
-    lifeline.end(status)
+    lifeline.end(_flushed(status))
+
+
+def _flushed(status: int) -> int:
+    """The exit status when everything is written, or cannot be."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass  # a reader that has gone away does not change the status
+    except (AttributeError, ValueError):
+        pass  # closed
+    except OSError as error:
+        from presage.ui.output import complain, unwritable
+
+        problem = unwritable(error)
+        complain(str(problem))
+        return problem.exit_status
+    return status
 
 
 def _command(parent: int) -> int:
@@ -50,7 +63,9 @@ def _command(parent: int) -> int:
 
         die_with(parent)
         from presage.cli import main
+        from presage.process.fence import take_leaves
 
+        take_leaves()  # before the checked code takes names from `time` and the like
         return main()
     except KeyboardInterrupt:
         print("error: interrupted before there was anything to report", file=sys.stderr)

@@ -11,6 +11,7 @@ from presage.errors.base import explain
 
 EXIT_NOT_CHECKABLE = 3  # the checked code does what no check survives
 EXIT_OURS = 4
+EXIT_USAGE = 2  # as for all code that does not return
 BY_SIGNAL = 128  # the shells' convention, for what came from outside
 CRASHES = {
     signal.SIGSEGV: "segmentation fault",
@@ -46,7 +47,12 @@ def report(status: int, lines: list[str], dump: str) -> int:
 def _ended(status: int, lines: list[str], where: str) -> tuple[tuple[str, str], str, int]:
     """What happened and its usual cause, the way out, and the exit status."""
     acts = [line.removeprefix("act ") for line in lines if line.startswith("act ")]
+    stuck = [line.removeprefix("stuck ") for line in lines if line.startswith("stuck ")]
     crash = CRASHES.get(signal.Signals(-status)) if _is_known(-status) else None
+    if stuck:
+        said = f"still running after {float(stuck[-1]):g} s"
+        cause = "native code that keeps the interpreter: a regular expression, a huge number"
+        return (said, cause), "a smaller input, or another way to compute it", EXIT_USAGE
     if acts:
         said = f"the checked code ended the process: `{acts[-1]}`"
         cause = "code written for a live run, where a process may end or become another program"

@@ -3,8 +3,10 @@
 import signal
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_last = getattr(signal, "SIGRTMAX", signal.SIGUSR2)
-_other = _last - 1 if hasattr(signal, "SIGRTMAX") else signal.SIGUSR1
+HAS_MORE = hasattr(signal, "SIGRTMAX")
+_last: int = signal.SIGRTMAX if HAS_MORE else signal.SIGUSR2
+_other: int = _last - 1 if HAS_MORE else signal.SIGUSR1
+DUMPS: int = _last - 2 if HAS_MORE else signal.SIGQUIT  # makes a thread write where it is
 # Under which number the parent passes each on.
 PASSED: dict[signal.Signals, int] = {
     signal.SIGINT: _last,

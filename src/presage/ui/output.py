@@ -8,6 +8,8 @@ import os
 import sys
 from typing import Any
 
+from presage.errors import BadOutput, explain
+
 TRACEBACK = "PRESAGE_TRACEBACK"
 
 
@@ -15,16 +17,44 @@ def write_json(value: dict[str, Any]) -> None:
     """Write one object to standard output."""
     import msgspec
 
-    write(msgspec.json.encode(value).decode())
+    try:
+        text = msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:  # the name of a file that is no text; this one escapes it
+        import json
+
+        text = json.dumps(value)
+    write(text)
 
 
 def write(text: str) -> None:
-    """Write `text` to standard output; a reader that has gone away does not change the status."""
+    """Write `text` to standard output; a reader that has gone away does not change the status.
+
+    What cannot be written, because a disk is full, goes to standard error, and that is an error.
+    """
     try:
         print(text, flush=True)
     except BrokenPipeError:
-        # Python flushes standard output once more at exit, and must find it harmless.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence()
+    except OSError as error:
+        silence()
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+        raise unwritable(error) from error
+
+
+def silence() -> None:
+    """Let nothing come of what Python still has for standard output when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def unwritable(error: OSError) -> BadOutput:
+    return BadOutput(
+        explain(
+            f"standard output cannot be written: {(error.strerror or str(error)).lower()}",
+            "a full disk",
+            "make room, or send the output elsewhere; what was to be written is above",
+        )
+    )
 
 
 def complain(message: str) -> None:
@@ -33,7 +63,7 @@ def complain(message: str) -> None:
         import traceback
 
         traceback.print_exc()
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(OSError):
         print(f"error: {harmless(message)}", file=sys.stderr, flush=True)
 
 

@@ -11,11 +11,12 @@ import pytest
 
 from presage import Service, System, action, check
 from presage.errors import HandlerStuck, Impure
-from presage.search.watch import FENCED, Watch
+from presage.process.leaves import ORIGINALS
+from presage.search.watch import Watch
 
 
 def originals():
-    return [getattr(module, name) for module, name in FENCED]
+    return [getattr(owner, name) for owner, name in ORIGINALS]
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +25,8 @@ def fence_taken_down():
     before = originals()
     yield
     after = originals()
-    for (module, name), original in zip(FENCED, before, strict=True):
-        setattr(module, name, original)
+    for (owner, name), original in zip(ORIGINALS, before, strict=True):
+        setattr(owner, name, original)
     assert after == before
 
 
@@ -58,14 +59,23 @@ def test_a_fenced_call_is_refused_inside_a_run_and_answered_outside(call, name):
 
 def test_other_threads_are_not_fenced_in():
     answers = []
+    asked, answered = threading.Event(), threading.Event()
+
+    def answer():
+        asked.wait()
+        answers.append(time.time())
+        answered.set()
+
+    other = threading.Thread(target=answer)
+    other.start()
     with Watch() as watch:
 
         def handler():
-            other = threading.Thread(target=lambda: answers.append(time.time()))
-            other.start()
-            other.join()
+            asked.set()
+            answered.wait()
 
         watch.run(handler)
+    other.join()
     assert len(answers) == 1
 
 
