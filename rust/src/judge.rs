@@ -7,8 +7,12 @@ use pyo3::prelude::*;
 
 use crate::mirror::Mirror;
 use crate::reader::Reader;
+use crate::run::is_run_twice;
 use crate::shared::Shared;
 use crate::trie;
+
+/// A verdict, unless the predicate raised, and what was read for it.
+type Run = (Option<bool>, Vec<(trie::Query, u64)>);
 
 pub struct Judge {
     shared: Arc<Shared>,
@@ -104,16 +108,18 @@ impl Judge {
     #[cold]
     fn ask(&self, property: usize, state: &[u32]) -> PyResult<bool> {
         Python::attach(|py| {
-            self.shared.property_runs.fetch_add(1, Relaxed);
-            let reader = Py::new(py, Reader::new(self.shared.clone(), state))?;
+            let count = self.shared.property_runs.fetch_add(1, Relaxed);
             let bridge = self.shared.bridge.bind(py);
-            let verdict: Option<bool> = bridge
-                .call_method1("judge", (property, reader.clone_ref(py)))?
-                .extract()?;
+            let (verdict, reads) = self.run(bridge, "judge", property, state)?;
             let Some(verdict) = verdict else {
                 return Ok(false);
             };
-            let reads = reader.get().reads();
+            let again = is_run_twice(count)
+                .then(|| self.run(bridge, "judge_again", property, state))
+                .transpose()?;
+            if again.is_some_and(|again| again != (Some(verdict), reads.clone())) {
+                bridge.call_method1("fickle", (property,))?;
+            }
             let mut trie = self.shared.properties[property].trie.lock();
             if trie.learn(&reads, verdict).is_err() {
                 drop(trie);
@@ -121,5 +127,19 @@ impl Judge {
             }
             Ok(true)
         })
+    }
+
+    /// What the predicate says of `state`, and what it read.
+    fn run(
+        &self,
+        bridge: &Bound<'_, PyAny>,
+        method: &str,
+        property: usize,
+        state: &[u32],
+    ) -> PyResult<Run> {
+        let reader = Py::new(bridge.py(), Reader::new(self.shared.clone(), state))?;
+        let arguments = (property, reader.clone_ref(bridge.py()));
+        let verdict = bridge.call_method1(method, arguments)?.extract()?;
+        Ok((verdict, reader.get().reads()))
     }
 }

@@ -19,6 +19,11 @@ use crate::tables::{Flow, Internal, Limit, NOT_A_FAULT, Odds, Outcome};
 const TWICE_FIRST: u64 = 256;
 const TWICE_EVERY: u64 = 16;
 
+/// Whether the run number `count`, of a handler or of a predicate, is one of those.
+pub fn is_run_twice(count: u64) -> bool {
+    count < TWICE_FIRST || count % TWICE_EVERY == 0
+}
+
 impl Shared {
     /// What `envelope` does to its receiver in `local`; empty while it cannot be delivered.
     pub fn delivery(self: &Arc<Self>, local: u32, envelope: u32) -> PyResult<Arc<[Outcome]>> {
@@ -87,7 +92,7 @@ impl Shared {
         let count = self.handler_runs.fetch_add(1, Relaxed);
         let (node, _) = self.row(local);
         let outcomes = self.run_once(py, node, local, stimulus)?;
-        if count < TWICE_FIRST || count % TWICE_EVERY == 0 {
+        if is_run_twice(count) {
             let again = self.run_once(py, node, local, stimulus)?;
             if again != outcomes {
                 return Err(self.impure(py, node, local, stimulus));

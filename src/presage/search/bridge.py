@@ -146,6 +146,10 @@ class Bridge(Asymmetry):
         self.judged += 1
         return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
 
+    def judge_again(self, at: int, reader: Reader) -> bool | None:
+        """The same, to be compared with what `judge` said of the same world."""
+        return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
+
     def _verdict(self, at: int, prop: Property, *seen: Any) -> bool | None:
         try:
             return bool(self._run(prop.judge, *seen).holds)

@@ -160,6 +160,8 @@ PROPERTY = [
     Case("random.random()", REFUSED, "a property calls `random.random`"),
     Case("os._exit(0)", REFUSED, "a property calls `os._exit`"),
     Case("LIBC.strlen(8)", REFUSED, "segmentation fault"),
+    Case("return next(COUNT) % 2 == 0", REFUSED, "or gave another verdict"),
+    Case("return next(COUNT) % 2 or world['n0'].n < 9", REFUSED, "read different things"),
 ]
 GUARD = [
     Case("open('x')", REFUSED, "calls `open`"),

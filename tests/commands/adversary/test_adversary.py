@@ -46,7 +46,7 @@ FINE = {"MODULE": "pass", "GUARD": "None", "HANDLER": "pass", "PROPERTY": "pass"
 QUICK = {
     *("open('x')", "os.environ['HOME']", "socket.socket()", "os.fork()", "os.closerange(0, 500)"),
     *("signal.signal(signal.SIGINT, signal.SIG_IGN)", "LIBC._exit(0)", "sys.exit(0)"),
-    *("threading.Thread(target=print).start()", "7**10**8"),
+    *("threading.Thread(target=print).start()", "7**10**8", "return next(COUNT) % 2 == 0"),
 }
 
 
@@ -67,7 +67,7 @@ def attempt(part: str, case: Case) -> None:
     assert case.needle in ended.stderr + ended.stdout
     if ended.returncode in (2, 3):
         assert ended.stdout == "" and "\nerror: " in f"\n{ended.stderr}"
-    unplaced = ("run twice from the same state", "ended the process, with exit status")
+    unplaced = ("run twice from the same", "ended the process, with exit", "gave another verdict")
     if ":" in place and ended.returncode == 3 and not any(u in ended.stderr for u in unplaced):
         assert f"error: {place}: " in ended.stderr
 
