@@ -93,12 +93,23 @@ def _broken_import(target: str, error: BaseException) -> BaseException:
         line = f": `{error.text.strip()}`" if error.text else ""
         cause = "a missing bracket, quote or colon, here or on the line before"
         return BadTarget(explain(f"{where}: {error.msg}{line}", cause, "correct that line"))
-    return BadTarget(
-        explain(
-            f"{told(error)}, while `{target}` was imported",
-            "a module that is not installed in this environment, or code that runs on import",
-            "correct that line, and keep the rest below `if __name__ == '__main__':`",
-        )
+    fact = f"{told(error)}, while `{target}` was imported"
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("mpi4py"):
+        return BadTarget(explain(fact, *mpi(target)))
+    cause = "code that runs when the file is imported raises"
+    remedy = "correct that line; what is no definition belongs below `if __name__ == '__main__':`"
+    if isinstance(error, ImportError):
+        cause = "a module, or a name in it, that is not there in this environment"
+        remedy = "install it beside presage, or correct the name"
+    return BadTarget(explain(fact, cause, remedy))
+
+
+def mpi(target: str) -> tuple[str, str]:
+    """Cause and remedy where an mpi4py script is taken for a module with a system."""
+    path = target.partition(":")[0]
+    return (
+        "an mpi4py script, which is run by several ranks and makes no `System`",
+        f"say how many ranks: `presage check {path} --mpi 4`",
     )
 
 

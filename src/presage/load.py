@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from presage.errors import BadTarget, PresageError, did_you_mean, explain
-from presage.importing import import_file, import_module, told, unknown
+from presage.importing import import_file, import_module, mpi, told, unknown
 from presage.model.service import Service
 from presage.model.system import System
 from presage.parameters import (
@@ -230,11 +230,18 @@ def _pick(target: str, module: ModuleType, name: str) -> Checkable | Callable[..
     return _checked(target, name, thing)
 
 
+def _is_mpi(thing: Any) -> bool:
+    """Whether a name of a module stands for mpi4py or a part of it."""
+    return isinstance(thing, ModuleType) and thing.__name__.partition(".")[0] == "mpi4py"
+
+
 def _only_name(target: str, module: ModuleType) -> str:
     names = _candidates(module)
     if len(names) == 1:
         return names[0]
     path = target.rstrip(":")
+    if not names and any(_is_mpi(each) for each in vars(module).values()):
+        raise BadTarget(explain(f"`{path}` has no system", *mpi(target)))
     if not names:
         raise BadTarget(
             explain(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from presage.errors import BadTarget, explain
+from presage.errors import BadTarget, did_you_mean, explain
+from presage.systems import SHIPPED
 
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
@@ -22,8 +25,42 @@ WAITS = "whether sends wait for their receives; default: zero, they do"
 class Parser(argparse.ArgumentParser):
     """Speaks of usage errors as presage speaks of all others."""
 
+    given: Sequence[str] = ()
+
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"error: {message}\n  way out: `{self.prog} --help` tells more\n")
+        meant, prog = self._meant(message), self.prog
+        if message.startswith("unrecognized") and (command := self._command()) is not None:
+            prog = command.prog
+        self.exit(EXIT_USAGE, f"error: {meant}\n  way out: `{prog} --help` tells more\n")
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.given = list(sys.argv[1:] if args is None else args)
+        return super().parse_args(args, namespace)
+
+    def _command(self) -> argparse.ArgumentParser | None:
+        """The parser of the command that was given; None if this is it, or there is none."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                named = [each for each in self.given if each in action.choices]
+                return action.choices[named[0]] if named else None
+        return None
+
+    def _meant(self, message: str) -> str:
+        """`message`, with the name that was probably meant."""
+        if found := re.match(r"unrecognized arguments: (--?[\w-]+)", message):
+            known = [*self._option_string_actions]
+            if (command := self._command()) is not None:
+                known += command._option_string_actions
+            return message + did_you_mean(found[1], known)
+        if found := re.match(r"(.*): invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            where, given, listed = found.groups()
+            known = [each.strip("' ") for each in listed.split(",")]
+            hint = did_you_mean(given, known)
+            if "COMMAND" in where and not hint and did_you_mean(given, SHIPPED):
+                hint = f"; did you mean `presage check {given}`?"
+            what = where.removeprefix("argument ")
+            return f"{what}: there is no {given!r}{hint or ''} (choose from {', '.join(known)})"
+        return message
 
 
 def add_check(parser: Parser) -> None:

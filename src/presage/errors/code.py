@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.errors.base import EXIT_NONDETERMINISM, PresageError, explain
+from presage.errors.base import EXIT_NONDETERMINISM, PresageError, did_you_mean, explain
 
 
 class NotState(PresageError):
@@ -17,13 +17,13 @@ class NotState(PresageError):
         self.reason = reason
         self.where = where
         place = f"{where}{path}" or "the value"
-        super().__init__(
-            explain(
-                f"`{place}` holds a `{type_name}`, which cannot be state: {reason}",
-                "a socket, lock, open file, generator or function is kept in a field or message",
-                "keep plain values, and rebuild the object from them where it is used",
-            )
-        )
+        cause = "a socket, lock, open file, generator or function is kept in a field or message"
+        remedy = "keep plain values, and rebuild the object from them where it is used"
+        if "contains itself" in reason:
+            cause = "a link back to what holds it: a parent, a ring, a list appended to itself"
+            remedy = "keep the name, index or key of the other object instead of the object"
+        fact = f"`{place}` holds a `{type_name}`, which cannot be state: {reason}"
+        super().__init__(explain(fact, cause, remedy))
 
     def at(self, where: str) -> NotState:
         """The same error, told from further out: `where` is put in front of the path."""
@@ -41,7 +41,8 @@ class UnknownNode(PresageError):
         shown = ", ".join(nodes[:8]) + (", ..." if len(nodes) > 8 else "")
         super().__init__(
             explain(
-                f"{where}: there is no node {name!r}; the nodes are {shown}",
+                f"{where}: there is no node {name!r}; the nodes are {shown}"
+                f"{did_you_mean(name, nodes) if isinstance(name, str) else ''}",
                 "a misspelt name, or a node object where its name is meant",
                 "use a key of `System(nodes=...)`; inside a handler `self.name` is one",
             )

@@ -11,6 +11,7 @@ from typing import Any
 from presage.errors import BadSystem, UnknownNode, did_you_mean, explain
 from presage.model.facilities import Facilities
 from presage.model.service import Service
+from presage.model.source import caller
 
 
 @dataclass(frozen=True, init=False)
@@ -24,7 +25,17 @@ class Call:
     args: tuple[Any, ...]
     when: Callable[[Any], Any] | None = None
 
-    def __init__(self, method: str, *args: Any, when: Callable[[Any], Any] | None = None) -> None:
+    def __init__(
+        self, method: str, *args: Any, when: Callable[[Any], Any] | None = None, **named: Any
+    ) -> None:
+        for name in named:
+            raise BadSystem(
+                explain(
+                    f"{caller()}: `Call({method!r}, {name}=...)` gives an argument by name",
+                    "a call takes the arguments of its method in order; only `when` is its own",
+                    f"`Call({method!r}, {named[name]!r})`",
+                )
+            )
         object.__setattr__(self, "method", method)
         object.__setattr__(self, "args", args)
         object.__setattr__(self, "when", when)
@@ -61,9 +72,9 @@ def _check_call(node: str, service: type[Service], call: Any) -> None:
     if not isinstance(call, Call):
         raise BadSystem(
             explain(
-                f"`calls[{node!r}]` holds {call!r}, which is not a `Call`",
+                f"`calls[{node!r}]` holds {_shown(call)}, which is not a `Call`",
                 "the name of a method, or a function, given for it",
-                f'`calls={{"{node}": [Call("put", "A")]}}`',
+                f'`calls={{"{node}": [Call("{_method(call)}")]}}`',
             )
         )
     name = getattr(call.method, "__name__", call.method)
@@ -118,3 +129,12 @@ def _check_guard(node: str, call: Call) -> None:
         ) from None
     except ValueError:  # written in C, without a signature: `attrgetter("ready")`
         return
+
+
+def _method(call: Any) -> str:
+    name = call if isinstance(call, str) else getattr(call, "__name__", "")
+    return name if name.isidentifier() else "put"
+
+
+def _shown(call: Any) -> str:
+    return f"the function `{call.__name__}`" if isinstance(call, FunctionType) else repr(call)

@@ -114,8 +114,12 @@ class Chooser:
                 BadCall(
                     explain(
                         f"{caller()}: `choose` was given a `{type(options).__name__}`",
-                        "a set or a view, whose order is not part of the state",
-                        "give a sequence: `self.choose(sorted(...))`",
+                        "a number of options instead of the options"
+                        if isinstance(options, int)
+                        else "a set or a view, whose order is not part of the state",
+                        f"give a sequence: `self.choose(range({options}))`"
+                        if isinstance(options, int)
+                        else "give a sequence: `self.choose(sorted(...))`",
                     )
                 )
             )

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, overload
 from presage.errors import BadSystem, explain
 from presage.model.disk import Disk
 from presage.model.moment import Counter
-from presage.model.source import caller
+from presage.model.source import caller, decorates
 from presage.model.weights import checked_weight
 
 T = TypeVar("T")
@@ -150,7 +150,12 @@ def marks_of(value: object) -> tuple[Mark, ...]:
     return getattr(value, MARKS, ())
 
 
+MARKED: list[FunctionType] = []  # since the last class was read; a mark may be lost on the way
+
+
 def _add(function: F, mark: Mark) -> F:
+    if isinstance(function, FunctionType):
+        MARKED.append(function)
     try:
         setattr(function, MARKS, (*marks_of(function), mark))
     except AttributeError:
@@ -164,14 +169,27 @@ def _add(function: F, mark: Mark) -> F:
     return function
 
 
-def on(message: Any, *, when: Callable[..., Any] | None = None) -> Callable[[F], F]:
+def on(
+    message: Any = MISSING, *others: Any, when: Callable[..., Any] | None = None
+) -> Callable[[F], F]:
     """Handle messages of class `message`; while `when` is false they are not deliverable."""
+    if isinstance(message, FunctionType) and not others:
+        raise _misused(f"`@on` above `{message.__name__}` names no message", "`@on(Vote)`")
+    if message is MISSING:
+        raise _misused("`@on()` names no message", "`@on(Vote)`")
+    if others:
+        each = " ".join(f"`@on({getattr(kind, '__name__', kind)})`" for kind in (message, *others))
+        raise _misused("`@on` was given several messages", f"one line each: {each}")
     return lambda function: _add(function, OnMark(message, when))
 
 
-def broken(function: F) -> F:
+@overload
+def broken(function: F) -> F: ...
+@overload
+def broken() -> Callable[[F], F]: ...
+def broken(function: Any = None) -> Any:
     """Run when the stream to a node is gone: `handler(self, peer)`, with that node's name."""
-    return _add(function, BrokenMark())
+    return _marking("broken", function, BrokenMark())
 
 
 @overload
@@ -183,8 +201,7 @@ def timer(function: Any = None, *, periodic: bool = False, weight: float | None 
 
     Firing disarms it first, unless it is `periodic`. `weight` says how likely it is in a walk.
     """
-    mark = TimerMark(periodic, _weight(weight, "timer"))
-    return _add(function, mark) if function is not None else lambda each: _add(each, mark)
+    return _marking("timer", function, TimerMark(periodic, _weight(weight, "timer")))
 
 
 @overload
@@ -203,13 +220,38 @@ def action(
 
     `weight` says how likely it is in a walk.
     """
-    mark = ActionMark(when, over, _weight(weight, "action"))
-    return _add(function, mark) if function is not None else lambda each: _add(each, mark)
+    return _marking("action", function, ActionMark(when, over, _weight(weight, "action")))
 
 
-def written(function: F) -> F:
+@overload
+def written(function: F) -> F: ...
+@overload
+def written() -> Callable[[F], F]: ...
+def written(function: Any = None) -> Any:
     """Run when a write has reached the disk, with its key, and its value if asked for."""
-    return _add(function, WrittenMark())
+    return _marking("written", function, WrittenMark())
+
+
+FIXES = {
+    "timer": '`@timer` above the method, `self.arm("name")` to let it fire, `after=` for when',
+    "action": "`@action(when=lambda self: ..., over=...)`: guard and values by name",
+}
+
+
+def _marking(what: str, function: Any, mark: Mark) -> Any:
+    """The marked function, or the decorator that marks: `@timer` and `@timer()` are one."""
+    if function is None:
+        return lambda each: _add(each, mark)
+    guard = getattr(function, "__name__", "") == "<lambda>" and decorates()
+    if guard or not (callable(function) or isinstance(function, property)):
+        shown = "a lambda" if guard else repr(function)
+        fix = FIXES.get(what, f"`@{what}` above the method, without arguments")
+        raise _misused(f"`@{what}(...)` was given {shown} in the place of a method", fix)
+    return _add(function, mark)
+
+
+def _misused(fact: str, fix: str) -> BadSystem:
+    return BadSystem(explain(f"{caller()}: {fact}", "a decorator used in another way", fix))
 
 
 def _weight(weight: float | None, what: str) -> float | None:

@@ -8,6 +8,7 @@ name, so `log` may be a field; the object behind `presage` is then the way to th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, TypeVar
 
 from presage.model.choice import BranchingRandom
@@ -100,6 +101,10 @@ class Behind(Facilities):
     def __repr__(self) -> str:
         return "<what presage gives a service: send, arm, log, ...>"
 
+
+for _facility in vars(Facilities).values():  # what Python calls them where they are called wrongly
+    if isinstance(_facility, FunctionType):
+        _facility.__qualname__ = _facility.__qualname__.replace("Facilities", "Service")
 
 PROVIDED = frozenset(name for name in vars(Facilities) if not name.startswith("_"))
 

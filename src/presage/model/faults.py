@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from presage.errors import BadSystem, explain
+from presage.model.keywords import named_arguments
 
 UNLIMITED = math.inf
 FAULTS = (
@@ -75,6 +76,7 @@ def _bad_partition(sides: object, what: str) -> BadSystem:
     )
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Faults:
     """How often each fault may happen in one execution: a count, or `UNLIMITED`."""

@@ -11,6 +11,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable
+from dataclasses import Field as DataclassField
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, ClassVar, get_origin
@@ -116,6 +117,14 @@ def _field(definition: Definition, name: str, value: Any, kind: FieldKind) -> Fi
             "is both a field and a method",
             "one name used for two things, perhaps one of them in a base class",
             "rename one of them",
+        )
+    if isinstance(value, DataclassField):
+        raise definition.wrong(
+            BadField,
+            name,
+            "has a `dataclasses.field` as its default",
+            "a field written as in a dataclass; a service is none",
+            f"`{name}: ... = state(list)` for what is made anew, `= 0` for a plain default",
         )
     if isinstance(value, MUTABLE) or type(value).__hash__ is None:
         raise definition.wrong(

@@ -87,4 +87,6 @@ def unhandled(values: Values, service: type, message: Any, source: str) -> Outco
     kind = type(message).__name__
     values[0] = (FAILED, values[0][1], UNARMED, f"Unhandled {kind}")
     text = f"Unhandled: `{service.__name__}` has no handler for `{kind}`, sent by {source}"
+    if isinstance(message, type):
+        text += f"; it is the class itself, not an instance: `{message.__name__}(...)`"
     return Outcome((), values, [], [], text, [])

@@ -9,6 +9,8 @@ from typing import Any
 from presage._core import Codec
 from presage.errors import DeletedField, NotState, UndeclaredField
 
+GENERIC = "__orig_class__"  # what `typing` leaves in an instance of `Store[int]`
+
 
 def encode_prototype(
     codec: Codec, node: str, prototype: Any, positions: Mapping[str, int]
@@ -16,7 +18,7 @@ def encode_prototype(
     """The values of the declared fields, encoded; refuse a prototype that holds other ones."""
     held, service = prototype.__dict__, type(prototype).__name__
     for field in held:
-        if field not in positions:
+        if field not in positions and field != GENERIC:
             raise UndeclaredField(service, field, f"node `{node}`: the prototype", "has")
     encoded = []
     for field in positions:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from presage.errors import BadPrototype, explain
+from presage.errors import BadPrototype, did_you_mean, explain
 from presage.model.facilities import Behind, Facilities
 from presage.model.fields import Definition, Field
 from presage.model.run import OUTSIDE
@@ -35,9 +35,11 @@ class Service(Facilities):
         cls._presage_shape = Shape(Definition(cls, *class_statement()))
         cls._presage_fields = cls._presage_shape.fields
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, *unnamed: Any, **values: Any) -> None:
         self._run = OUTSIDE
         cls = type(self)
+        if unnamed:
+            raise _unnamed(cls, unnamed[0])
         for field in cls._presage_fields:
             if field.name in values:
                 self.__dict__[field.name] = values.pop(field.name)
@@ -52,11 +54,13 @@ class Service(Facilities):
             else:
                 self.__dict__[field.name] = field.make()
         if values:
-            known = ", ".join(f"`{field.name}`" for field in cls._presage_fields) or "none"
+            names = [field.name for field in cls._presage_fields]
+            known = ", ".join(f"`{name}`" for name in names) or "none"
+            wrong = next(iter(values))
             raise BadPrototype(
                 explain(
-                    f"{caller()}: `{cls.__name__}` has no field `{next(iter(values))}`;"
-                    f" its fields are {known}",
+                    f"{caller()}: `{cls.__name__}` has no field `{wrong}`;"
+                    f" its fields are {known}{did_you_mean(wrong, names)}",
                     "a misspelt name, or an attribute without annotation",
                     "declare it in the class body with a type",
                 )
@@ -73,3 +77,14 @@ class Service(Facilities):
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
         return f"{type(self).__name__}({fields})"
+
+
+def _unnamed(cls: type[Service], value: Any) -> BadPrototype:
+    first = cls._presage_fields[0].name if cls._presage_fields else "field"
+    return BadPrototype(
+        explain(
+            f"{caller()}: `{cls.__name__}({value!r})` does not say which field that is",
+            "fields are given by name only",
+            f"`{cls.__name__}({first}={value!r})`",
+        )
+    )

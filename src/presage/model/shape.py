@@ -15,6 +15,7 @@ from typing import Any
 
 from presage.errors import BadHandler, DuplicateHandler, MutableMessage
 from presage.model.declare import (
+    MARKED,
     ActionMark,
     BrokenMark,
     Mark,
@@ -24,6 +25,7 @@ from presage.model.declare import (
     marks_of,
 )
 from presage.model.fields import MUTABLE, Definition, Field, read_fields
+from presage.model.source import place_of
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Shape:
         for name, function, marks in _marked(definition):
             for mark in marks:
                 self._add(definition, name, function, mark)
+        _check_lost(definition)
         self._found: dict[type, Handler | None] = {}
 
     def _add(self, definition: Definition, name: str, function: Any, mark: Mark) -> None:
@@ -164,6 +167,25 @@ def _marked(definition: Definition) -> Iterator[tuple[str, Any, tuple[Mark, ...]
             )
         _check_plain(definition, name, raw)
         yield name, raw, marks
+
+
+def _check_lost(definition: Definition) -> None:
+    """A marked method that another attribute of its name has replaced would never run."""
+    marked, MARKED[:] = list(MARKED), []
+    cls = definition.cls
+    for function in marked:
+        if function.__qualname__ != f"{cls.__qualname__}.{function.__name__}":
+            continue
+        there = cls.__dict__.get(function.__name__)
+        if not set(map(id, marks_of(function))) <= set(map(id, marks_of(there))):
+            raise definition.wrong(
+                DuplicateHandler,
+                function.__name__,
+                f"is defined again, so that its handler at {place_of(function)} would never run",
+                "two methods with one name, or `@staticmethod`, `@classmethod` or another decorator"
+                " above the mark",
+                "give each method a name of its own, and put the mark above other decorators",
+            )
 
 
 def _starts(definition: Definition) -> bool:
@@ -315,7 +337,7 @@ def _check_message(definition: Definition, name: str, message: Any) -> None:
             BadHandler,
             name,
             f"handles {message!r}, which is not a class",
-            "a message instance, or `@on` without parentheses",
+            "a text or a message instance in the place of its class",
             "name the message's class: `@on(Vote)`",
         )
     dataclass_params = getattr(message, "__dataclass_params__", None)
@@ -331,5 +353,24 @@ def _check_message(definition: Definition, name: str, message: Any) -> None:
             name,
             f"handles `{message.__name__}`, whose instances can change after they are sent",
             "a dataclass or Struct that is not frozen, or a container",
-            f"`@dataclass(frozen=True) class {message.__name__}`, a NamedTuple, or a tuple",
+            "send a tuple or a frozen dataclass instead"
+            if issubclass(message, MUTABLE)
+            else f"`@dataclass(frozen=True) class {message.__name__}`, a NamedTuple, or a tuple",
         )
+    if is_dataclass(message) and not message.__dataclass_fields__:
+        _check_annotated(definition, name, message)
+
+
+def _check_annotated(definition: Definition, name: str, message: type) -> None:
+    """A dataclass without fields whose attributes look as if they were meant as such."""
+    for attribute, value in vars(message).items():
+        plain = attribute.islower() and not attribute.startswith("_") and not callable(value)
+        if plain and not isinstance(value, property | classmethod | staticmethod):
+            raise definition.wrong(
+                BadHandler,
+                name,
+                f"handles `{message.__name__}`, a dataclass without fields: `{attribute}` has no"
+                " annotation",
+                "a dataclass takes only annotated attributes as fields",
+                f"`{attribute}: {type(value).__name__} = ...` in `{message.__name__}`",
+            )

@@ -68,6 +68,16 @@ def caller() -> str:
     return frame_place(sys._getframe(1))
 
 
+def decorates() -> bool:
+    """Whether the innermost line of the user's code that led here is that of a decorator."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_user(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return False
+    return linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("@")
+
+
 def raised(traceback: TracebackType | None) -> tuple[str, str] | None:
     """Where an exception came from: the innermost frame of user code, and its function's name."""
     found = None

@@ -15,9 +15,11 @@ from typing import Any
 
 from presage.errors import BadSystem, explain
 from presage.model.choice import Chooser
+from presage.model.keywords import named_arguments
 from presage.model.local import Flow, Limit
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Streams:
     """How the streams of a system are: `queue_size` messages fit into a queue; None: any number."""

@@ -6,7 +6,9 @@ its prototypes are encoded when it is made, so changing one afterwards changes n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from presage._core import Codec
@@ -17,6 +19,7 @@ from presage.errors import (
     BadSystem,
     NotState,
     UnknownNode,
+    did_you_mean,
     explain,
 )
 from presage.model.automaton import Automaton
@@ -26,8 +29,10 @@ from presage.model.faults import FAULTS as FAULTS
 from presage.model.faults import STREAM_FAULTS
 from presage.model.faults import UNLIMITED as UNLIMITED
 from presage.model.faults import Faults as Faults
+from presage.model.keywords import named_arguments
 from presage.model.node import Exposed
 from presage.model.service import Service
+from presage.model.source import place_of
 from presage.model.stream import Streams
 from presage.model.symmetric import Symmetric
 from presage.model.symmetric import symmetric as checked_symmetric
@@ -60,6 +65,7 @@ class Claim(Protocol):
     def kind(self) -> str: ...
 
 
+@named_arguments
 class System:
     """A distributed system, ready to be checked."""
 
@@ -154,12 +160,22 @@ class System:
 
 
 def _checked_nodes(nodes: Any) -> dict[str, Service]:
-    if not isinstance(nodes, Mapping) or not nodes:
+    if not isinstance(nodes, Mapping):
+        kinds = [type(each) for each in nodes] if isinstance(nodes, list | tuple) else [type(nodes)]
+        named = ", ".join(f'"n{at}": {kind.__name__}()' for at, kind in enumerate(kinds[:3]))
+        raise BadSystem(
+            explain(
+                f"`nodes` is a `{type(nodes).__name__}`, not a mapping from names to services",
+                "services without names: messages are sent to names",
+                f"`System({{{named}}})`",
+            )
+        )
+    if not nodes:
         raise BadSystem(
             explain(
                 "the system has no nodes",
-                "an empty mapping, or a list of services without names",
-                '`System(nodes={"n0": Server(), "n1": Server()})`',
+                "an empty mapping",
+                '`System({"n0": Server(), "n1": Server()})`',
             )
         )
     for name, prototype in nodes.items():
@@ -191,8 +207,13 @@ def _checked_network(network: Any) -> str:
     if network in NETWORKS:
         return str(network)
     known = ", ".join(f"`{name}`" for name in NETWORKS)
+    hint = did_you_mean(str(network).lower(), NETWORKS)
     raise BadSystem(
-        explain(f"there is no network {network!r}", "a misspelt name", f"use one of {known}")
+        explain(
+            f"there is no network {network!r}{hint}",
+            "a misspelt name, or one of another tool",
+            f"use one of {known}; messages of one sender keep their order on `ordered`",
+        )
     )
 
 
@@ -260,7 +281,15 @@ def _checked(given: Any, kind: type[C], example: str) -> C | None:
     )
 
 
-def _checked_observers(observers: Mapping[str, Any]) -> dict[str, Observer]:
+def _checked_observers(observers: Any) -> dict[str, Observer]:
+    if not isinstance(observers, Mapping):
+        raise BadObserver(
+            explain(
+                f"`observers` is a `{type(observers).__name__}`, not a mapping",
+                "observers without names: a property asks for one by its name",
+                '`observers={"history": Linearizable(...)}`',
+            )
+        )
     for name, observer in observers.items():
         if isinstance(observer, type) or not isinstance(observer, Observer):
             raise BadObserver(
@@ -270,18 +299,35 @@ def _checked_observers(observers: Mapping[str, Any]) -> dict[str, Observer]:
                     "give an object with `initial()` and `observe(state, node, record)`",
                 )
             )
+        _check_observer(name, observer)
     return dict(observers)
 
 
+def _check_observer(name: str, observer: Observer) -> None:
+    try:
+        inspect.signature(observer.initial).bind()
+        inspect.signature(observer.observe).bind(None, "", None)
+    except TypeError as error:
+        raise BadObserver(
+            explain(
+                f"observer `{name}`: {type(observer).__name__} cannot be called so: {error}",
+                "parameters left out or added",
+                "`def initial(self)` and `def observe(self, state, node, record)`",
+            )
+        ) from None
+    except ValueError:  # written in C, without a signature
+        return
+
+
 def _checked_properties(properties: Any) -> tuple[Any, ...]:
-    if isinstance(properties, Claim) or not isinstance(properties, Sequence):
-        properties = (properties,) if isinstance(properties, Claim) else tuple(properties)
+    single = isinstance(properties, Claim | str) or not isinstance(properties, Iterable)
+    properties = (properties,) if single else tuple(properties)
     seen: set[str] = set()
     for claim in properties:
         if not isinstance(claim, Claim) or isinstance(claim, type):
             raise BadProperty(
                 explain(
-                    f"`properties` holds {claim!r}, which is not a property",
+                    f"`properties` holds {_shown(claim)}, which is not a property",
                     "a predicate without its decorator",
                     "put `@always`, `@sometimes`, `@eventually` or `@step` above it",
                 )
@@ -298,3 +344,9 @@ def _checked_properties(properties: Any) -> tuple[Any, ...]:
             )
         seen.add(claim.name)
     return tuple(properties)
+
+
+def _shown(claim: Any) -> str:
+    if isinstance(claim, FunctionType):
+        return f"the function `{claim.__name__}` of {place_of(claim)}"
+    return repr(claim)

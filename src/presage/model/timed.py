@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from presage.errors import BadCall, BadSystem, explain
+from presage.model.keywords import named_arguments
 from presage.model.local import SLOW, Control, Outcome, Stimulus, Timers
 from presage.model.source import caller
 
@@ -50,6 +51,7 @@ class Face(NamedTuple):
 Faces: TypeAlias = tuple[Face, ...]
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Timed:
     """Timers fire by deadline, clocks differ by at most `drift`."""

@@ -305,8 +305,13 @@ class WorldView:
     def __getitem__(self, name: str) -> Any:
         index = self._system.indices.get(name)
         if index is None:
-            raise UnknownNode(name, self._system.names, f"{caller()}: `world[{name!r}]`")
+            by_number = f" (by number: `world.nodes[{name}]`)" if isinstance(name, int) else ""
+            where = f"{caller()}: `world[{name!r}]`{by_number}"
+            raise UnknownNode(name, self._system.names, where)
         return self.nodes[index]
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a world cannot be iterated: its nodes are `world.nodes`")
 
     def of(self, service: type[S]) -> tuple[S, ...]:
         """The nodes whose service is `service`, or derived from it."""

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from presage.errors import BadSystem, explain
+from presage.model.keywords import named_arguments
 from presage.model.source import caller
 
 WEIGHT_MAX = 1_000_000
@@ -24,6 +25,7 @@ RECOVERIES = frozenset({"restart", "heal"})  # ends of faults: a calm walk lets 
 LOSSES = ("broken", "refused", "keepalive")  # how a node hears that a stream is gone
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Weights:
     """The weight of each kind of event; `fault` is that of every fault."""

@@ -39,6 +39,7 @@ class Process:
                     "give the function, then its arguments: `Process(body, 1, 2)`",
                 )
             )
+        _check_arguments(body, args)
         self.body = body
         self.args = args
         self.daemon = daemon
@@ -54,6 +55,22 @@ class Process:
             return deepcopy(self.args)
         except Exception:  # something that cannot be copied: a module, a lock
             return self.args
+
+
+def _check_arguments(body: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    try:
+        inspect.signature(body).bind(*args)
+    except TypeError as error:
+        name = getattr(body, "__name__", type(body).__name__)
+        raise BadSystem(
+            explain(
+                f"{place_of(body)}: process body `{name}` cannot be called so: {error}",
+                "arguments left out or added",
+                f"give them behind the function: `Process({name}, ...)`",
+            )
+        ) from None
+    except ValueError:  # written in C, without a signature
+        return
 
 
 class Wording(Protocol):
@@ -96,6 +113,14 @@ class Program:
         seed: int = 0,
         leftovers: bool = False,
     ) -> None:
+        if not isinstance(processes, Mapping):
+            raise BadSystem(
+                explain(
+                    f"`Program` was given a `{type(processes).__name__}`, not a mapping",
+                    "processes without names",
+                    "name them: `Program({'main': Process(body)})`",
+                )
+            )
         self.processes = {
             process: given if isinstance(given, Process) else Process(given)
             for process, given in processes.items()

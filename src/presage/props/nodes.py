@@ -12,7 +12,7 @@ from typing import Any
 from presage.errors import PropertyError, explain
 from presage.model.source import caller
 from presage.model.view import name_of, neighbour
-from presage.props.property import HOLDS, Verdict
+from presage.props.property import HOLDS, Verdict, is_truth
 
 Predicate = Callable[[Any], bool | Verdict]
 
@@ -99,7 +99,7 @@ def _ask(predicate: Predicate, node: Any) -> Verdict:
     answer = predicate(node)
     if isinstance(answer, Verdict):
         return answer
-    if isinstance(answer, bool):
+    if is_truth(answer):
         return HOLDS if answer else Verdict(False)
     raise PropertyError(
         explain(

@@ -46,6 +46,12 @@ HOLDS = Verdict(True)
 Predicate = Callable[..., "bool | Verdict"]
 
 
+def is_truth(answer: object) -> bool:
+    """Whether it is True or False, Python's or NumPy's, which compares arrays with its own."""
+    kind = type(answer)
+    return kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
+
+
 @dataclass(frozen=True)
 class Property:
     """A named claim about worlds. Made by `always`, `sometimes`, `eventually`, `step`."""
@@ -63,13 +69,16 @@ class Property:
         answer = self.predicate(*seen)
         if isinstance(answer, Verdict):
             return answer
-        if isinstance(answer, bool):
+        if is_truth(answer):
             return HOLDS if answer else Verdict(False)
         raise PropertyError(
             explain(
                 f"{self.source}: property `{self.name}` returned a `{type(answer).__name__}`",
-                "a branch without `return`, or a value meant to be tested",
-                "return a bool, `HOLDS` or `Verdict.fails(why)`",
+                "a branch without `return`"
+                if answer is None
+                else "a value meant to be tested: a number, a collection, an array",
+                "return a bool: `return x == 0`, `bool(...)`, `all(...)`; or `HOLDS`,"
+                " `Verdict.fails(why)`",
             )
         )
 

@@ -223,6 +223,6 @@ def told(prop: Property, error: BaseException) -> str:
     place = where[0] if where else prop.source
     return explain(
         f"{place}: property `{prop.name}` raised {type(error).__name__}: {error}",
-        "a world in which something the predicate expects is not there yet",
-        "let the predicate answer in every reachable world",
+        "a misspelt name, or a world in which what the predicate expects is not there yet",
+        "correct the name, or let the predicate answer in every reachable world",
     )

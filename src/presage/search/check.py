@@ -96,10 +96,10 @@ def check(
 ) -> Report:
     """Search `system` and report what held and what broke.
 
-    `depth` counts the initial state as 1. By default the search stops at the first violation;
-    `keep_going` explores on and reports the first violation of each. `calm`: walks meet no faults.
+    `depth` counts the initial state as 1. `keep_going` reports a violation of each property.
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
+    _refuse_other(system)
     telling = Telling(handler_seconds, traces, target, dict(parameters or {}), progress, give_up)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
@@ -342,3 +342,14 @@ def _judge(system: System, bridge: Bridge, raw: dict[str, Any], report: Report) 
             report.properties[prop.name] = "violated" if at in found else "held"
     if 0 in found:
         report.properties["no_exception"] = "violated"
+
+
+def _refuse_other(given: object) -> None:
+    if not isinstance(given, System | Program):
+        raise BadSystem(
+            explain(
+                f"`check` was given a `{type(given).__name__}`, not a `System` or `Program`",
+                "the nodes, or the function that makes the system, in its place",
+                "`check(System({...}))`, `check(system())`",
+            )
+        )

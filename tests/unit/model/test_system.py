@@ -78,7 +78,7 @@ def test_prototypes_are_copied_when_the_system_is_made():
     ("arguments", "error", "text"),
     [
         ({"nodes": {}}, BadSystem, "no nodes"),
-        ({"nodes": [Store()]}, BadSystem, "no nodes"),
+        ({"nodes": [Store()]}, BadSystem, "not a mapping from names to services"),
         ({"nodes": {0: Store()}}, BadSystem, "0 is not the name of a node"),
         ({"nodes": {"a": Store}}, BadPrototype, "is the class `Store`, not an instance"),
         ({"nodes": {"a": object()}}, BadPrototype, "is a `object`, not a `Service`"),
