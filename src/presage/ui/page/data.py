@@ -43,8 +43,8 @@ def page_data(
     scenes = places.in_remarks(scenes)
     fact = f"{trace.prop}: {trace.message}" if trace.kind == "live" else violation.fact
     nodes = len(trace.nodes)
-    told = [main, *(other for *_, other in others)]
-    code = sorted({scene.source for _, scenes in told for scene in scenes})
+    stories = [main, *(other for *_, other in others)]
+    code = sorted({scene.source for _, scenes in stories for scene in scenes})
     code += [said.source for said in scenes[0].verdicts.values()]
     return {
         "format": FORMAT,
