@@ -10,6 +10,7 @@ import contextlib
 import os
 from typing import NoReturn
 
+findings: list[str] = []  # of the command, in words
 _descriptor: int | None = None
 _dumps: int = 0
 _exit = os._exit  # taken before it is replaced by one that tells who called it
@@ -28,6 +29,13 @@ def attach(descriptor: int, dumps: int) -> None:
 def attached() -> tuple[int, int] | None:
     """The descriptor that the parent reads, and the signal that makes a thread write its place."""
     return None if _descriptor is None else (_descriptor, _dumps)
+
+
+def found(what: str) -> None:
+    """Remember a finding, and let the parent know: whatever comes next, it is not lost."""
+    if what not in findings:
+        findings.append(what)
+        tell(f"found {what}")
 
 
 def tell(line: str) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from math import prod
 from typing import Any, NoReturn
 
+from presage import lifeline
 from presage._core import Reader
 from presage.errors import (
     HandlerStuck,
@@ -42,6 +43,8 @@ from presage.search.watch import Watch
 BEGINNINGS = ("start", "reset", "silent")
 Odds = tuple[int, int]
 UNWEIGHED: Odds = (0, 0)
+BREAKING = ("always", "step")  # kinds that one false verdict breaks
+NOT_CONFIRMED = "broke in the search; without `--keep-going` it ends there, with a trace"
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 
 Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[, flows, limits]
@@ -117,7 +120,10 @@ class Bridge(Asymmetry):
     def _branch(
         self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome, weighs: Odds
     ) -> Branch:
-        broken = 0 if outcome.failure is None else EXCEPTION
+        broken = 0
+        if outcome.failure is not None:
+            broken = EXCEPTION
+            lifeline.found(f"`no_exception` {NOT_CONFIRMED}")
         if fresh and self._step_properties[node] and is_up(outcome.values[0]):
             before = fresh()
             if is_up(before[0]):
@@ -152,7 +158,10 @@ class Bridge(Asymmetry):
 
     def _verdict(self, at: int, prop: Property, *seen: Any) -> bool | None:
         try:
-            return bool(self._run(prop.judge, *seen).holds)
+            holds = bool(self._run(prop.judge, *seen).holds)
+            if not holds and prop.kind in BREAKING:
+                lifeline.found(f"`{prop.name}` {NOT_CONFIRMED}")
+            return holds
         except (HandlerStuck, Impure):
             raise
         except PresageError as error:
