@@ -124,7 +124,7 @@ impl Kernel {
     /// `checkpoint` says where and when progress is written, and whether to go on from there.
     #[pyo3(signature = (
         kind, *, depth, states, seconds, memory_mib, threads, keep_going, seed, walks, progress,
-        checkpoint=None, spill=None, sleep=false, calm=false, weights=None
+        alone_until=0, checkpoint=None, spill=None, sleep=false, calm=false, weights=None
     ))]
     #[allow(clippy::too_many_arguments)] // as above
     fn search<'py>(
@@ -140,6 +140,7 @@ impl Kernel {
         seed: u64,
         walks: u64,
         progress: Option<Py<PyAny>>,
+        alone_until: usize,
         checkpoint: Option<Py<Checkpoint>>,
         spill: Option<Py<Spill>>,
         sleep: bool,
@@ -152,6 +153,7 @@ impl Kernel {
             seconds: seconds.unwrap_or(f64::INFINITY),
             memory_mib: memory_mib.unwrap_or(u64::MAX),
             threads: threads.max(1),
+            alone_until,
             keep_going,
             seed,
             walks,
@@ -196,6 +198,7 @@ impl Kernel {
             seconds: seconds.unwrap_or(f64::INFINITY),
             memory_mib: memory_mib.unwrap_or(u64::MAX),
             threads: threads.max(1),
+            alone_until: 0,
             keep_going,
             seed,
             walks,
@@ -239,6 +242,7 @@ impl Kernel {
             seconds: seconds.unwrap_or(f64::INFINITY),
             memory_mib: memory_mib.unwrap_or(u64::MAX),
             threads: 1,
+            alone_until: 0,
             keep_going,
             seed: 0,
             walks: 0,
@@ -269,6 +273,7 @@ impl Kernel {
             seconds: seconds.unwrap_or(f64::INFINITY),
             memory_mib: memory_mib.unwrap_or(u64::MAX),
             threads: 1,
+            alone_until: 0,
             keep_going: true,
             seed: 0,
             walks: 0,

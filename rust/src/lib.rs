@@ -35,10 +35,13 @@ mod search;
 mod seen;
 mod shared;
 mod sleep;
+mod slots;
 mod start;
+mod stop;
 mod store;
 mod symmetry;
 mod tables;
+mod threads;
 mod trie;
 mod value;
 
@@ -59,5 +62,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(guard::die_with, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::mix, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::combine, module)?)?;
+    module.add_function(wrap_pyfunction!(scratch::resident_mib, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::cores, module)?)?;
+    module.add_function(wrap_pyfunction!(stop::request_stop, module)?)?;
+    module.add_function(wrap_pyfunction!(stop::stop_requested, module)?)?;
+    module.add_function(wrap_pyfunction!(stop::forget_stop, module)?)?;
+    module.add_function(wrap_pyfunction!(stop::stop_once, module)?)?;
+    module.add_function(wrap_pyfunction!(stop::listen_for_stop, module)?)?;
     Ok(())
 }

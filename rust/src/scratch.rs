@@ -69,11 +69,11 @@ impl Scratch {
         fs::remove_file(&path)?;
         Ok(file)
     }
+}
 
-    /// Would `bytes` more in memory pass the limit?
-    pub fn passes(&self, bytes: usize) -> bool {
-        resident_mib().is_some_and(|used| used + (bytes as u64 >> 20) >= self.limit_mib)
-    }
+/// Would `bytes` more in memory pass this limit?
+pub fn passes(limit_mib: u64, bytes: usize) -> bool {
+    resident_mib().is_some_and(|used| used + (bytes as u64 >> 20) >= limit_mib)
 }
 
 /// Does the name of a scratch file say that its process is gone?
@@ -98,10 +98,22 @@ pub fn reserve(file: &File, bytes: usize) -> io::Result<()> {
     }
 }
 
+/// What the process holds in memory now, mapped files included; `None` where that is not told.
+#[pyfunction]
 pub fn resident_mib() -> Option<u64> {
     let pages = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * 4 / 1024)
+    Some((pages * page_size() as u64) >> 20)
+}
+
+/// Bytes of a page, which are 4 KiB on some machines and 64 KiB on others.
+pub fn page_size() -> usize {
+    // SAFETY: asks for a number.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size)
+        .ok()
+        .filter(|&size| size > 0)
+        .unwrap_or(4096)
 }
 
 /// Give memory that was freed back to the system, where the allocator can be asked to.

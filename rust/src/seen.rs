@@ -9,172 +9,66 @@
 //! would not fit into memory.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::recent::Recent;
-use crate::scratch::Scratch;
-use crate::store::{Slot, Store};
+use crate::scratch::{Scratch, page_size, passes};
+pub use crate::slots::Inserted;
+use crate::slots::{MOVED_AT_ONCE, Slots};
+use crate::store::Slot;
 
-/// Slots that are moved before the pages they filled are let go of.
-const MOVED_AT_ONCE: usize = 1 << 18;
-/// The part of the memory allowed that goes to `Recent`, one in so many.
-const RECENT_SHARE: u64 = 8;
-
-pub struct Slots {
-    slots: Store,
-    recent: Recent,
-    depths: Box<[AtomicU32]>, // empty unless the search is bounded depth-first
-    shift: u32,
-}
+/// The part of it that pages of the file may fill between two looks, one in so many.
+const PAGES_SHARE: u64 = 16;
+/// What one look-up may bring in: the system maps the neighbours of a page, too.
+const BROUGHT_IN: usize = 64 << 10;
+/// Tables of fewer bytes grow whatever the limit says: the watcher sees that in time.
+const SMALL: usize = 4 << 20;
 
 pub struct Seen {
     slots: RwLock<Slots>,
     count: AtomicUsize,
     full_at: AtomicUsize,
     scratch: OnceLock<Arc<Scratch>>,
+    /// Memory allowed to the process.
+    limit_mib: u64,
+    /// The table would have to grow past that limit.
+    full: AtomicBool,
+    /// Look-ups in a file since somebody looked how much memory its pages take.
+    touched: AtomicUsize,
+    /// How many of them there may be, before somebody does again.
+    touched_max: usize,
     /// Why the table could not go to a file.
     trouble: Mutex<Option<io::Error>>,
+    /// The table lies in a file.
+    in_file: AtomicBool,
 }
 
 pub type Reading<'a> = RwLockReadGuard<'a, Slots>;
 
-/// What became of an insertion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Inserted {
-    New,
-    /// Known, but now reached by a shorter path, so a depth-bounded search must look again.
-    Shorter,
-    Known,
-}
-
-impl Slots {
-    fn with_bits(bits: u32, depths: bool) -> Self {
-        Self::over(Store::in_memory(bits), bits, depths)
-    }
-
-    fn over(slots: Store, bits: u32, depths: bool) -> Self {
-        let mut depth_words = Vec::new();
-        if depths {
-            depth_words.resize_with(1 << bits, || AtomicU32::new(u32::MAX));
-        }
-        Slots {
-            slots,
-            recent: Recent::default(),
-            depths: depth_words.into_boxed_slice(),
-            shift: 64 - bits,
-        }
-    }
-
-    /// Slots in a file. `Recent` knows nothing of depths.
-    fn in_file(bits: u32, depths: bool, scratch: &Scratch) -> io::Result<Self> {
-        let mut slots = Self::over(Store::on_disk(bits, scratch)?, bits, depths);
-        if !depths {
-            slots.recent = Recent::of_mib(scratch.limit_mib / RECENT_SHARE);
-        }
-        Ok(slots)
-    }
-
-    #[inline(always)]
-    fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
-    }
-
-    /// Ask for the cache line of `key` ahead of its insertion.
-    #[inline(always)]
-    pub fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch is a hint, it never faults.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.slots.as_ptr().add(self.home(key)).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
-    }
-
-    /// The slot of `key`, free or taken.
-    #[inline(always)]
-    fn find(&self, key: u64) -> (usize, u64) {
-        let mask = self.slots.len() - 1;
-        let mut index = self.home(key);
-        loop {
-            let found = self.slots[index].key.load(Relaxed);
-            if found == key || found == 0 {
-                return (index, found);
-            }
-            index = (index + 1) & mask;
-        }
-    }
-
-    /// Insert `key`; `depth` matters only when depths are kept.
-    #[inline(always)]
-    pub fn insert(&self, key: u64, parent: u64, depth: u32) -> Inserted {
-        if self.recent.has(key) {
-            return Inserted::Known;
-        }
-        loop {
-            let (index, found) = self.find(key);
-            self.recent.note(key);
-            if found == key {
-                return self.revisit(index, parent, depth);
-            }
-            let slot = &self.slots[index];
-            if slot.key.compare_exchange(0, key, Relaxed, Relaxed).is_ok() {
-                slot.parent.store(parent, Relaxed);
-                if !self.depths.is_empty() {
-                    self.depths[index].fetch_min(depth, Relaxed);
-                }
-                return Inserted::New;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn revisit(&self, index: usize, parent: u64, depth: u32) -> Inserted {
-        if self.depths.is_empty() || self.depths[index].fetch_min(depth, Relaxed) <= depth {
-            return Inserted::Known;
-        }
-        self.slots[index].parent.store(parent, Relaxed);
-        Inserted::Shorter
-    }
-
-    /// Enter all that `other` holds. Homes keep their order, so both tables are met in order.
-    fn take_over(&self, other: &Slots) {
-        for (index, slot) in other.slots.iter().enumerate() {
-            let key = slot.key.load(Relaxed);
-            if key != 0 {
-                let depth = other
-                    .depths
-                    .get(index)
-                    .map_or(0, |depth| depth.load(Relaxed));
-                self.insert(key, slot.parent.load(Relaxed), depth);
-            }
-            if index % MOVED_AT_ONCE == 0 {
-                self.slots.release();
-                other.slots.release();
-            }
-        }
-    }
-
-    fn parent(&self, key: u64) -> Option<u64> {
-        let (index, found) = self.find(key);
-        (found == key).then(|| self.slots[index].parent.load(Relaxed))
-    }
-}
-
 impl Seen {
     /// `depths`: remember at which depth each state was reached, 4 bytes more a slot.
     pub fn new(depths: bool) -> Self {
+        Self::within(depths, u64::MAX)
+    }
+
+    /// One that does not grow where the process would then hold more than `limit_mib`.
+    pub fn within(depths: bool, limit_mib: u64) -> Self {
         let bits = 14;
+        let allowed = limit_mib.min(u64::MAX >> 20) << 20;
         Seen {
+            limit_mib,
+            full: AtomicBool::new(false),
+            touched: AtomicUsize::new(0),
+            touched_max: (allowed / PAGES_SHARE) as usize / page_size().max(BROUGHT_IN),
             slots: RwLock::new(Slots::with_bits(bits, depths)),
             count: AtomicUsize::new(0),
             full_at: AtomicUsize::new(Self::limit(bits)),
             scratch: OnceLock::new(),
             trouble: Mutex::new(None),
+            in_file: AtomicBool::new(false),
         }
     }
 
@@ -205,11 +99,30 @@ impl Seen {
         self.count.fetch_add(new, Relaxed);
     }
 
+    /// Is there no memory for the table to grow? Then nobody may insert for long.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Relaxed)
+    }
+
     /// Make room for `more` insertions. Call without holding a `Reading`.
     #[inline]
     pub fn reserve(&self, more: usize) {
         if self.len() + more > self.full_at.load(Relaxed) {
             self.grow(more);
+        }
+        if self.in_file.load(Relaxed) {
+            self.touch(more);
+        }
+    }
+
+    /// Count look-ups in a file, and let go of its pages before they take too much memory.
+    #[cold]
+    fn touch(&self, more: usize) {
+        if self.touched.fetch_add(more, Relaxed) + more > self.touched_max {
+            self.touched.store(0, Relaxed);
+            if passes(self.limit_mib, 0) {
+                self.read().slots.release();
+            }
         }
     }
 
@@ -223,25 +136,43 @@ impl Seen {
         if bits == 64 - slots.shift {
             return; // another thread was here first
         }
-        let larger = self.larger(&slots, bits);
+        let Some(larger) = self.larger(&slots, bits, self.len() + more) else {
+            // A fuller table is slower; one that is full nearly to the last slot would never end.
+            let crowded = slots.slots.len() / 8 * 7;
+            self.full.store(self.len() + more > crowded, Relaxed);
+            self.full_at.store(crowded, Relaxed);
+            return;
+        };
+        slots.recent = Recent::default();
         larger.take_over(&slots);
-        *slots = larger;
+        self.replace(&mut slots, larger);
         self.full_at.store(Self::limit(bits), Relaxed);
     }
 
-    /// Room for 2^`bits` slots: in a file if the table is there already or would not fit.
-    fn larger(&self, slots: &Slots, bits: u32) -> Slots {
+    /// Use `larger` from now on; what was in memory is freed before more is taken.
+    fn replace(&self, slots: &mut Slots, larger: Slots) {
+        *slots = larger;
+        slots.keep_recent(self.limit_mib);
+        self.in_file.store(slots.slots.is_on_disk(), Relaxed);
+        self.touched.store(0, Relaxed);
+    }
+
+    /// Room for 2^`bits` slots: in a file if the table is there already or would not fit. `None`
+    /// where nothing would do, and `count` entries find room as it is: the search has to stop.
+    fn larger(&self, slots: &Slots, bits: u32, count: usize) -> Option<Slots> {
         let depths = !slots.depths.is_empty();
-        let passes = |scratch: &&Arc<Scratch>| {
-            slots.slots.is_on_disk() || scratch.passes(size_of::<Slot>() << bits)
-        };
-        if let Some(scratch) = self.scratch.get().filter(passes) {
-            match Slots::in_file(bits, depths, scratch) {
-                Ok(larger) => return larger,
-                Err(error) => *self.trouble.lock() = Some(error),
+        let bytes = size_of::<Slot>() << bits;
+        let fits = bytes < SMALL || !passes(self.limit_mib, bytes);
+        if let Some(scratch) = self.scratch.get() {
+            if slots.slots.is_on_disk() || !fits {
+                match Slots::in_file(bits, depths, scratch) {
+                    Ok(larger) => return Some(larger),
+                    Err(error) => *self.trouble.lock() = Some(error),
+                }
             }
         }
-        Slots::with_bits(bits, depths)
+        let crowded = count > slots.slots.len() / 16 * 15;
+        (fits || crowded).then(|| Slots::with_bits(bits, depths))
     }
 
     /// Take as little memory as can be: move the table to a file, or drop the pages it has there.
@@ -256,7 +187,7 @@ impl Seen {
         let bits = 64 - slots.shift;
         let moved = Slots::in_file(bits, !slots.depths.is_empty(), scratch)?;
         moved.take_over(&slots);
-        *slots = moved;
+        self.replace(&mut slots, moved);
         Ok(())
     }
 
@@ -315,7 +246,7 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::{Inserted, Seen};
+    use super::{Inserted, SMALL, Seen, Slot};
     use crate::fingerprint::scramble;
 
     #[test]
@@ -338,6 +269,22 @@ mod tests {
         });
         assert_eq!(new.into_inner(), 100_000);
         assert_eq!(seen.len(), 100_000);
+    }
+
+    #[test]
+    fn a_table_that_may_not_grow_says_so_before_it_has_no_room() {
+        let seen = Seen::within(false, 1); // any process holds more than that
+        let mut count = 0u64;
+        while !seen.is_full() {
+            seen.reserve(16);
+            count += 1;
+            seen.read().insert(scramble(count), 0, 0);
+            seen.add(1);
+        }
+        assert!(count >= (SMALL / size_of::<Slot>() / 2) as u64);
+        let slots = seen.read();
+        assert!((1..=count).all(|key| slots.find(scramble(key)).1 == scramble(key)));
+        assert!(count < slots.slots.len() as u64 / 16 * 15);
     }
 
     #[test]

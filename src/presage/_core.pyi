@@ -53,6 +53,25 @@ def mix(kind: int, slot: int, digest: int) -> int:
 def combine(digests: Sequence[int]) -> int:
     """The digest of a sequence of digests; order matters."""
 
+def resident_mib() -> int | None:
+    """What the process holds in memory now; None where the system does not tell."""
+
+def cores() -> int:
+    """How many cores this process may use."""
+
+def request_stop() -> None:
+    """Ask every exploration of this process to stop, as Ctrl-C does. Any signal handler may."""
+
+def stop_requested() -> bool: ...
+def stop_once() -> bool:
+    """Request a stop if somebody listens and nobody did before; False: end in another way."""
+
+def listen_for_stop(listens: bool) -> None:
+    """Say whether what was done is told once a stop is requested."""
+
+def forget_stop() -> None:
+    """Take the request back: the next exploration runs to its end."""
+
 def inspect(path: Path, key: bytes | None) -> tuple[bytes, bool, int, bool]:
     """(header, whether the search was over, states, whether `key` signed it) of a checkpoint.
 
@@ -129,6 +148,7 @@ class Kernel:
         seed: int,
         walks: int,
         progress: Callable[..., None] | None,
+        alone_until: int = 0,
         checkpoint: Checkpoint | None = None,
         spill: Spill | None = None,
         sleep: bool = False,
@@ -140,6 +160,8 @@ class Kernel:
         `progress(unique, generated, depth, frontier, walks, handler_runs, decided, seconds,
         resumed_from, checkpoints)` is called a few times a second; `decided` has a flag per
         property.
+
+        `alone_until`: in `bfs`, states from which on threads other than the first take part.
 
         `weights`: in walks, of each fault, and of hearing that a stream broke, was refused, is half
         open; None: every successor is as likely as any other.
@@ -245,10 +267,14 @@ class Suspect:
 
         `progress` is told as that of a search; its depth is the place that is looked at.
         """
-    def dies(self, prints: Sequence[int], walks: int, region: int) -> bool:
-        """Whether nothing recovers after these steps, told by the fingerprints they lead to."""
-    def again(self, prints: Sequence[int]) -> Suspect | None:
-        """The execution that takes these steps and walks on calmly; none if that comes right."""
+    def dies(
+        self, prints: Sequence[int], walks: int, region: int, seconds: float | None
+    ) -> bool | None:
+        """Whether nothing recovers after these steps, told by the fingerprints they lead to; None:
+        there was no time to find out."""
+    def again(self, prints: Sequence[int], seconds: float | None) -> Suspect | None:
+        """The execution that takes these steps and walks on calmly; none if that comes right, or
+        if time ran out."""
 
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.

@@ -69,12 +69,14 @@ def add_check(parser: Parser) -> None:
     from presage.search.liveness import LIVENESS
     from presage.search.programs import REDUCTIONS as REDUCED
     from presage.search.reductions import REDUCTIONS
+    from presage.search.threads import AUTO
 
     add_target(parser)
     how = parser.add_argument_group("search")
     default = "default: bfs; of programs: tree"
+    threads = "default: auto, for bfs all cores"
     how.add_argument("--search", choices=SEARCHES, help=default)
-    how.add_argument("--threads", metavar="N", type=positive, default=1, help="default: 1")
+    how.add_argument("--threads", metavar="N", type=_threads, default=AUTO, help=threads)
     how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
     how.add_argument("--walks", metavar="N", type=positive, help="how many random walks")
     default = "default: none; in a tree: odpor"
@@ -286,6 +288,12 @@ def positive(text: str) -> int:
 
 def _ranks(text: str) -> int:
     return _between(1, RANKS_MAX, text)
+
+
+def _threads(text: str) -> int | str:
+    from presage.search.threads import AUTO, THREADS_MAX
+
+    return AUTO if text == AUTO else _between(1, THREADS_MAX, text)
 
 
 def _port(text: str) -> int:

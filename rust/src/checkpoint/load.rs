@@ -17,6 +17,7 @@ use crate::connection::Link;
 use crate::expand::What;
 use crate::fingerprint::nonzero;
 use crate::layout::{FAULTS, Network};
+use crate::scratch::passes;
 use crate::search::frontier::Levels;
 use crate::search::level::Level;
 use crate::search::worker::{HEADER, Worker, stored};
@@ -247,7 +248,11 @@ fn frontier(file: &mut In, search: &Search, ids: &Translation) -> io::Result<Lev
 fn level(file: &mut In, search: &Search, ids: &Translation, level: &mut Level) -> io::Result<()> {
     for _ in 0..file.count()? {
         level.push(states(file, search, ids)?);
-        if let Some(scratch) = search.scratch.as_ref().filter(|scratch| scratch.passes(0)) {
+        if let Some(scratch) = search
+            .scratch
+            .as_ref()
+            .filter(|scratch| passes(scratch.limit_mib, 0))
+        {
             level.file(scratch)?;
         }
     }

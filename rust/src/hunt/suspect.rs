@@ -104,9 +104,16 @@ impl Suspect {
     }
 
     /// Whether nothing recovers after these steps, told by the fingerprints they lead to: certain
-    /// where all that can follow is few enough, else by so many walks.
-    fn dies(&self, py: Python<'_>, prints: Vec<u64>, walks: u64, region: usize) -> PyResult<bool> {
-        let search = self.search(None);
+    /// where all that can follow is few enough, else by so many walks. `None` where time ran out.
+    fn dies(
+        &self,
+        py: Python<'_>,
+        prints: Vec<u64>,
+        walks: u64,
+        region: usize,
+        seconds: Option<f64>,
+    ) -> PyResult<Option<bool>> {
+        let search = self.search(seconds);
         let effort = Effort {
             walks,
             region,
@@ -128,12 +135,19 @@ impl Suspect {
             };
             Ok(())
         })?;
-        Ok(dead.into_inner())
+        let over = search.stopping();
+        Ok((!over).then(|| dead.into_inner()))
     }
 
-    /// The execution that takes these steps and then walks on calmly; none if that comes right.
-    fn again(&self, py: Python<'_>, prints: Vec<u64>) -> PyResult<Option<Suspect>> {
-        let search = self.search(None);
+    /// The execution that takes these steps and then walks on calmly; none if that comes right,
+    /// or if time ran out.
+    fn again(
+        &self,
+        py: Python<'_>,
+        prints: Vec<u64>,
+        seconds: Option<f64>,
+    ) -> PyResult<Option<Suspect>> {
+        let search = self.search(seconds);
         let made: Mutex<Option<Suspicion>> = Mutex::new(None);
         search.supervise(py, None, |_| {
             let mut worker = Worker::new(&search);
@@ -142,7 +156,7 @@ impl Suspect {
             *made.lock() = self.hunt.walked_on(&mut worker, journey, &self.suspicion)?;
             Ok(())
         })?;
-        let suspicion = made.into_inner();
+        let suspicion = made.into_inner().filter(|_| !search.stopping());
         Ok(suspicion.map(|suspicion| Suspect::new(&search, &self.hunt, suspicion)))
     }
 }
@@ -166,6 +180,7 @@ impl Suspect {
             seconds: seconds.unwrap_or(f64::INFINITY),
             memory_mib: u64::MAX,
             threads: 1,
+            alone_until: 0,
             keep_going: true,
             seed: self.seed,
             walks: 0,

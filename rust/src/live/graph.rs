@@ -15,6 +15,7 @@ use super::territory::{Survey, Territory};
 use super::units::Units;
 use crate::fingerprint::nonzero;
 use crate::path::{self, Begun};
+use crate::scratch::{passes, trim};
 use crate::search::worker::Worker;
 use crate::search::{Happened, Initial, Route, Search};
 
@@ -56,6 +57,14 @@ impl Graph {
         room: (usize, usize),
     ) -> PyResult<(Graph, f64)> {
         let made = Mutex::new(None);
+        trim();
+        let room = match passes(search.limits.memory_mib, Space::bytes(room.0)) {
+            true => {
+                search.stop("memory"); // before it is taken: it would be full at once
+                (0, 0)
+            }
+            false => room,
+        };
         let seconds = search.supervise(py, None, |_| {
             let mut explorer = Explorer::new(&search, properties, room);
             explorer.run()?;

@@ -42,8 +42,16 @@ pub struct Ids {
 impl Ids {
     /// Room for `count` ids before the first growth.
     pub fn with_room(count: usize) -> Self {
-        let bits = (count / 3 * 4).max(1 << 12).ilog2() + 1;
-        Self::with_bits(bits)
+        Self::with_bits(Self::bits(count))
+    }
+
+    fn bits(count: usize) -> u32 {
+        (count / 3 * 4).max(1 << 12).ilog2() + 1
+    }
+
+    /// What room for `count` ids takes.
+    pub fn bytes(count: usize) -> usize {
+        size_of::<Slot>() << Self::bits(count)
     }
 
     fn with_bits(bits: u32) -> Self {

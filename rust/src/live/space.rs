@@ -48,6 +48,12 @@ pub struct Space {
 }
 
 impl Space {
+    /// What so many states take without their edges.
+    pub fn bytes(states: usize) -> usize {
+        let each = 2 * size_of::<u64>() + 2 * size_of::<u32>();
+        Ids::bytes(states).saturating_add(states.saturating_mul(each))
+    }
+
     /// Room is made for so many states and edges; more is no error, only slower.
     pub fn with_room(properties: usize, (states, edges): (usize, usize)) -> Self {
         let mut starts = roomy(states + 1);

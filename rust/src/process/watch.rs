@@ -9,6 +9,8 @@ use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
+use crate::{stop, threads};
+
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
@@ -47,22 +49,27 @@ impl Gauge {
         work: impl FnOnce() -> PyResult<()> + Send,
     ) -> PyResult<f64> {
         let started = Instant::now();
+        self.check_limits(started, limit); // what is over already need not begin
         let (heard, outcome) = py.detach(|| {
             let (tell, told) = channel();
             std::thread::scope(|scope| {
-                scope.spawn(move || {
+                let work = move || {
                     // Attached once around it all: a miss need not make a thread state each time.
                     let attached = || Python::attach(|py| py.detach(work));
                     let outcome = catch_unwind(AssertUnwindSafe(attached));
                     let panicked = |_| Err(PyRuntimeError::new_err("the exploration panicked"));
                     let _ = tell.send(outcome.unwrap_or_else(panicked));
-                });
+                };
+                if let Err(cause) = threads::start(scope, "exploration".into(), work) {
+                    return (Ok(()), Err(threads::refused(1, 1, &cause)));
+                }
                 self.watch(&told, started, limit, progress)
             })
         });
         heard?;
         outcome?;
         self.heed(py, py.check_signals())?; // one may have come since the last look
+        self.check_limits(started, f64::INFINITY);
         Ok(started.elapsed().as_secs_f64())
     }
 
@@ -81,9 +88,7 @@ impl Gauge {
                 Err(RecvTimeoutError::Disconnected) => return (heard, Ok(())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if started.elapsed().as_secs_f64() >= limit {
-                self.end("seconds");
-            }
+            self.check_limits(started, limit);
             let due = last.elapsed() >= TELL_EVERY;
             if due {
                 last = Instant::now();
@@ -93,6 +98,15 @@ impl Gauge {
                 self.end("interrupt");
                 heard = Err(error);
             }
+        }
+    }
+
+    fn check_limits(&self, started: Instant, limit: f64) {
+        if stop::stop_requested() {
+            self.end("interrupt");
+        }
+        if started.elapsed().as_secs_f64() >= limit {
+            self.end("seconds");
         }
     }
 

@@ -36,12 +36,18 @@ pub fn run(py: Python<'_>, search: &Search, progress: Option<&Py<PyAny>>) -> PyR
 /// The work of one thread. Thread 0 puts in the initial states.
 fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) -> PyResult<()> {
     let mut worker = Worker::new(search);
+    if thread > 0 && !frontier.resumed {
+        started.arrive(search);
+        frontier.wait_until_worth(search);
+    }
     let mut out = frontier.enter(thread);
     let begun = match thread {
         0 if !frontier.resumed => worker.begin(&mut out),
         _ => Ok(()),
     };
-    started.arrive(search.limits.threads);
+    if thread == 0 || frontier.resumed {
+        started.arrive(search);
+    }
     if let Err(error) = begun {
         search.shared.fail(error); // and go on, to be counted out like the others
     }
@@ -85,12 +91,12 @@ pub struct Start {
 }
 
 impl Start {
-    pub fn arrive(&self, threads: usize) {
+    pub fn arrive(&self, search: &Search) {
         let mut arrived = self.arrived.lock();
         *arrived += 1;
         self.changed.notify_all();
-        while *arrived < threads {
-            self.changed.wait(&mut arrived);
+        while *arrived < search.limits.threads && !search.stopping() {
+            self.changed.wait_for(&mut arrived, PATIENCE);
         }
     }
 }

@@ -103,7 +103,7 @@ pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyR
         _ => Ok(()),
     };
     stack.index(0, 1);
-    started.arrive(search.limits.threads);
+    started.arrive(search);
     if let Err(error) = begun {
         search.shared.fail(error);
     }

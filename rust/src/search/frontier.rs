@@ -47,6 +47,15 @@ impl Frontier {
         self.levels.lock().over
     }
 
+    /// Wait until there is enough to do for another thread, or nothing any more.
+    pub fn wait_until_worth(&self, search: &Search) {
+        let mut levels = self.levels.lock();
+        let alone = || search.seen.len() < search.limits.alone_until;
+        while !levels.over && !search.stopping() && alone() {
+            self.changed.wait_for(&mut levels, PATIENCE);
+        }
+    }
+
     /// Count a thread in; gives what it held of the next level when the checkpoint was written.
     pub fn enter(&self, thread: usize) -> Vec<u32> {
         let mut levels = self.levels.lock();
@@ -72,6 +81,8 @@ impl Frontier {
         }
         if search.stopping() {
             levels.kept.push((thread, std::mem::take(out)));
+        } else if levels.over {
+            // A thread that joins late: what waits lies beyond the limit of depth.
         } else if let Some(chunk) = self.pop(&mut levels)? {
             return Ok(Some((chunk, levels.depth)));
         } else if !out.is_empty() {

@@ -28,6 +28,7 @@ use crate::scratch::Scratch;
 use crate::seen::Seen;
 use crate::shared::{PropertyState, Shared};
 use crate::sleep;
+use crate::{stop, threads};
 
 pub struct Limits {
     pub depth: u32, // counts the initial state as 1; u32::MAX for none
@@ -35,6 +36,8 @@ pub struct Limits {
     pub seconds: f64,
     pub memory_mib: u64,
     pub threads: usize,
+    /// States from which on more than one thread is worth its while.
+    pub alone_until: usize,
     pub keep_going: bool,
     pub seed: u64,
     pub walks: u64,
@@ -119,8 +122,8 @@ impl Search {
         let properties = shared.properties.len();
         Search {
             shared,
+            seen: Seen::within(depths, limits.memory_mib),
             limits,
-            seen: Seen::new(depths),
             initial,
             generated: AtomicU64::new(0),
             depth: AtomicUsize::new(0),
@@ -166,6 +169,9 @@ impl Search {
         if self.seen.len() >= self.limits.states {
             self.stop("states");
         }
+        if self.seen.is_full() {
+            self.stop("memory");
+        }
     }
 
     /// Run `work` on every thread while this one looks after limits, signals and progress.
@@ -176,13 +182,15 @@ impl Search {
         work: impl Fn(usize) -> PyResult<()> + Sync,
     ) -> PyResult<f64> {
         let started = Instant::now();
-        let running = Mutex::new(self.limits.threads);
+        let count = self.limits.threads;
+        let running = Mutex::new(count);
         let ended = Condvar::new();
+        self.check_time(started); // what is over already need not begin
         let outcome = py.detach(|| {
             std::thread::scope(|scope| {
-                for index in 0..self.limits.threads {
+                for index in 0..count {
                     let (running, ended, work) = (&running, &ended, &work);
-                    scope.spawn(move || {
+                    let work = move || {
                         let done = Done { running, ended };
                         // Attached once around it all, so that entering Python for a miss need not
                         // make and destroy a thread state each time.
@@ -195,13 +203,21 @@ impl Search {
                             self.shared.fail(error);
                         }
                         drop(done);
-                    });
+                    };
+                    if let Err(cause) = threads::start(scope, format!("search-{index}"), work) {
+                        *running.lock() -= count - index;
+                        self.shared.fail(threads::refused(index + 1, count, &cause));
+                        break;
+                    }
                 }
                 self.watch(&running, &ended, started, progress)
             })
         });
         outcome?;
         self.heed(py, py.check_signals())?; // one may have come since the last look
+        if stop::stop_requested() {
+            self.stop("interrupt");
+        }
         match self.shared.error.lock().take() {
             Some(error) => Err(error),
             None => Ok(started.elapsed().as_secs_f64()),
@@ -240,10 +256,17 @@ impl Search {
         outcome
     }
 
-    fn check_limits(&self, started: Instant) {
+    fn check_time(&self, started: Instant) {
+        if stop::stop_requested() {
+            self.stop("interrupt");
+        }
         if started.elapsed().as_secs_f64() >= self.limits.seconds {
             self.stop("seconds");
         }
+    }
+
+    fn check_limits(&self, started: Instant) {
+        self.check_time(started);
         self.check_memory();
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.tick(self);

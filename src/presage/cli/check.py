@@ -26,6 +26,9 @@ LIMITS = (
 
 def run_check(args: argparse.Namespace) -> int:
     """`presage check`: search, then tell what broke and what was covered."""
+    from presage.search.budget import Budget
+
+    args.budget = Budget(args.seconds)  # for all that follows, loading included
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         report = _check_script(args) if args.mpi else _check_target(args)
     if args.json:
@@ -37,7 +40,8 @@ def run_check(args: argparse.Namespace) -> int:
     if report.violations:
         from presage import debugging  # which most checks do not need
 
-        texts = debugging.told(report, vars(args).get("system"), theme)
+        system = vars(args).get("system") if args.budget.spent_by is None else None
+        texts = debugging.told(report, system, theme)
     write("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
 
@@ -90,6 +94,7 @@ def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, An
         "traces": args.traces,
         "progress": progress,
         "give_up": lambda error: give_up(error, progress),
+        "budget": args.budget,
         **{name: limit for name, limit in limits.items() if limit is not None},
     }
 
@@ -110,9 +115,10 @@ def _progress(args: argparse.Namespace, title: str, nodes: int, kind: str) -> Pr
             depth=None if walked else args.depth,
             states=args.states,
             seconds=args.seconds,
-            walks=args.walks or WALKS.get(search),
+            walks=args.walks or (None if args.seconds else WALKS.get(search)),
         ),
         walked=walked,
+        estimates=search == "bfs" and kind == "node",
         live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
     )
 

@@ -47,6 +47,7 @@ from presage.errors.systems import (
     BadSystem,
     DuplicateHandler,
     MutableMessage,
+    NoThread,
     NotSymmetric,
     SharedDefault,
 )
@@ -78,6 +79,8 @@ __all__ = [
     "HandlerStuck",
     "Impure",
     "MutableMessage",
+    "NoThread",
+    "NoThread",
     "Nondeterminism",
     "NotEnabled",
     "NotEnumerable",

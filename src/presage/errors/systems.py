@@ -12,6 +12,22 @@ class BadSystem(PresageError):
     """
 
 
+class NoThread(PresageError):
+    """Cause: the system does not let the process have as many threads as it was told to use.
+
+    Remedy: fewer `--threads`, or a higher limit.
+    """
+
+    def __init__(self, number: int, count: int, cause: str) -> None:
+        super().__init__(
+            explain(
+                f"thread {number} of {count} could not be started: {cause}",
+                "a limit of processes or of memory (`ulimit -u`, `ulimit -v`, a container's)",
+                "give fewer `--threads`, or raise the limit",
+            )
+        )
+
+
 class BadService(BadSystem):
     """Cause: a `Service` class is wrong as written; found when the class is defined.
 

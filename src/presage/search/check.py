@@ -6,14 +6,13 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
-from presage._core import Kernel
+from presage._core import Kernel, resident_mib
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
@@ -21,23 +20,29 @@ from presage.process.program import Program
 from presage.search import checkpoint as disk
 from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
+from presage.search.budget import Budget
 from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
-from presage.search.liveness import Limits, examine, is_exact
+from presage.search.liveness import Limits, examine, is_exact, share_of
+from presage.search.memory import peak_mib
 from presage.search.programs import Exploring, Telling, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
+from presage.search.threads import AUTO, settle
+from presage.search.threads import with_defaults as threads_of
 from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tell_tree
 from presage.search.walks import tell_calm, walking
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.version import VERSION
 
 SEARCHES = ("bfs", "dfs", "tree", "walk", "hunt")
-WALKS = {"walk": 1_000, "hunt": 10_000}
+WALKS = {"walk": 1_000, "hunt": 10_000}  # where no time is given to go on until it ends
+WALKS_MAX = 2**64 - 1
 WALK_DEPTH_DEFAULT = 200
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
 JUDGED = {"always": "always", "sometimes": "sometimes", "step": "step"}  # others: at rest
 LIMIT_MAX = 2**32 - 1
+MEMORY_MIN = 16  # MiB that a search takes at least
 TIMED = (
     "timed: clocks move only when timers fire; what happens between two of them counts as happening"
     " at the earlier one"
@@ -76,7 +81,7 @@ def check(
     states: int | None = None,
     seconds: float | None = None,
     memory_mib: int | None = None,
-    threads: int = 1,
+    threads: int | str = AUTO,
     seed: int = 0,
     keep_going: bool = False,
     walks: int | None = None,
@@ -92,37 +97,37 @@ def check(
     target: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     give_up: Callable[[HandlerStuck], None] | None = None,
+    budget: Budget | None = None,
     **keeping: Unpack[disk.Keeping],
 ) -> Report:
     """Search `system` and report what held and what broke.
 
-    `depth` counts the initial state as 1. `keep_going` reports a violation of each property.
+    `seconds` bound all of it; a `budget` that began earlier may be given instead. `depth` counts
+    the initial state as 1. `keep_going` reports a violation of each property.
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     _refuse_other(system)
     telling = Telling(handler_seconds, traces, target, dict(parameters or {}), progress, give_up)
+    budget = budget or _budget(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
-        exploring = Exploring(search, reduction, depth, states, walks, seconds, keep_going, spins)
+        exploring = Exploring(search, reduction, depth, states, walks, budget, keep_going, spins)
         return check_program(system, exploring, telling, _program_teller(progress))
     search, reduction = settled(search, reduction)
-    counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "threads": threads}
-    limits = _limits(search, seed, seconds, counts | {"walks": walks})
-    limits |= {"seconds": seconds, "keep_going": keep_going, "seed": seed}
-    settings = hunting.checked(search, hunt, calm=calm)
-    bounds = Limits(depth, seconds, memory_mib, is_exact(liveness))
-    if search == "tree":
-        given = {"states": states, "threads": threads > 1, "calm": calm, "hunt": hunt, **keeping}
-        check_tree(system, reduction, given | {"symmetry": symmetry})
-    else:
-        check_reduction(system, search, reduction, symmetry, exact=bounds.exact, keeping=keeping)
-    how = How(search, reduction, symmetry, calm, limits, settings, bounds, keeping)
-    return _check_system(system, how, telling)
+    counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "walks": walks}
+    limits = _limits(search, seed, counts, budget) | {"keep_going": keep_going}
+    limits |= threads_of(threads, search, ordered=states is not None or reduction == "sleep")
+    bounds = Limits(depth, budget, memory_mib, is_exact(liveness))
+    hunted = hunting.checked(search, hunt, calm=calm)
+    how = How(search, reduction, symmetry, calm, limits, hunted, bounds, keeping)
+    _refuse(system, how, hunt)
+    with budget.watching():
+        return _check_system(system, how, telling)
 
 
 @dataclass(frozen=True)
 class How:
-    """How a system is searched, all of it settled and found possible."""
+    """How a system is searched, all of it settled."""
 
     search: str
     reduction: str
@@ -132,6 +137,17 @@ class How:
     hunt: Hunt
     bounds: Limits
     keeping: disk.Keeping
+
+
+def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
+    """Refuse what does not go together; `hunt`: as it was given."""
+    if how.search != "tree":
+        exact = how.bounds.exact
+        args = (how.search, how.reduction, how.symmetry)
+        return check_reduction(system, *args, exact=exact, keeping=how.keeping)
+    given = {"states": how.limits["states"], "threads": how.limits["threads"] > 1}
+    given |= {"calm": how.calm, "hunt": hunt, "symmetry": how.symmetry, **how.keeping}
+    return check_tree(system, how.reduction, given)
 
 
 def _check_system(system: System, how: How, telling: Telling) -> Report:
@@ -151,17 +167,28 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         tell_calm(report, calm=how.calm)
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, how.bounds, how.hunt, teller)
+        _conclude(kernel, bridge, watch, report, raw, how, teller)
     save(report, telling.traces)
     return report
 
 
 def _searched(kernel: Kernel, system: System, how: How, kept: dict[str, Any]) -> dict[str, Any]:
+    budget = how.bounds.budget
+    examined = how.search == "bfs" and how.bounds.exact
+    examined = examined and any(prop.kind == "eventually" for prop in system.properties)
+    limits = how.limits | {"seconds": share_of(budget) if examined else budget.remaining()}
     if how.search == "tree":
-        return explored(kernel, how.reduction, how.limits)
+        return explored(kernel, how.reduction, limits)
     if how.search == "hunt":
-        return hunting.run(kernel, system, how.hunt, how.limits)
-    return kernel.search(how.search, **how.limits, **kept)
+        return hunting.run(kernel, system, how.hunt, limits)
+    raw = kernel.search(how.search, **limits, **kept)
+    reached = {at for at, prop in enumerate(system.properties, 1) if prop.kind == "sometimes"}
+
+    def alone(changed: dict[str, Any]) -> dict[str, Any]:
+        changed |= {"seconds": budget.remaining(), "checkpoint": None}
+        return kernel.search(how.search, **(limits | kept | changed))
+
+    return settle(raw, limits, lambda one: [f for f in one["found"] if f[0] not in reached], alone)
 
 
 def _conclude(
@@ -170,22 +197,21 @@ def _conclude(
     watch: Watch,
     report: Report,
     raw: dict[str, Any],
-    limits: Limits,
-    settings: Hunt,
+    how: How,
     teller: Teller,
 ) -> None:
     """Confirm what was found, then look at what only the whole graph, or walks, can tell."""
-    system = bridge.system
+    system, limits, exhausted = bridge.system, how.bounds, report.exhausted
     hunting.tell(report, raw)
     _judge(system, bridge, raw, report)
     for finding in findings(raw):
         shrinks = report.search != "bfs"
-        add(system, watch, report, finding, shrinks=shrinks, seconds=limits.seconds)
+        add(system, watch, report, finding, shrinks=shrinks, budget=limits.budget)
     for found in examine(bridge, kernel, watch, report, limits):
         report.violations.append(violation_of(system, report, found, found.prop))
-    suspected(system, watch, report, raw, settings, limits.seconds, teller)
-    report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
-    missed(system, report)
+    suspected(system, watch, report, raw, how.hunt, limits.budget, teller)
+    report.peak_mib = peak_mib()
+    missed(system, report, exhausted=exhausted)
 
 
 def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
@@ -221,9 +247,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     )
 
 
-def _limits(
-    search: str, seed: int, seconds: float | None, limits: dict[str, Any]
-) -> dict[str, Any]:
+def _limits(search: str, seed: int, limits: dict[str, Any], budget: Budget) -> dict[str, Any]:
     """`limits` with what is left out filled in; refuses what leaves nothing to do."""
     if search not in SEARCHES:
         known = ", ".join(f"`{name}`" for name in SEARCHES)
@@ -239,14 +263,7 @@ def _limits(
                     f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
-    if seconds is not None and not seconds > 0:
-        raise BadSystem(
-            explain(
-                f"`seconds` is {seconds}",
-                "a time that was over before it began, or no number at all",
-                "give `seconds` above 0, or leave it out",
-            )
-        )
+    _check_memory(limits["memory_mib"])
     if not 0 <= seed < 2**64:
         raise BadSystem(
             explain(
@@ -256,12 +273,37 @@ def _limits(
             )
         )
     if limits["walks"] is None and search != "tree":
-        limits["walks"] = WALKS.get(search, 1)
+        timed = budget.seconds is not None
+        limits["walks"] = WALKS_MAX if timed else WALKS.get(search, 1)
     if search == "tree" and limits["depth"] is None:
         limits["depth"] = DEPTH_DEFAULT
     if search == "walk" and limits["depth"] is None:
         limits["depth"] = WALK_DEPTH_DEFAULT
-    return limits
+    return limits | {"seed": seed}
+
+
+def _budget(seconds: float | None) -> Budget:
+    if seconds is not None and not seconds > 0:
+        raise BadSystem(
+            explain(
+                f"`seconds` is {seconds}",
+                "a time that was over before it began, or no number at all",
+                "give `seconds` above 0, or leave it out",
+            )
+        )
+    return Budget(seconds)
+
+
+def _check_memory(memory_mib: int | None) -> None:
+    used = resident_mib()
+    if memory_mib is not None and used is not None and used >= memory_mib:
+        raise BadSystem(
+            explain(
+                f"`memory` is {memory_mib} MiB, and the process holds {used} MiB already",
+                "a limit below what Python and the checked code take before the search begins",
+                f"give at least {used + MEMORY_MIN} MiB",
+            )
+        )
 
 
 def _teller(

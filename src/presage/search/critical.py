@@ -13,6 +13,7 @@ from typing import Any
 
 from presage._core import Suspect
 from presage.model.system import System
+from presage.search.budget import Budget
 from presage.search.confirm import Confirmed, Finding, confirmed, follow
 from presage.search.hunt import Hunt
 from presage.search.watch import Watch
@@ -45,12 +46,12 @@ def locate(
     watch: Watch,
     suspect: Suspect,
     settings: Hunt,
-    seconds: float | None,
+    budget: Budget,
     progress: Callable[..., None] | None = None,
 ) -> Located:
     """Find the critical transition of `suspect`, and confirm it on live code."""
     effort = (settings.recovery_walks, settings.region, settings.samples)
-    found = suspect.locate(*effort, seconds, progress)
+    found = suspect.locate(*effort, budget.remaining(), progress)
     critical: int | None = found["critical"]
     turn = found["tried"] if critical is None else critical
     kept = len(suspect) if suspect.at_rest else min(len(suspect), turn + settings.tail)

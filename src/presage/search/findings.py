@@ -17,6 +17,7 @@ import msgspec
 from presage.errors import BadTrace, PresageError
 from presage.model.system import System
 from presage.props.property import Property
+from presage.search.budget import Budget
 from presage.search.confirm import Confirmed, Finding, confirm
 from presage.search.critical import Located, locate
 from presage.search.hunt import Hunt
@@ -32,9 +33,7 @@ from presage.trace.trace import Trace
 
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
 EXACT = "exact"
-LEFT_LONG = (
-    "the trace may be longer than it need be: making it shorter took as long as the search may"
-)
+LEFT_LONG = "the trace may be longer than it need be: there was no time to try all that is shorter"
 
 # Makes what the kernel tells of its progress: how long the suspect is, and the seconds spent.
 Teller = Callable[[int, float], Callable[..., None] | None]
@@ -54,11 +53,11 @@ def add(
     finding: Finding,
     *,
     shrinks: bool,
-    seconds: float | None = None,
+    budget: Budget,
 ) -> None:
     """Confirm a finding on live code; a violation goes into the report with its trace.
 
-    Making it shorter may take as many `seconds` again as the search.
+    It is made shorter if `shrinks`, as far as the budget allows.
     """
     confirmed = confirm(system, watch, finding)
     prop = confirmed.prop
@@ -66,16 +65,13 @@ def add(
         return
     found = len(confirmed.steps)
     if shrinks:
-        try:
-            confirmed, done = shrink(system, watch, confirmed, seconds)
-            if not done:
-                report.notes.append(LEFT_LONG)
-        except KeyboardInterrupt:
-            report.notes.append("interrupted while the trace was made shorter: it is as found")
+        confirmed, done = shrink(system, watch, confirmed, budget)
+        if not done and LEFT_LONG not in report.notes:
+            report.notes.append(LEFT_LONG)
     violation = violation_of(system, report, confirmed, prop)
     violation.found = found if len(confirmed.steps) < found else None
     if violation.kind != "liveness":
-        violation.live = _good_run(system, watch, report, confirmed, seconds)
+        violation.live = _good_run(system, watch, report, confirmed, budget.remaining())
     report.violations.append(violation)
 
 
@@ -128,9 +124,9 @@ def violation_of(
     return Violation(step=length, steps=length, trace=trace, **facts)
 
 
-def missed(system: System, report: Report) -> None:
+def missed(system: System, report: Report, *, exhausted: bool) -> None:
     """A `sometimes` that an exhaustive search did not reach is a violation without a trace."""
-    if not report.exhausted:
+    if not exhausted:
         return
     looked_at = f"{report.unique:,} reachable states"
     if report.search == "tree":
@@ -175,14 +171,14 @@ def suspected(
     report: Report,
     raw: dict[str, Any],
     settings: Hunt,
-    seconds: float | None,
+    budget: Budget,
     teller: Teller,
 ) -> None:
     """Find the critical transition of each suspect of a hunt."""
     for suspect in raw.get("suspects", ()):
         progress = teller(len(suspect), report.seconds + _locating(report))
-        located = locate(system, watch, suspect, settings, seconds, progress)
-        located = shortened(system, watch, suspect, located, settings, seconds, progress)
+        located = locate(system, watch, suspect, settings, budget, progress)
+        located = shortened(system, watch, suspect, located, settings, budget, progress)
         if report.hunted is not None:
             spent = report.hunted.locating + located.seconds
             report.hunted = replace(report.hunted, locating=spent)

@@ -17,6 +17,7 @@ from presage.errors import BadSystem, Diverged, Nondeterminism, explain
 from presage.model.system import System
 from presage.props.property import Property
 from presage.search.bridge import Bridge
+from presage.search.budget import Budget
 from presage.search.confirm import Confirmed, Finding, confirm, confirmed, follow
 from presage.search.lasso import endless
 from presage.search.report import Report, Surveyed, Violation
@@ -27,6 +28,14 @@ ROUNDS = 2  # of a loop on live code, after the first time
 # How far to look on after a violation at rest, to learn where it became inevitable.
 BEYOND_STATES = 100_000
 BEYOND_FACTOR = 4
+# The part of what is left of the budget that goes to the search, and to writing the graph down.
+SEARCH_SHARE = 0.6
+UNKNOWN = "unknown"
+SPENT = {
+    "memory": "memory ran out",
+    "interrupt": "it was interrupted",
+    "seconds": "time ran out",
+}
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class Limits:
     """Those of the search, which hold for the graph as well."""
 
     depth: int | None
-    seconds: float | None
+    budget: Budget
     memory_mib: int | None
     exact: bool  # look at endless executions at all
 
@@ -60,19 +69,7 @@ def examine(
 
     Whoever takes one puts it into the report before asking for the next.
     """
-    asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
-    if report.search == "hunt":
-        return  # which looks for suspects in its own way
-    reason = _unexamined(report, limits)
-    if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
-        report.notes.append(
-            "`eventually` was checked where the system comes to rest; endless executions (cycles)"
-            f" were not examined: {reason}"
-        )
-    if report.stopped_by == "violation" and limits.exact and report.search == "bfs":
-        asked = [each for each in asked if report.properties[each[1].name] == "violated"]
-    elif reason:
-        asked = []
+    asked = _to_examine(bridge, report, limits)
     if not asked:
         return
     judged = bridge.judged
@@ -81,11 +78,17 @@ def examine(
         room=(report.unique, report.generated),
         depth=limits.depth,
         states=_states(report),
-        seconds=limits.seconds,
+        seconds=share_of(limits.budget),
         memory_mib=limits.memory_mib,
     )
     report.seconds += seconds
     report.property_runs += bridge.judged - judged
+    if graph.stopped_by is not None:
+        report.exhausted = False
+        report.stopped_by = report.stopped_by or graph.stopped_by
+    if limits.budget.spent_by is not None:
+        _leave_open(report, [prop for _, prop in asked])
+        return _tell(report, graph)
     for position, (at, prop) in enumerate(asked):
         if report.properties[prop.name] != "violated":
             if at in bridge.errors:
@@ -96,11 +99,54 @@ def examine(
             if found is not None:
                 report.properties[prop.name] = "violated"
                 yield found
+            elif graph.stopped_by is not None:
+                _leave_open(report, [prop])
         report.liveness[prop.name] = Surveyed(prop.fairness, *graph.territory(position))
         for violation in report.violations:
             if violation.prop == prop.name:
                 _locate(graph, position, violation)
     _tell(report, graph)
+
+
+def _to_examine(bridge: Bridge, report: Report, limits: Limits) -> list[tuple[int, Property]]:
+    """The properties to ask the graph about; says of those that it will not why."""
+    asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
+    if report.search == "hunt":
+        return []  # which looks for suspects in its own way
+    reason = _unexamined(report, limits)
+    if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
+        report.notes.append(
+            "`eventually` was checked where the system comes to rest; endless executions (cycles)"
+            f" were not examined: {reason}"
+        )
+        if limits.exact and _claims(report):
+            _leave_open(report, [prop for _, prop in asked])
+        if reason in SPENT.values():
+            report.exhausted = False
+            report.stopped_by = report.stopped_by or limits.budget.spent_by
+    if report.stopped_by == "violation" and limits.exact and report.search == "bfs":
+        return [each for each in asked if report.properties[each[1].name] == "violated"]
+    return [] if reason else asked
+
+
+def share_of(budget: Budget) -> float | None:
+    """The seconds of a phase after which others are still to come."""
+    remaining = budget.remaining()
+    return None if remaining is None else SEARCH_SHARE * remaining
+
+
+def _claims(report: Report) -> bool:
+    """Whether `held` would claim more than rest, of a search that was to look at all."""
+    if report.search == "tree":  # if that ends, all executions do, and each at rest
+        return False
+    return report.search in ("bfs", "dfs") and report.stopped_by != "violation"
+
+
+def _leave_open(report: Report, properties: list[Property]) -> None:
+    """Nothing is claimed of properties whose endless executions were not examined."""
+    for prop in properties:
+        if report.properties[prop.name] == "held":
+            report.properties[prop.name] = UNKNOWN
 
 
 def _asked(report: Report, prop: Property) -> bool:
@@ -113,11 +159,10 @@ def _unexamined(report: Report, limits: Limits) -> str:
         return f"`{report.search}` does not keep the graph, `bfs` does"
     if not limits.exact:
         return "only rest was asked for"
-    return {
-        "violation": "the search stopped at a violation; `--keep-going` looks on",
-        "memory": "memory ran out",
-        "interrupt": "it was interrupted",
-    }.get(report.stopped_by or "", "")
+    if report.stopped_by == "violation":
+        return "the search stopped at a violation; `--keep-going` looks on"
+    ended = "memory" if report.stopped_by == "memory" else limits.budget.spent_by
+    return SPENT[ended] if ended else ""
 
 
 def _states(report: Report) -> int | None:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from presage._core import stop_requested
 from presage.errors import Nondeterminism
 from presage.model.saved import Saved
 from presage.model.system import System
@@ -110,7 +111,7 @@ class Nearest:
 
     def _from(self, place: int) -> tuple[Run, Kept] | None:
         for number in range(WALKS):
-            if self._spent >= STEPS_MAX or NOW() >= self._deadline:
+            if self._spent >= STEPS_MAX or NOW() >= self._deadline or stop_requested():
                 return None
             self.walks[place] += 1
             found = self._walk(place, Dice(place * WALKS + number))

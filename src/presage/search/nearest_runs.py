@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from presage._core import stop_requested
 from presage.process.ops import Publish
 from presage.process.program import Program
 from presage.process.world import Choice
@@ -45,7 +46,7 @@ class NearestRun:
 
     def _from(self, place: int) -> tuple[list[Choice], Kept] | None:
         for number in range(WALKS):
-            if self._spent >= STEPS_MAX or NOW() >= self._deadline:
+            if self._spent >= STEPS_MAX or NOW() >= self._deadline or stop_requested():
                 return None
             self.walks[place] += 1
             found = self._walk(place, Dice(place * WALKS + number))

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,19 +22,21 @@ from presage.process.histories import Histories
 from presage.process.program import Passing, Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice
+from presage.search.budget import Budget, Deadline
 from presage.search.fewer import Fewer, same
 from presage.search.findings import LEFT_LONG, RAISED, save
+from presage.search.memory import peak_mib
 from presage.search.nearest_runs import nearest_run
 from presage.search.report import Report, Violation
 from presage.search.runs import Broken, Told, broken, follow
 from presage.search.shrink import SECONDS_MAX
-from presage.search.watch import NOW, Watch
+from presage.search.tree import DEPTH_DEFAULT
+from presage.search.watch import Watch
 from presage.trace.trace import Trace, plain_parameters
 from presage.version import VERSION
 
 SEARCHES = ("tree", "bfs")
 REDUCTIONS = ("none", "dpor", "sdpor", "odpor")
-DEPTH_DEFAULT = 1_000
 SPINS_DEFAULT = 2
 ALWAYS_JUDGED = ("no_exception", "no_deadlock")
 
@@ -63,7 +64,7 @@ class Exploring:
     depth: int | None = None
     states: int | None = None  # `bfs` only
     runs: int | None = None  # `tree` only
-    seconds: float | None = None
+    budget: Budget = field(default_factory=Budget)
     keep_going: bool = False
     spins: int | None = None  # tests in a row that may fail before the next one waits
 
@@ -137,7 +138,8 @@ def check_program(
     """Explore the runs of `program` and report what held and what broke."""
     exploring = exploring.settled()
     shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
-    with Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
+    budget = exploring.budget
+    with budget.watching(), Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
         histories = Judged(program, watch.run)
         kernel = _kernel(program, histories, exploring)
         with seldom_collected():
@@ -145,12 +147,13 @@ def check_program(
         report = _report(program, exploring, raw)
         report.target, report.parameters = telling.target, telling.parameters
         report.handler_runs = histories.runs
-        deadline = NOW() + (SECONDS_MAX if exploring.seconds is None else exploring.seconds)
         orders = Orders(program, exploring, raw, histories)
         for finding in raw["findings"]:
+            deadline = budget.deadline(SECONDS_MAX)
             passing = partial(orders.passing, watch, deadline)
-            _add(program, report, histories, finding, watch, passing, deadline if shrinks else None)
-    report.peak_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+            how = (passing, deadline, shrinks)
+            _add(program, report, histories, finding, watch, how)
+    report.peak_mib = peak_mib()
     save(report, telling.traces)
     return report
 
@@ -178,7 +181,7 @@ class Orders:
     raw: dict[str, Any]  # what the exploration that found the violation said
     histories: Judged
 
-    def passing(self, watch: Watch, deadline: float) -> Passing:
+    def passing(self, watch: Watch, deadline: Deadline) -> Passing:
         """A run that ends well, or None, and then whether there is none."""
         if self.raw.get("passed") is None and not self._is_whole():
             self._explore(watch, deadline)
@@ -189,14 +192,14 @@ class Orders:
         steps = [Choice(names[process], choice) for process, choice in path]
         return Passing(follow(self.program, steps, watch.run).taken, True)
 
-    def _explore(self, watch: Watch, deadline: float) -> None:
+    def _explore(self, watch: Watch, deadline: Deadline) -> None:
         """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
         self.histories = Judged(self.program, watch.run)
         kernel = _kernel(self.program, self.histories, self.exploring)
         self.raw = kernel.explore(
             "odpor" if self.exploring.search == "bfs" else str(self.exploring.reduction),
             depth=self.exploring.depth,
-            seconds=max(deadline - NOW(), 0.0),
+            seconds=deadline.remaining(),
             keep_going=True,
             until_pass=True,
         )
@@ -213,7 +216,7 @@ def _explored(
 ) -> dict[str, Any]:
     limits: dict[str, Any] = {
         "depth": exploring.depth,
-        "seconds": exploring.seconds,
+        "seconds": exploring.budget.remaining(),
         "keep_going": exploring.keep_going,
         "progress": tell,
     }
@@ -260,13 +263,13 @@ def _add(
     histories: Judged,
     finding: tuple[Any, ...],
     watch: Watch,
-    passing: Callable[[], Passing],
-    deadline: float | None,
+    how: tuple[Callable[[], Passing], Deadline, bool],
 ) -> None:
     """Confirm a finding on live processes; it goes into the report with its trace.
 
-    Until the `deadline` it is made shorter; None: it is told as it was found.
+    `how`: what is known of runs that end well, until when to look, whether it is made shorter.
     """
+    passing, deadline, shrinks = how
     prop, path = _named(program, finding), finding[2]
     steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
     told = follow(program, steps, watch.run)
@@ -274,7 +277,7 @@ def _add(
     if not matching:
         raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
     what = matching[0]
-    if deadline is not None:
+    if shrinks:
         told, what = _shorter(program, report, steps, (told, what), watch, deadline)
     if program.refine is not None:
         kind, message = program.refine(what.kind, what.message, told.taken, passing)
@@ -292,15 +295,11 @@ def _shorter(
     steps: list[Choice],
     known: tuple[Told, Broken],
     watch: Watch,
-    deadline: float,
+    deadline: Deadline,
 ) -> tuple[Told, Broken]:
     """A shorter run with the same violation, or the one that is known."""
-    fewer = Fewer(program, watch.run, known[1], lambda: NOW() < deadline)
-    try:
-        kept = fewer.of(steps)
-    except KeyboardInterrupt:
-        report.notes.append("interrupted while the trace was made shorter: it is as found")
-        return known
+    fewer = Fewer(program, watch.run, known[1], deadline.allows)
+    kept = fewer.of(steps)
     if not fewer.go_on and LEFT_LONG not in report.notes:
         report.notes.append(LEFT_LONG)
     if len(kept) == len(steps):
@@ -320,12 +319,11 @@ def _good_run(
     told: Told,
     what: Broken,
     watch: Watch,
-    deadline: float | None,
+    deadline: Deadline,
 ) -> Trace | None:
     """The nearest run in which nothing breaks; None if none was met."""
     try:
-        seconds = None if deadline is None else deadline - NOW()
-        found = nearest_run(program, told.path, watch.run, seconds)
+        found = nearest_run(program, told.path, watch.run, deadline.remaining())
     except KeyboardInterrupt:
         report.notes.append("interrupted while the nearest good run was looked for")
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from presage.errors import EXIT_USAGE, PropertyError
+from presage.search.summary import plain
 from presage.trace.trace import plain_parameters
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 EXIT_HELD = 0
 EXIT_VIOLATION = 1
 
+PARTIAL = "not all was looked at; `assert_holds(allow_partial=True)` takes that for enough"
 STEPS_TOLD = 20  # of a trace, in the text of an assertion; the file has them all
 
 
@@ -206,7 +208,8 @@ class Report:
     calm: bool = False  # walks without faults
     parameters: dict[str, Any] = field(default_factory=dict)
     exhausted: bool = False
-    stopped_by: str | None = None  # violation, depth, states, seconds, memory, interrupt
+    # violation, depth, states, runs, spins, seconds, memory, interrupt
+    stopped_by: str | None = None
     unique: int = 0
     generated: int = 0
     depth: int = 0
@@ -220,7 +223,7 @@ class Report:
     collision_probability: float = 0.0
     properties: dict[str, str] = field(
         default_factory=dict
-    )  # held violated reached unreached error
+    )  # held violated reached unreached unknown error
     liveness: dict[str, Surveyed] = field(default_factory=dict)  # of `eventually` properties
     hunted: Hunted | None = None  # by `hunt`
     violations: list[Violation] = field(default_factory=list)
@@ -231,19 +234,41 @@ class Report:
     resumed_from: int | None = None  # states in the checkpoint it went on from
     checkpoints: int = 0  # written by this process
 
+    def __str__(self) -> str:
+        return plain(self)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a limit or Ctrl-C ended the search, or left a property unknown."""
+        limited = self.stopped_by is not None and self.stopped_by != "violation"
+        return limited or "unknown" in self.properties.values()
+
+    @property
+    def nothing_ended(self) -> bool:
+        """Whether a search that follows executions to their ends met no end at all."""
+        return self.search == "tree" and self.is_partial and not self.traces and not self.violations
+
     @property
     def exit_status(self) -> int:
-        """0 held within its limits, 1 a violation, 2 some property could not be evaluated."""
+        """0 held within its limits, 1 a violation, 2 something could not be judged: a property that
+        raises, or executions of which none was followed to its end."""
         if self.violations:
             return EXIT_VIOLATION
-        return EXIT_USAGE if self.errors else EXIT_HELD
+        return EXIT_USAGE if self.errors or self.nothing_ended else EXIT_HELD
 
-    def assert_holds(self) -> None:
-        """Raise `AssertionError` with the story of every violation; do nothing if all held."""
+    def assert_holds(self, *, allow_partial: bool = False) -> None:
+        """Raise `AssertionError` with the story of every violation; do nothing if all held.
+
+        A search that a limit ended, or that left a property unknown, has not shown that it holds:
+        that is an `AssertionError` too, with the summary, unless `allow_partial`. Random walks and
+        hunts that made as many executions as they were asked for have done what they can.
+        """
         if self.violations:
             raise AssertionError("\n\n".join(v.explanation() for v in self.violations))
         if self.errors:
             raise PropertyError("\n".join(self.errors))
+        if self.nothing_ended or (self.is_partial and not allow_partial):
+            raise AssertionError(f"{self}\n  {PARTIAL}")
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints; keys are added, never renamed."""

@@ -13,10 +13,12 @@ from typing import Any
 
 from presage.mpi.launch import BUFFERINGS, script
 from presage.mpi.races import HAZARD
+from presage.search.budget import Budget
 from presage.search.check import check
 from presage.search.report import Report, Violation
 
 BOTH = "both"
+EXPLORED = (None, "spins")  # how a search ends that has seen all that can happen
 NEEDS_BUFFERS = "the script is stuck if sends wait for their receives, as they may, and only then"
 
 
@@ -25,10 +27,12 @@ def check_script(
 ) -> Report:
     """Check a script run by `ranks` processes; `options` are those of `check`."""
     reports = []
-    for way in BUFFERINGS if buffering == BOTH else (buffering,):
-        target = target_of(path, ranks, args, way)
-        program = script(path, ranks, args, way)
-        reports.append(check(program, **{**options, "target": target}))
+    budget = options.pop("budget", None) or Budget(options.get("seconds"))
+    with budget.watching():
+        for way in BUFFERINGS if buffering == BOTH else (buffering,):
+            target = target_of(path, ranks, args, way)
+            program = script(path, ranks, args, way)
+            reports.append(check(program, **{**options, "target": target, "budget": budget}))
     return _together(reports)
 
 
@@ -41,7 +45,7 @@ def _together(reports: list[Report]) -> Report:
     """One report of several explorations of one script."""
     report, *others = reports
     for other in others:
-        if not other.violations:
+        if not other.violations and other.stopped_by in EXPLORED:
             _mark_hazards(report)
         known = {_what(found) for found in report.violations}
         report.violations += [found for found in other.violations if _what(found) not in known]

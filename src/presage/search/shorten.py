@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from presage._core import Suspect
 from presage.model.event import Event
 from presage.model.system import System
+from presage.search.budget import Budget
 from presage.search.course import Course, Taken, events_of, likeness
 from presage.search.critical import Located, locate
 from presage.search.delta import least
 from presage.search.hunt import Hunt
-from presage.search.watch import NOW, Watch
+from presage.search.watch import Watch
 
 SECONDS_MAX = 10.0  # for one suspect, each time
 STEPS_MAX = 200_000  # live steps for one suspect
@@ -30,7 +31,7 @@ def shortened(
     suspect: Suspect,
     located: Located,
     settings: Hunt,
-    seconds: float | None,
+    budget: Budget,
     progress: Callable[..., None] | None = None,
 ) -> Located:
     """The same death with fewer steps before it, or `located` itself."""
@@ -38,15 +39,15 @@ def shortened(
     if critical is None or critical < 2:
         return located
     for walks in WALKS:
-        shortening = Shortening(system, watch, suspect, located, settings, seconds, walks)
+        shortening = Shortening(system, watch, suspect, located, settings, budget, walks)
         for alike in (False, True):
             shortening.go(alike=alike)
-        if len(shortening.prints) >= critical:
+        if len(shortening.prints) >= critical or budget.spent_by:
             return located
-        again = suspect.again(shortening.prints)
+        again = suspect.again(shortening.prints, budget.remaining())
         if again is None:  # too few walks took for dead what is not
             continue
-        fewer = locate(system, watch, again, settings, seconds, progress)
+        fewer = locate(system, watch, again, settings, budget, progress)
         if fewer.critical is not None and 0 < fewer.critical < critical:
             step = fewer.confirmed.steps[fewer.critical - 1]
             if likeness_of(step.event) == likeness_of(located.confirmed.steps[critical - 1].event):
@@ -64,7 +65,7 @@ class Shortening:
         suspect: Suspect,
         located: Located,
         settings: Hunt,
-        seconds: float | None,
+        budget: Budget,
         walks: int,
     ) -> None:
         assert located.critical is not None
@@ -77,7 +78,7 @@ class Shortening:
         self.prints = [step.fingerprint for step in steps]  # where the shortest way leads
         self._effort = (min(walks, settings.recovery_walks), settings.region)
         self._spent = 0
-        self._deadline = NOW() + min(SECONDS_MAX, seconds or SECONDS_MAX)
+        self._deadline = budget.deadline(SECONDS_MAX)
 
     def go(self, *, alike: bool) -> None:
         """Leave out what can be left out; if `alike`, like events may stand in for others."""
@@ -88,7 +89,7 @@ class Shortening:
             if not steps or likeness_of(steps[-1].event) != likeness_of(self._last[0]):
                 return None
             prints = [step.fingerprint for step in steps]
-            if not self._dies(prints) or self._dies(prints[:-1]):
+            if self._dies(prints) is not True or self._dies(prints[:-1]) is not False:
                 return None
             if len(prints) < len(self.prints):
                 self.prints, self._last = prints, course.taken[-1]
@@ -96,13 +97,14 @@ class Shortening:
             return self._before
 
         def go_on() -> bool:
-            return self._spent + course.spent < STEPS_MAX and NOW() < self._deadline
+            return self._spent + course.spent < STEPS_MAX and self._deadline.allows()
 
         least(self._before, attempt, go_on)
         self._spent += course.spent
 
-    def _dies(self, prints: Sequence[int]) -> bool:
-        return self._suspect.dies(prints, *self._effort)
+    def _dies(self, prints: Sequence[int]) -> bool | None:
+        """Whether nothing recovers after these steps; None: there is no time to find out."""
+        return self._suspect.dies(prints, *self._effort, self._deadline.remaining())
 
 
 def likeness_of(event: Event) -> object:

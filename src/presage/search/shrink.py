@@ -12,21 +12,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presage.model.system import System
+from presage.search.budget import Budget, Deadline
 from presage.search.confirm import Confirmed, Run
 from presage.search.course import Course, Taken, events_of
 from presage.search.delta import least
-from presage.search.watch import NOW, Watch
+from presage.search.watch import Watch
 
 STEPS_MAX = 200_000  # live steps spent on one violation
 SECONDS_MAX = 20.0
 
 
 def shrink(
-    system: System, watch: Watch, confirmed: Confirmed, seconds: float | None = None
+    system: System, watch: Watch, confirmed: Confirmed, budget: Budget | None = None
 ) -> tuple[Confirmed, bool]:
     """A shorter execution with the same violation, or `confirmed` itself; and whether there was
     time to try all."""
-    shrinking = Shrinking(system, watch, confirmed, SECONDS_MAX if seconds is None else seconds)
+    deadline = (budget or Budget()).deadline(SECONDS_MAX)
+    shrinking = Shrinking(system, watch, confirmed, deadline)
     for alike in (False, True):
         shrinking.go(alike=alike)
     return shrinking.best, shrinking.in_time
@@ -35,13 +37,15 @@ def shrink(
 class Shrinking:
     """The shortest execution so far, and attempts to find a shorter one."""
 
-    def __init__(self, system: System, watch: Watch, confirmed: Confirmed, seconds: float) -> None:
+    def __init__(
+        self, system: System, watch: Watch, confirmed: Confirmed, deadline: Deadline
+    ) -> None:
         self.best = confirmed
         self._system = system
         self._watch = watch
         self._course: Course | None = None
         self._spent = 0
-        self._deadline = NOW() + seconds
+        self._deadline = deadline
         self.in_time = True
 
     def go(self, *, alike: bool) -> None:
@@ -60,7 +64,7 @@ class Shrinking:
             return course.taken
 
         def go_on() -> bool:
-            self.in_time = self.in_time and NOW() < self._deadline
+            self.in_time = self.in_time and self._deadline.allows()
             return self.in_time and self._spent + course.spent < STEPS_MAX
 
         least(without_rounds(best), attempt, go_on)

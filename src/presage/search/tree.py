@@ -16,7 +16,7 @@ from presage.model.system import System
 from presage.search.report import Report
 
 REDUCTIONS = ("none", "dpor", "sdpor", "odpor")
-DEPTH_DEFAULT = 1_000
+DEPTH_DEFAULT = 100_000  # an execution that is longer is taken for endless
 
 
 def settled(search: str | None, reduction: str | None) -> tuple[str, str]:

@@ -84,6 +84,9 @@ def _listen() -> None:
         if now - last < TWINS and (passed or from_parent):
             return  # the same one, by the other way
         last, passed = now, from_parent
+        core = sys.modules.get("presage._core")  # once that is there, somebody may be listening
+        if core is not None and core.stop_once():
+            return
         quits = number not in (signal.SIGINT, PASSED[signal.SIGINT])
         raise lifeline.Terminated if quits else KeyboardInterrupt
 

@@ -10,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Protocol, TextIO
 
+from presage.ui.estimate import Levels
 from presage.ui.summary import mark
 from presage.ui.theme import Span, Theme
 
 REDRAW_SECONDS = 0.25
 LINE_SECONDS = 10.0
 BAR_COLUMNS = 20
+ESTIMATE_AFTER = 5.0  # seconds; what is over sooner needs no advice
+LONG_SECONDS = 3600.0  # what takes longer is not waited for
+TRY = "try `--search hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
 
 
 class Snapshot(Protocol):
@@ -84,11 +89,15 @@ class Progress:
     limits: Limits = Limits()
     live: bool = False  # redraw in place; otherwise plain lines
     walked: bool = False  # execution by execution: neither depth nor states say how far it is
+    estimates: bool = False  # breadth first: the levels say whether it will end
     _shown: float = field(default=0.0, init=False)  # seconds of the last snapshot shown
     _display: Any = field(default=None, init=False)  # rich's Live, once something was drawn
+    _levels: Levels = field(default_factory=Levels, init=False)
 
     def update(self, snapshot: Snapshot) -> None:
         """Show `snapshot`, unless the last one was shown a moment ago."""
+        if self.estimates:
+            self._levels.note(snapshot.depth, snapshot.unique)
         pause = REDRAW_SECONDS if self.live else LINE_SECONDS
         if snapshot.seconds - self._shown < pause:
             return
@@ -109,10 +118,11 @@ class Progress:
     def line(self, snapshot: Snapshot) -> str:
         """One plain line, for logs."""
         facts = [*self._facts(snapshot), f"{snapshot.seconds:.0f} s", *self._saved(snapshot)]
+        facts += self._outlook(snapshot)
         return f"checking {self.theme.clean(self.title)}: {', '.join(facts)}"
 
     def lines(self, snapshot: Snapshot) -> list[str]:
-        """Three lines: what is checked, how far it is, what the properties say so far."""
+        """What is checked, how far it is, what the properties say so far, whether it will end."""
         theme = self.theme
         head = theme.line(
             Span("checking ", "dim"),
@@ -128,7 +138,24 @@ class Progress:
         lines = [head, middle]
         if marks:
             lines.append(theme.line(*(Span(f"  {m.text}", m.style) for m in marks)))
+        lines += [theme.line(Span(f"  {text}", "warn")) for text in self._outlook(snapshot)]
         return lines
+
+    def _outlook(self, snapshot: Snapshot) -> list[str]:
+        """What to say of a search that will hardly end, as far as its levels tell."""
+        if not self.estimates or snapshot.seconds < ESTIMATE_AFTER or snapshot.suspect is not None:
+            return []
+        left = self._levels.left()
+        if left is None:
+            return []
+        if left == inf:
+            return [f"too large to exhaust: the levels keep growing; {TRY}"]
+        needed = left * snapshot.seconds / max(snapshot.unique, 1)
+        allowed = self.limits.seconds
+        room = LONG_SECONDS if allowed is None else max(0.0, allowed - snapshot.seconds)
+        if needed <= room:
+            return []
+        return [f"too large to exhaust: about {_rough(left)} states, {_span(needed)} to go; {TRY}"]
 
     def _facts(self, snapshot: Snapshot) -> list[str]:
         """How far it is and how fast, the most important first."""
@@ -183,6 +210,19 @@ class Progress:
             self._display = Live(console=console, auto_refresh=False, transient=True)
             self._display.start()
         self._display.update(Text.from_ansi(text, no_wrap=True), refresh=True)
+
+
+def _rough(count: float) -> str:
+    """A guess, with no more digits than it deserves."""
+    digits = max(0, len(str(int(count))) - 1)
+    return f"{round(count, -digits):,.0f}"
+
+
+def _span(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _of(count: int, limit: int | None) -> str:

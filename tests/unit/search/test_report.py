@@ -114,6 +114,21 @@ def test_the_exit_status_tells_the_worst_that_is_certain() -> None:
 
 def test_what_held_can_be_asserted() -> None:
     Report().assert_holds()
+    Report(search="walk", executions=9).assert_holds()
+
+
+@pytest.mark.parametrize("limit", ["depth", "states", "seconds", "memory", "interrupt", "runs"])
+def test_what_a_limit_ended_does_not_hold_unless_that_is_enough(limit: str) -> None:
+    report = Report(stopped_by=limit, properties={"one_root": "held"}, traces=1)
+    with pytest.raises(AssertionError, match="(?s)held so far.*not covered.*allow_partial=True"):
+        report.assert_holds()
+    report.assert_holds(allow_partial=True)
+
+
+def test_nothing_is_asserted_of_executions_that_were_all_cut_short() -> None:
+    report = Report(search="tree", stopped_by="depth", properties={"one_root": "held"})
+    with pytest.raises(AssertionError, match="no execution came to its end"):
+        report.assert_holds(allow_partial=True)
 
 
 def test_a_failed_assertion_tells_the_whole_story() -> None:

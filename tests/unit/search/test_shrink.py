@@ -6,6 +6,7 @@ import pytest
 
 from presage import Service, System, action, always, check, on, replay, step
 from presage.model.world import World
+from presage.search.budget import Budget
 from presage.search.confirm import Confirmed, Run
 from presage.search.shrink import shrink
 from presage.search.watch import Watch
@@ -132,7 +133,7 @@ def test_without_time_the_execution_is_left_as_it_is():
     system = System({"a": Busy()}, properties=[one_token])
     padded = execution(system, one_token, PADDED)
     with Watch() as watch:
-        assert shrink(system, watch, padded, seconds=0) == (padded, False)
+        assert shrink(system, watch, padded, Budget(0)) == (padded, False)
 
 
 def test_a_violation_of_the_initial_state_has_nothing_to_shrink():

@@ -12,6 +12,10 @@ from time import sleep  # taken before it is fenced, so that a handler can be sl
 import pytest
 
 from presage import Service, System, Verdict, action, always, check, on, sometimes
+from presage.errors import BadSystem
+from presage.search import threads as module
+from presage.search.threads import BY_CHANCE, settle
+from presage.systems import paxos
 
 GUARD = 60  # seconds; only against a hang
 THREADS = 4
@@ -99,6 +103,89 @@ def test_a_limit_ends_all_threads(search):
 
     report = check(slow(Endless), search=search, threads=THREADS, seconds=0.3, traces=None)
     assert (report.stopped_by, report.exhausted) == ("seconds", False)
+
+
+@pytest.mark.parametrize("keep_going", [False, True])
+def test_threads_tell_of_a_violation_what_one_thread_tells(keep_going):
+    def told(threads):
+        system = paxos.system(clients=2, bug="last_promise")
+        report = check(system, threads=threads, keep_going=keep_going, traces=None)
+        steps = [step.fingerprint for found in report.violations for step in found.trace.steps]
+        counts = (report.unique, report.generated, report.depth, report.stopped_by)
+        return steps, counts, report.properties, report.exhausted
+
+    expected = told(1)
+    assert expected[0]
+    for _ in range(5):
+        assert told(3) == expected == told(8)
+
+
+def test_where_there_is_no_time_to_look_again_it_is_said_that_traces_may_differ():
+    limits = {"threads": 2, "alone_until": 0, "keep_going": False, "depth": None}
+    raw = {
+        "found": [(1, None, [7])],
+        "unique": 5,
+        "resumed_from": None,
+        "seconds": 1.0,
+        "notes": [],
+    }
+    again = raw | {"found": [], "seconds": 2.0}
+    settled = settle(raw, limits, lambda one: one["found"], lambda changed: again)
+    assert settled == raw | {"seconds": 3.0, "notes": [BY_CHANCE]}
+    alone = settle(raw, limits | {"threads": 1}, lambda one: one["found"], lambda changed: again)
+    assert alone == raw
+
+
+def test_auto_is_all_cores_where_the_order_of_states_does_not_matter(monkeypatch):
+    monkeypatch.setattr(module, "cores", lambda: 6)
+    several = module.with_defaults("auto", "bfs", ordered=False)
+    assert several == {"threads": 6, "alone_until": module.ALONE_UNTIL}
+    assert module.with_defaults("auto", "bfs", ordered=True) == {"threads": 1}
+    assert module.with_defaults("auto", "walk", ordered=False) == {"threads": 1}
+    assert module.with_defaults(3, "walk", ordered=False) == {"threads": 3}
+    monkeypatch.setattr(module, "cores", lambda: 1000)
+    assert module.with_defaults("auto", "bfs", ordered=False)["threads"] == module.THREADS_MAX
+
+
+@pytest.mark.parametrize("threads", [0, -1, 257, 10**9, "all", 1.5])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(threads):
+    with pytest.raises(BadSystem, match="`threads` is .*\n.*\n.*from 1 to 256"):
+        check(slow(Quick), threads=threads, traces=None)
+
+
+UNSTARTED = """
+    import resource
+    from pathlib import Path
+    from presage import check
+    from presage.errors import NoThread
+    from presage.systems import counter
+
+    system = counter.system(threads=2)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    room = pages * resource.getpagesize() + (40 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (room, room))
+    for search in ("bfs", "dfs", "walk"):
+        try:
+            check(system, search=search, threads=200, traces=None)
+        except NoThread as error:
+            print(error)
+    resource.setrlimit(resource.RLIMIT_AS, (room, room))
+    print(check(system, threads=1, traces=None).stopped_by)
+"""
+
+
+def test_threads_that_cannot_start_are_an_error_and_no_hang():
+    ended = subprocess.run(
+        [sys.executable, "-c", dedent(UNSTARTED)],
+        capture_output=True,
+        text=True,
+        timeout=GUARD,
+        check=False,
+    )
+    assert ended.stderr == ""
+    assert ended.stdout.count("of 200 could not be started") == 3
+    assert ended.stdout.count("way out: give fewer `--threads`, or raise the limit") == 3
+    assert ended.stdout.endswith("violation\n")
 
 
 FAILING = """

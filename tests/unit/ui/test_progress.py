@@ -51,6 +51,47 @@ def test_three_lines_tell_whether_waiting_pays(snapshot: Compare, width: int, as
     snapshot(f"progress-{'ascii-' * ascii}{width}", "\n".join(lines))
 
 
+def grown(shown: Progress, sizes: list[int]) -> Snapshot:
+    """Let `shown` hear of levels of these sizes; gives the last snapshot."""
+    unique = 0
+    for depth, size in enumerate(sizes, 1):
+        unique += size
+        shown.update(Snapshot(depth=depth, unique=unique, seconds=depth * 1.0))
+    return Snapshot(depth=len(sizes), unique=unique, seconds=len(sizes) * 1.0)
+
+
+def test_levels_that_keep_growing_are_too_large_to_exhaust() -> None:
+    shown = progress(io.StringIO(), estimates=True)
+    last = grown(shown, [3**depth for depth in range(1, 15)])
+    advice = "try `--search hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
+    told = f"too large to exhaust: the levels keep growing; {advice}"
+    assert shown.line(last).endswith(told)
+    assert "too large to exhaust" in shown.lines(last)[-1]
+    assert "too large" not in progress(io.StringIO()).line(last)
+
+
+def test_levels_whose_growth_slows_down_tell_about_how_much_is_left() -> None:
+    sizes = [round(1e9 * 2 ** -(((depth - 40) / 7) ** 2)) for depth in range(41)]
+    shown = progress(io.StringIO(), estimates=True)
+    last = grown(shown, sizes[10:20])
+    assert "too large to exhaust: about " in shown.line(last)
+    assert " states, " in shown.line(last) and " to go; try " in shown.line(last)
+
+
+def test_a_search_near_its_end_is_not_called_too_large() -> None:
+    sizes = [round(1e5 * 2 ** -(((depth - 20) / 5) ** 2)) for depth in range(28)]
+    shown = progress(io.StringIO(), estimates=True)
+    assert "too large" not in shown.line(grown(shown, sizes[8:]))
+    early = progress(io.StringIO(), estimates=True)
+    assert "too large" not in early.line(grown(early, [3, 9, 27]))
+
+
+def test_what_a_limit_of_time_leaves_no_room_for_is_too_large_too() -> None:
+    sizes = [round(1e5 * 2 ** -(((depth - 20) / 5) ** 2)) for depth in range(18)]
+    shown = progress(io.StringIO(), estimates=True, limits=Limits(seconds=11))
+    assert "too large to exhaust: about " in shown.line(grown(shown, sizes[8:]))
+
+
 def test_a_hunt_tells_how_many_walks_came_right_and_where_it_locates() -> None:
     shown = progress(io.StringIO(), limits=Limits(walks=10_000), walked=True)
     told = "checking RandTree: 3/10,000 executions, 41,208 transitions, 4,906/s, 7 walks came right"

@@ -83,7 +83,7 @@ def test_a_hunt_says_how_long_it_looked_for_the_critical_transition(report: Repo
 def test_walks_count_executions(report: Report) -> None:
     told = replace(report, search="walk", executions=1_000, exhausted=False)
     text = render(told, Theme(width=120))
-    assert "1,000 executions, 16,668 states" in text
+    assert text.startswith("3 properties held in 1,000 executions  16,668 states")
     assert "not covered: whatever the search did not come across" in text
 
 
@@ -101,6 +101,51 @@ def test_walks_count_executions(report: Report) -> None:
 def test_every_limit_says_what_it_left_out(report: Report, stopped_by: str, said: str) -> None:
     text = render(replace(report, exhausted=False, stopped_by=stopped_by), Theme(width=120))
     assert f"not covered: {said}" in text
+
+
+@pytest.mark.parametrize("limit", ["depth", "states", "seconds", "memory", "interrupt"])
+def test_what_a_limit_ended_begins_with_held_so_far(report: Report, limit: str) -> None:
+    told = replace(report, exhausted=False, stopped_by=limit)
+    text = render(told, Theme(width=120))
+    assert text.startswith("held so far: 3 properties, to depth ")
+    assert "exhaustively" not in text
+    assert not render(report, Theme(width=120)).startswith("held so far")
+    walked = replace(told, search="walk", executions=7)
+    assert render(walked, Theme()).startswith("held so far: 3 properties in 7 executions")
+    nothing = replace(told, properties={})
+    assert render(nothing, Theme(width=120)).startswith("held so far: no exception, to depth")
+
+
+def test_a_property_that_is_unknown_is_counted_and_marked(report: Report) -> None:
+    told = replace(report, properties=report.properties | {"lit": "unknown"})
+    text = render(told, Theme(width=120))
+    assert text.startswith("held so far: 3 properties, exhaustively, 1 property unknown")
+    assert "? lit unknown" in text
+
+
+def test_printed_a_report_says_what_the_command_says(report: Report, short_trace: Trace) -> None:
+    told = replace(
+        report,
+        exhausted=False,
+        stopped_by="depth",
+        faults={"crash": 12, "drop": 0},
+        notes=["this and\nthat"],
+        violations=[violation(short_trace)],
+    )
+    shown = " ".join(render(told, Theme(width=100)).split())
+    head, *lines = str(told).splitlines()
+    assert " ".join(head.split()) in shown
+    for line in lines[len(told.properties) :]:
+        assert " ".join(line.split()) in shown
+    assert all(f"  {name}: {status}" in lines for name, status in told.properties.items())
+
+
+def test_executions_that_were_all_cut_short_are_no_pass(report: Report) -> None:
+    cut = replace(report, search="tree", exhausted=False, stopped_by="depth", traces=0)
+    text = render(cut, Theme(width=120))
+    assert text.startswith("no execution came to its end  0 traces")
+    assert "every execution was cut short by `depth`" in text
+    assert (cut.exit_status, replace(cut, traces=1).exit_status) == (2, 0)
 
 
 def test_a_fault_that_never_happened_is_a_warning(report: Report) -> None:

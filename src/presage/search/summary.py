@@ -1,0 +1,185 @@
+"""The last lines of a check as plain sentences: what held, how far that was looked at, what not.
+
+A pass is only worth what was looked at, so the limits are said in the same breath. `ui` paints and
+wraps these sentences; `print(report)` shows them as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from presage.search.report import Report
+
+COLLISION_TOLD = 1e-9  # below this probability, missed states are not worth a word
+
+LOCATING_TOLD = 1.0  # seconds
+
+STOPPED = {
+    "depth": "whatever lies beyond depth {depth}",
+    "states": "whatever lies beyond the first {unique} states",
+    "runs": "whatever lies beyond the first {executions} runs",
+    "spins": "whatever a process does once it has tested in vain more often than it was let",
+    "seconds": "whatever {seconds} did not reach",
+    "memory": "whatever did not fit into memory",
+    "interrupt": "whatever was left when it was interrupted",
+    "violation": "whatever comes after the violation; `--keep-going` looks on",
+}
+
+
+def plain(report: Report) -> str:
+    """The whole summary, without colours or line breaks in sentences."""
+    head = "".join(text for text, _ in verdict(report))
+    lines = [f"{head}  {', '.join(numbers(report))}"]
+    lines += [f"  {name}: {status}" for name, status in report.properties.items()]
+    for lead, texts in sentences(report).items():
+        lines += [f"  {lead}: {' '.join(text.split())}" for text in texts]
+    return "\n".join(lines)
+
+
+def sentences(report: Report) -> dict[str, list[str]]:
+    """What is said below the headline, by how each line begins."""
+    return {
+        "error": report.errors,
+        "warning": warnings(report),
+        "not covered": not_covered(report),
+        "note": [*_faults(report), *_collisions(report), *_saved(report), *report.notes],
+    }
+
+
+def verdict(report: Report) -> list[tuple[str, str]]:
+    """The beginning of the headline, in pieces of one style each."""
+    pieces = []
+    if report.violations:
+        pieces.append((plural(len(report.violations), "violation"), "bad"))
+    if report.errors:
+        pieces.append((plural(len(report.errors), "property") + " could not be judged", "bad"))
+    statuses = list(report.properties.values())
+    good = sum(status in ("held", "reached") for status in statuses)
+    if report.nothing_ended:
+        pieces.append(("no execution came to its end", "bad"))
+    elif good or not pieces:
+        pieces.append((_held(report, good, first=not pieces), "strong"))
+    if unknown := statuses.count("unknown"):
+        pieces.append((plural(unknown, "property") + " unknown", "warn"))
+    return [(f"{', ' if at else ''}{text}", style) for at, (text, style) in enumerate(pieces)]
+
+
+def _held(report: Report, good: int, *, first: bool) -> str:
+    """What held, and how far it was looked at; what a limit ended begins with that."""
+    extent = _extent(report)
+    so_far = report.is_partial and first
+    if not report.properties:
+        held = f"no exception{extent}; there are no properties"
+        return f"held so far: {held}" if so_far else held
+    if not good:
+        return "held so far: nothing" if so_far else "nothing held"
+    if so_far:
+        return f"held so far: {plural(good, 'property')}{extent}"
+    return f"{plural(good, 'property')} held{extent}"
+
+
+def _extent(report: Report) -> str:
+    """How far what held was looked at; how long a walk was says nothing of that."""
+    if report.exhausted:
+        return ", exhaustively"
+    if report.hunted is not None and report.violations:
+        return " so far"
+    if report.search in ("hunt", "walk"):
+        return f" in {plural(report.executions, 'execution')}"
+    return f", to depth {report.depth:,}"
+
+
+def numbers(report: Report) -> list[str]:
+    """What the search did and cost."""
+    told = [plural(report.unique, "state"), plural(report.generated, "transition")]
+    if report.hunted is not None:  # it remembers some of the states it meets
+        del told[0]
+    if report.search == "tree":
+        told[0] = plural(report.traces, "trace")
+    if report.exhausted:
+        told.append(f"depth {report.depth:,}")
+    good = any(status in ("held", "reached") for status in report.properties.values())
+    if report.search == "tree":
+        blocked = report.executions - report.traces
+        told += [f"{plural(blocked, 'run')} cut short"] if blocked else []
+    elif report.executions and (report.violations or not good):
+        told.insert(0, plural(report.executions, "execution"))
+    return [*told, seconds(report), *_locating(report), f"seed {report.seed}"]
+
+
+def warnings(report: Report) -> list[str]:
+    """What makes a pass worth less than it seems."""
+    told = [
+        f"no {fault} ever happened, although the system allows it: nothing here says how the"
+        f" system takes it"
+        for fault, times in report.faults.items()
+        if times == 0
+    ]
+    broken = {violation.prop for violation in report.violations}
+    for name, status in report.properties.items():
+        if status == "unreached" and name not in broken:
+            told.append(f"{name} was not reached by what was explored")
+    if report.nothing_ended:
+        told.append(
+            f"every execution was cut short by `{report.stopped_by}`: nothing was checked to its"
+            f" end; allow more `--{report.stopped_by}`, or leave it out"
+            if report.stopped_by in ("depth", "seconds", "runs", "states")
+            else "every execution was cut short: nothing was checked to its end"
+        )
+    return told
+
+
+def not_covered(report: Report) -> list[str]:
+    """What nobody looked at."""
+    if report.stopped_by is None:
+        if report.hunted is not None and not report.exhausted:
+            return ["other executions: a hunt proves nothing; `--search bfs` does, where it ends"]
+        return [] if report.exhausted else ["whatever the search did not come across"]
+    text = STOPPED.get(report.stopped_by, f"the rest; the search ended by {report.stopped_by}")
+    return [
+        text.format(
+            depth=f"{report.depth:,}",
+            unique=f"{report.unique:,}",
+            executions=f"{report.executions:,}",
+            seconds=seconds(report),
+        )
+    ]
+
+
+def _faults(report: Report) -> list[str]:
+    happened = [f"{fault} {times:,}" for fault, times in report.faults.items() if times]
+    return [f"faults that happened: {', '.join(happened)}"] if happened else []
+
+
+def _saved(report: Report) -> list[str]:
+    told = []
+    if report.resumed_from is not None:
+        told.append(f"resumed from a checkpoint of {plural(report.resumed_from, 'state')}")
+    if report.checkpoints:
+        told.append(f"{plural(report.checkpoints, 'checkpoint')} written")
+    return [", ".join(told)] if told else []
+
+
+def _collisions(report: Report) -> list[str]:
+    chance = report.collision_probability
+    if chance < COLLISION_TOLD:
+        return []
+    return [f"the chance that two states shared a fingerprint and one was missed is {chance:.0e}"]
+
+
+def seconds(report: Report) -> str:
+    return f"{report.seconds:.{2 if report.seconds < 1 else 1}f} s"
+
+
+def _locating(report: Report) -> list[str]:
+    """What a hunt did after its search, where that took a while."""
+    if report.hunted is None or report.hunted.locating < LOCATING_TOLD:
+        return []
+    return [f"{report.hunted.locating:.1f} s more to find the critical transition"]
+
+
+def plural(count: int, noun: str) -> str:
+    if count != 1:
+        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun}"
