@@ -8,14 +8,16 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::value::digest;
+use crate::value::{Marks, digest};
 
 pub struct Interned {
     pub bytes: Arc<[u8]>,
     pub digest: u64,
-    pub immutable: bool,
+    pub marks: Marks,
     /// The value decoded once, where sharing it between handler runs is harmless: immutable ones.
     pub shared: Option<Py<PyAny>>,
+    /// The same in the second order, where there is one.
+    pub reordered: Option<Py<PyAny>>,
 }
 
 #[derive(Default)]
@@ -24,13 +26,24 @@ pub struct Interner {
     items: Vec<Interned>,
 }
 
+impl Interned {
+    /// The value decoded before, in the second order or in the usual one.
+    #[inline]
+    pub fn known(&self, second: bool) -> Option<&Py<PyAny>> {
+        match second && self.marks.unordered {
+            true => self.reordered.as_ref(),
+            false => self.shared.as_ref(),
+        }
+    }
+}
+
 impl Interner {
     pub fn find(&self, bytes: &[u8]) -> Option<u32> {
         self.ids.get(bytes).copied()
     }
 
     /// The id of `bytes`, and whether it is new.
-    pub fn intern(&mut self, bytes: &[u8], immutable: bool) -> (u32, bool) {
+    pub fn intern(&mut self, bytes: &[u8], marks: Marks) -> (u32, bool) {
         if let Some(id) = self.find(bytes) {
             return (id, false);
         }
@@ -40,8 +53,9 @@ impl Interner {
         self.items.push(Interned {
             digest: digest(&bytes),
             bytes,
-            immutable,
+            marks,
             shared: None,
+            reordered: None,
         });
         (id, true)
     }
@@ -55,7 +69,11 @@ impl Interner {
         &self.items[id as usize]
     }
 
-    pub fn share(&mut self, id: u32, value: Py<PyAny>) {
-        self.items[id as usize].shared = Some(value);
+    pub fn share(&mut self, id: u32, value: Py<PyAny>, second: bool) {
+        let item = &mut self.items[id as usize];
+        match second && item.marks.unordered {
+            true => item.reordered = Some(value),
+            false => item.shared = Some(value),
+        }
     }
 }

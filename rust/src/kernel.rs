@@ -100,6 +100,7 @@ impl Kernel {
             bridge,
             tables: Mutex::new(Tables::new()),
             ghost_values: Vec::new(),
+            begins_unordered: Vec::new(),
             lost: Vec::new(),
             ghosts,
             properties,
@@ -110,9 +111,11 @@ impl Kernel {
             stop: AtomicBool::new(false),
             error: Mutex::new(None),
         };
-        for node in &values {
+        for (node, workload) in values.iter().zip(shared.workloads(py)?) {
             let ids = shared.intern_values(py, node)?;
+            let begins = shared.begins(py, &ids, &workload)?;
             shared.ghost_values.push(ids);
+            shared.begins_unordered.push(begins);
         }
         if let Some(lost) = lost {
             shared.lost = shared.losses(py, &lost)?;

@@ -29,6 +29,7 @@ mod por;
 mod process;
 mod reader;
 mod recent;
+mod reorder;
 mod run;
 mod scratch;
 mod search;

@@ -15,13 +15,21 @@ use crate::layout::Budget;
 use crate::shared::Shared;
 use crate::tables::{Flow, Internal, Limit, NOT_A_FAULT, Odds, Outcome};
 
-/// The first steps, and a share of all later ones, are run twice to catch impure handlers.
+/// The first steps, and a share of all later ones, are run twice to catch impure handlers. Where
+/// there is a second order, every step is: the second run is in that order.
 const TWICE_FIRST: u64 = 256;
 const TWICE_EVERY: u64 = 16;
 
 /// Whether the run number `count`, of a handler or of a predicate, is one of those.
 pub fn is_run_twice(count: u64) -> bool {
     count < TWICE_FIRST || count % TWICE_EVERY == 0
+}
+
+/// What makes a node take a step: a message, or something of its own.
+#[derive(Clone, Copy)]
+pub enum Cause {
+    Envelope(u32),
+    Stimulus(u32),
 }
 
 impl Shared {
@@ -35,10 +43,7 @@ impl Shared {
             if let Some(known) = self.tables.lock().delivery(local, envelope) {
                 return Ok(known);
             }
-            let message = self.message(py, envelope)?;
-            let stimulus = ("deliver", message.get_item(0)?, message.get_item(2)?);
-            let stimulus = stimulus.into_pyobject(py)?;
-            let outcomes = self.run(py, local, stimulus.as_any())?;
+            let outcomes = self.run(py, local, Cause::Envelope(envelope))?;
             let mut tables = self.tables.lock();
             let key = pair(local, envelope);
             tables.deliveries.insert(key, outcomes.clone());
@@ -55,23 +60,16 @@ impl Shared {
             if let Some(known) = self.tables.lock().internals.get(&local) {
                 return Ok(known.clone());
             }
-            let (node, _) = self.row(local);
-            let values = self.fresh(py, local)?;
-            let listed = self
-                .bridge
-                .bind(py)
-                .call_method1("stimuli", (node, values))?;
             let mut internals = Vec::new();
-            for item in listed.try_iter()? {
-                let (stimulus, fault): (Bound<'_, PyAny>, Option<u8>) = item?.extract()?;
-                let fault = fault.unwrap_or(NOT_A_FAULT);
-                if fault == NOT_A_FAULT || self.layout.budgets[fault as usize] != Budget::Off {
-                    internals.push(Internal {
-                        stimulus: self.intern_stimulus(py, &stimulus)?,
-                        fault,
-                        outcomes: self.run(py, local, &stimulus)?,
-                    });
-                }
+            for (stimulus, fault) in self.listed(py, local)? {
+                internals.push(Internal {
+                    stimulus,
+                    fault,
+                    outcomes: self.run(py, local, Cause::Stimulus(stimulus))?,
+                });
+            }
+            if self.holds_unordered(local) {
+                self.list_reordered(py, local, &internals)?;
             }
             let internals: Arc<[Internal]> = internals.into();
             self.tables
@@ -82,54 +80,85 @@ impl Shared {
         })
     }
 
+    /// The stimuli of a node in `local`, each with the fault it is, as far as faults are on.
+    pub fn listed(&self, py: Python<'_>, local: u32) -> PyResult<Vec<(u32, u8)>> {
+        let (node, _) = self.row(local);
+        let values = self.fresh(py, local)?;
+        let bridge = self.bridge.bind(py);
+        let mut stimuli = Vec::new();
+        for item in bridge.call_method1("stimuli", (node, values))?.try_iter()? {
+            let (stimulus, fault): (Bound<'_, PyAny>, Option<u8>) = item?.extract()?;
+            let fault = fault.unwrap_or(NOT_A_FAULT);
+            if fault == NOT_A_FAULT || self.layout.budgets[fault as usize] != Budget::Off {
+                stimuli.push((self.intern_stimulus(py, &stimulus)?, fault));
+            }
+        }
+        Ok(stimuli)
+    }
+
     /// Run every branch of a step in Python.
     pub fn run(
         self: &Arc<Self>,
         py: Python<'_>,
         local: u32,
-        stimulus: &Bound<'_, PyAny>,
+        cause: Cause,
     ) -> PyResult<Arc<[Outcome]>> {
         let count = self.handler_runs.fetch_add(1, Relaxed);
         let (node, _) = self.row(local);
-        let outcomes = self.run_once(py, node, local, stimulus)?;
-        if is_run_twice(count) {
-            let again = self.run_once(py, node, local, stimulus)?;
+        let outcomes = self.run_once(py, node, local, cause)?;
+        if self.is_unordered(local, cause) {
+            self.run_reordered(py, local, cause, &outcomes)?;
+        } else if is_run_twice(count) {
+            let again = self.run_once(py, node, local, cause)?;
             if again != outcomes {
-                return Err(self.impure(py, node, local, stimulus));
+                return Err(self.impure(py, node, local, cause));
             }
         }
         Ok(outcomes.into())
     }
 
     /// Python explains what differed; it sees the same step run twice more.
-    fn impure(
+    pub fn impure(
         self: &Arc<Self>,
         py: Python<'_>,
         node: usize,
         local: u32,
-        stimulus: &Bound<'_, PyAny>,
+        cause: Cause,
     ) -> PyErr {
         let explained = self.fresh_callable(py, local).and_then(|fresh| {
             let bridge = self.bridge.bind(py);
-            bridge.call_method1("impure", (node, fresh, stimulus))
+            bridge.call_method1("impure", (node, fresh, self.caused(py, cause)?))
         });
         explained.err().unwrap_or_else(|| {
             PyRuntimeError::new_err("a step gave two outcomes and no explanation")
         })
     }
 
-    fn run_once(
+    /// The stimulus that a handler sees, as new objects.
+    pub fn caused<'py>(&self, py: Python<'py>, cause: Cause) -> PyResult<Bound<'py, PyAny>> {
+        match cause {
+            Cause::Stimulus(id) => self.stimulus(py, id),
+            Cause::Envelope(id) => {
+                let message = self.message(py, id)?;
+                let stimulus = ("deliver", message.get_item(0)?, message.get_item(2)?);
+                Ok(stimulus.into_pyobject(py)?.into_any())
+            }
+        }
+    }
+
+    pub fn run_once(
         self: &Arc<Self>,
         py: Python<'_>,
         node: usize,
         local: u32,
-        stimulus: &Bound<'_, PyAny>,
+        cause: Cause,
     ) -> PyResult<Vec<Outcome>> {
         let fresh = self.fresh_callable(py, local)?;
+        let stimulus = self.caused(py, cause)?;
         let listed = self
             .bridge
             .bind(py)
-            .call_method1("step", (node, fresh, stimulus))?;
+            .call_method1("step", (node, &fresh, &stimulus))?;
         if listed.is_none() {
             return Ok(Vec::new());
         }
@@ -137,7 +166,13 @@ impl Shared {
         listed
             .iter()
             .map(|item| self.outcome(py, node, &item))
-            .collect()
+            .collect::<PyResult<_>>()
+            .map_err(|error| {
+                let value = error.clone_ref(py).into_value(py);
+                let bridge = self.bridge.bind(py);
+                let told = bridge.call_method1("explained", (node, fresh, stimulus, value));
+                told.err().unwrap_or(error)
+            })
     }
 
     /// Intern what Python says of one branch: (choices, values, sends, records, broken, its odds in

@@ -16,7 +16,7 @@ use crate::layout::Layout;
 use crate::symmetry::Symmetry;
 use crate::tables::Tables;
 use crate::trie::Trie;
-use crate::value::{Codec, immutable};
+use crate::value::{Codec, Fields, OrderGuard, is_second};
 
 /// When a property is judged, and what its verdict means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +44,9 @@ pub struct Shared {
     /// Per node, per field: is it a ghost, and the id of the value a handler starts with.
     pub ghosts: Vec<Vec<bool>>,
     pub ghost_values: Vec<Vec<u32>>,
+    /// Per node: a set or dict with two or more entries is among its first values, or among the
+    /// arguments of its calls.
+    pub begins_unordered: Vec<bool>,
     /// Per pair (peer times nodes plus node): what tells the node that the peer is lost.
     pub lost: Vec<u32>,
     pub properties: Vec<PropertyState>,
@@ -64,28 +67,11 @@ const SHARED_MAX: usize = 128;
 /// The statuses of a node that runs, the second slowly.
 const UP: [u8; 2] = [1, 3];
 
-/// Values encoded back to back, not yet interned.
-#[derive(Default)]
-struct Encoded {
-    bytes: Vec<u8>,
-    ends: Vec<(usize, bool)>,
-}
-
-impl Encoded {
-    fn push(&mut self, py: Python<'_>, codec: &Codec, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let immutable = codec.encode(py, value, &mut self.bytes)?;
-        self.ends.push((self.bytes.len(), immutable));
-        Ok(())
-    }
-
+impl Fields {
     fn intern(&self, interner: &mut Interner) -> Vec<u32> {
-        let mut start = 0;
-        let mut ids = Vec::with_capacity(self.ends.len());
-        for &(end, immutable) in &self.ends {
-            ids.push(interner.intern(&self.bytes[start..end], immutable).0);
-            start = end;
-        }
-        ids
+        self.iter()
+            .map(|(bytes, marks)| interner.intern(bytes, marks).0)
+            .collect()
     }
 }
 
@@ -100,6 +86,29 @@ pub struct Fresh {
 impl Fresh {
     fn __call__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.shared.fresh(py, self.local)
+    }
+
+    /// In the canonical order, whichever is in force.
+    fn usual<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let _guard = OrderGuard::new(false);
+        self.shared.fresh(py, self.local)
+    }
+
+    /// The same with the value at `position` alone in the second order; none if it has no other.
+    fn reordered<'py>(
+        &self,
+        py: Python<'py>,
+        position: usize,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let (_, row) = self.shared.row(self.local);
+        let marks = self.shared.tables.lock().values.get(row[position]).marks;
+        if !marks.unordered {
+            return Ok(None);
+        }
+        let values = self.usual(py)?;
+        let _guard = OrderGuard::new(true);
+        values.set_item(position, self.shared.value(py, row[position])?)?;
+        Ok(Some(values))
     }
 }
 
@@ -129,18 +138,19 @@ impl Shared {
     }
 
     fn decoded<'py>(&self, py: Python<'py>, of: Of, id: u32) -> PyResult<Bound<'py, PyAny>> {
-        let (bytes, immutable) = {
+        let second = is_second();
+        let (bytes, marks) = {
             let mut tables = self.tables.lock();
             let item = tables.interner(of).get(id);
-            if let Some(shared) = &item.shared {
-                return Ok(shared.clone_ref(py).into_bound(py));
+            if let Some(known) = item.known(second) {
+                return Ok(known.clone_ref(py).into_bound(py));
             }
-            (item.bytes.clone(), item.immutable)
+            (item.bytes.clone(), item.marks)
         };
         let value = self.codec.get().decode(py, &bytes)?;
-        if immutable && bytes.len() <= SHARED_MAX {
+        if marks.immutable && bytes.len() <= SHARED_MAX {
             let shared = value.clone_ref(py);
-            self.tables.lock().interner(of).share(id, shared);
+            self.tables.lock().interner(of).share(id, shared, second);
         }
         Ok(value.into_bound(py))
     }
@@ -187,13 +197,11 @@ impl Shared {
 
     /// Intern the values of a node as a local state. Ghost fields are put back to their start.
     pub fn local(&self, py: Python<'_>, node: usize, values: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let mut encoded = Encoded::default();
+        let mut encoded = Fields::default();
         let up = UP.contains(&values.get_item(0)?.get_item(0)?.extract()?);
-        for (field, value) in values.cast::<PyList>()?.iter().enumerate() {
-            let codec = self.codec.get();
-            let pushed = encoded.push(py, codec, &value);
-            pushed.map_err(|error| self.not_state(py, node, field, error))?;
-        }
+        encoded
+            .encode(py, self.codec.get(), values.cast()?)
+            .map_err(|error| self.not_state(py, node, error))?;
         let mut tables = self.tables.lock();
         let mut row = encoded.intern(&mut tables.values);
         for (field, &ghost) in self.ghosts[node].iter().enumerate() {
@@ -205,21 +213,40 @@ impl Shared {
     }
 
     /// The same error, told in terms of the node's class and field.
-    fn not_state(&self, py: Python<'_>, node: usize, field: usize, error: PyErr) -> PyErr {
+    fn not_state(&self, py: Python<'_>, node: usize, error: PyErr) -> PyErr {
         let bridge = self.bridge.bind(py);
         let value = error.clone_ref(py).into_value(py);
-        let told = bridge.call_method1("not_state", (node, field, value));
+        let told = bridge.call_method1("not_state", (node, value));
         told.err().unwrap_or(error)
     }
 
     pub fn intern_stimulus(&self, py: Python<'_>, stimulus: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let mut encoded = Encoded::default();
+        let mut encoded = Fields::default();
         encoded.push(py, self.codec.get(), stimulus)?;
         Ok(encoded.intern(&mut self.tables.lock().stimuli)[0])
     }
 
+    /// The arguments of each node's calls.
+    pub fn workloads<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let listed = self.bridge.bind(py).call_method0("workloads")?;
+        listed.try_iter()?.collect()
+    }
+
+    /// Do the first values of a node, or the arguments of its calls, have a second order?
+    pub fn begins(
+        &self,
+        py: Python<'_>,
+        ids: &[u32],
+        workload: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let calls = self.codec.get().encode(py, workload, &mut Vec::new())?;
+        let tables = self.tables.lock();
+        let mut values = ids.iter().map(|&id| tables.values.get(id));
+        Ok(calls.unordered || values.any(|value| value.marks.unordered))
+    }
+
     pub fn intern_value(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let mut encoded = Encoded::default();
+        let mut encoded = Fields::default();
         encoded.push(py, self.codec.get(), value)?;
         Ok(encoded.intern(&mut self.tables.lock().values)[0])
     }
@@ -241,7 +268,7 @@ impl Shared {
         let message = send.get_item(1)?;
         let whole = (source, to, &message).into_pyobject(py)?;
         let mut bytes = Vec::with_capacity(64);
-        let immutable = self.codec.get().encode(py, whole.as_any(), &mut bytes)?;
+        let marks = self.codec.get().encode(py, whole.as_any(), &mut bytes)?;
         if let Some(known) = self.tables.lock().messages.find(&bytes) {
             return Ok(known);
         }
@@ -249,16 +276,18 @@ impl Shared {
         let mro = addresses(&class.getattr("__mro__")?)?;
         let mut tables = self.tables.lock();
         let class = tables.class(&mro, class.into_any().unbind());
-        Ok(tables.envelope(&bytes, immutable, (source, to, class)))
+        Ok(tables.envelope(&bytes, marks, (source, to, class)))
     }
 
     /// The ids of encodings that a checkpoint holds.
-    pub fn intern_value_bytes(&self, bytes: &[u8]) -> u32 {
-        self.tables.lock().values.intern(bytes, immutable(bytes)).0
+    pub fn intern_value_bytes(&self, bytes: &[u8]) -> PyResult<u32> {
+        let marks = self.codec.get().marks(bytes)?;
+        Ok(self.tables.lock().values.intern(bytes, marks).0)
     }
 
-    pub fn intern_stimulus_bytes(&self, bytes: &[u8]) -> u32 {
-        self.tables.lock().stimuli.intern(bytes, immutable(bytes)).0
+    pub fn intern_stimulus_bytes(&self, bytes: &[u8]) -> PyResult<u32> {
+        let marks = self.codec.get().marks(bytes)?;
+        Ok(self.tables.lock().stimuli.intern(bytes, marks).0)
     }
 
     pub fn envelope_of(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<u32> {
@@ -283,7 +312,7 @@ impl Shared {
         if list.is_empty() {
             return Ok(0);
         }
-        let mut encoded = Encoded::default();
+        let mut encoded = Fields::default();
         for record in list.iter() {
             encoded.push(py, self.codec.get(), &record)?;
         }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use crate::connection::Op;
 use crate::fingerprint::{BUDGET, OBSERVER, SPLIT, mix};
 use crate::layout::{Budget, Layout, Network};
+use crate::run::Cause;
 use crate::search::Initial;
 use crate::shared::Shared;
 use crate::tables::Outcome;
@@ -18,11 +19,12 @@ pub fn initial_states(
     locals: &[u32],
     observers: &[u32],
 ) -> PyResult<Vec<Initial>> {
-    let stimulus = ("start",).into_pyobject(py)?;
+    let start = ("start",).into_pyobject(py)?;
+    let start = shared.intern_stimulus(py, start.as_any())?;
     let mut partial: Vec<Vec<Outcome>> = vec![Vec::new()];
     let mut begun = Vec::new();
     for &local in locals {
-        let mut outcomes = shared.run(py, local, stimulus.as_any())?.to_vec();
+        let mut outcomes = shared.run(py, local, Cause::Stimulus(start))?.to_vec();
         // Nothing is queued before a node starts.
         outcomes.retain(|outcome| outcome.limits.iter().all(|limit| limit.least == 0));
         begun.push(outcomes);

@@ -188,23 +188,23 @@ impl Shared {
             Thing::Control => Form::Control,
             _ => Form::Value,
         };
-        let (bytes, immutable) = {
+        let (bytes, marks) = {
             let tables = self.tables.lock();
             let item = tables.values.get(id);
-            (item.bytes.clone(), item.immutable)
+            (item.bytes.clone(), item.marks)
         };
         let renamed = self.renamed(&bytes, form, nodes)?;
-        Ok(self.tables.lock().values.intern(&renamed, immutable).0)
+        Ok(self.tables.lock().values.intern(&renamed, marks).0)
     }
 
     fn stimulus_image(&self, id: u32, nodes: &[u32]) -> PyResult<u32> {
-        let (bytes, immutable) = {
+        let (bytes, marks) = {
             let tables = self.tables.lock();
             let item = tables.stimuli.get(id);
-            (item.bytes.clone(), item.immutable)
+            (item.bytes.clone(), item.marks)
         };
         let renamed = self.renamed(&bytes, Form::Value, nodes)?;
-        Ok(self.tables.lock().stimuli.intern(&renamed, immutable).0)
+        Ok(self.tables.lock().stimuli.intern(&renamed, marks).0)
     }
 
     fn local_image(&self, local: u32, permutation: u32, nodes: &[u32]) -> PyResult<u32> {
@@ -236,16 +236,16 @@ impl Shared {
     }
 
     fn envelope_image(&self, envelope: u32, nodes: &[u32]) -> PyResult<u32> {
-        let (bytes, immutable, info) = {
+        let (bytes, marks, info) = {
             let tables = self.tables.lock();
             let item = tables.messages.get(envelope);
             let info = tables.envelopes[envelope as usize];
-            (item.bytes.clone(), item.immutable, info)
+            (item.bytes.clone(), item.marks, info)
         };
         let (source, to) = (nodes[info.source as usize], nodes[info.to as usize]);
         let renamed = self.renamed(&bytes, Form::Envelope(source, to), nodes)?;
         let ends = (source as usize, to as usize, info.class);
-        Ok(self.tables.lock().envelope(&renamed, immutable, ends))
+        Ok(self.tables.lock().envelope(&renamed, marks, ends))
     }
 
     /// 64 bits of a thing seen from `node`: its own name marked, other grouped names only by their

@@ -15,6 +15,7 @@ use crate::connection::{Link, Op};
 use crate::fingerprint::{CHANNEL, CONNECTION, ENVELOPE, LOCAL, combine_iter, mix};
 use crate::flat::pair;
 use crate::intern::Interner;
+use crate::value::Marks;
 
 #[derive(Clone, Copy)]
 pub struct LocalInfo {
@@ -173,10 +174,10 @@ impl Tables {
     pub fn envelope(
         &mut self,
         bytes: &[u8],
-        immutable: bool,
+        marks: Marks,
         (source, to, class): (usize, usize, u32),
     ) -> u32 {
-        let (id, new) = self.messages.intern(bytes, immutable);
+        let (id, new) = self.messages.intern(bytes, marks);
         if new {
             self.envelopes.push(EnvelopeInfo {
                 source: source as u32,

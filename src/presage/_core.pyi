@@ -16,6 +16,16 @@ class Codec:
     def decode(self, data: bytes, /) -> Any:
         """Fresh objects, equal to what was encoded."""
 
+    def encode_fields(self, values: list[Any], /) -> list[bytes]:
+        """Each of the values of one node; raises `Sharing` if a mutable object is there twice."""
+
+    def unordered(self, data: bytes, /) -> bool:
+        """Whether the value holds a set or dict with two or more entries."""
+
+    @staticmethod
+    def reorder(function: Callable[..., Any], /, *args: Any) -> Any:
+        """`function(*args)`, while all that is decoded has its sets and dicts in another order."""
+
     def learn(self, cls: type, /) -> None:
         """Let encodings of instances of `cls` be decoded, before any was encoded."""
 

@@ -183,11 +183,11 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
     let shared = &search.shared;
     let mut ids = Translation::default();
     for _ in 0..file.count()? {
-        ids.values.push(shared.intern_value_bytes(&file.bytes()?));
+        ids.values.push(shared.intern_value_bytes(&file.bytes()?)?);
     }
     for _ in 0..file.count()? {
         ids.stimuli
-            .push(shared.intern_stimulus_bytes(&file.bytes()?));
+            .push(shared.intern_stimulus_bytes(&file.bytes()?)?);
     }
     for _ in 0..file.count()? {
         ids.messages.push(shared.envelope_of(py, &file.bytes()?)?);

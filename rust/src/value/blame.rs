@@ -28,12 +28,20 @@ enum Cause {
     State(Blame),
 }
 
+/// A mutable object that is there twice: by address, where it was met, and what it is.
+pub struct Again {
+    pub address: usize,
+    pub path: String,
+    pub type_name: String,
+}
+
 struct Blame {
     steps: Vec<String>,   // innermost first
     keep: usize,          // steps at this depth or deeper are not part of the path
     again: Option<usize>, // how many steps lead to the object that contains itself
     type_name: String,
     reason: String,
+    shared: usize, // the address of an object that is there twice; 0: none is
 }
 
 impl Fail {
@@ -46,7 +54,30 @@ impl Fail {
             again,
             type_name,
             reason: reason.into(),
+            shared: 0,
         })))
+    }
+
+    /// `object` is there twice, or is the one that was looked for.
+    #[cold]
+    pub fn shared(object: &Bound<'_, PyAny>) -> Self {
+        let mut fail = Fail::of(object, "it is there twice");
+        if let Cause::State(blame) = &mut *fail.0 {
+            blame.shared = object.as_ptr() as usize;
+        }
+        fail
+    }
+
+    /// Which object is there twice, if that is why.
+    pub fn again(&self) -> Option<Again> {
+        match &*self.0 {
+            Cause::State(blame) if blame.shared != 0 => Some(Again {
+                address: blame.shared,
+                path: blame.steps.iter().rev().map(String::as_str).collect(),
+                type_name: blame.type_name.clone(),
+            }),
+            _ => None,
+        }
     }
 
     /// `object` cannot be state because of `reason`.
@@ -157,6 +188,13 @@ impl<'a> Frame<'a> {
         Ok(inner)
     }
 
+    /// Is the object at hand among those around it?
+    #[cold]
+    pub fn is_within_itself(&self) -> bool {
+        let mut around = std::iter::successors(self.around, |frame| frame.around);
+        around.any(|frame| frame.object == self.object)
+    }
+
     #[cold]
     fn too_far(&self, object: &Bound<'_, PyAny>) -> Fail {
         let mut chain: Vec<usize> = std::iter::successors(Some(self), |frame| frame.around)
@@ -178,6 +216,7 @@ impl<'a> Frame<'a> {
             again,
             type_name,
             reason,
+            shared: 0,
         })))
     }
 }

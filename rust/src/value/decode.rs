@@ -1,7 +1,8 @@
 //! Read bytes back into fresh objects.
 //!
 //! Containers are filled in the order written, which is canonical: however a dict was built,
-//! every handler iterates over it in the same order. Bytes that no encoder wrote are an error.
+//! every handler iterates over it in the same order; in the second order (`order.rs`) it is another
+//! one. Bytes that no encoder wrote are an error.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,6 +11,7 @@ use pyo3::types::*;
 use super::Codec;
 use super::blame::MAX_DEPTH;
 use super::classes::{Kind, Plan};
+use super::order;
 use super::wire::{Reader, malformed, tag};
 
 pub struct Decoder<'c, 'py, 'b> {
@@ -17,6 +19,7 @@ pub struct Decoder<'c, 'py, 'b> {
     pub py: Python<'py>,
     pub reader: Reader<'b>,
     depth: usize,
+    second: bool, // sets and dicts in the second order
 }
 
 /// A decoded value or the reason why not, as an element of a list or tuple in the making.
@@ -40,6 +43,7 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
             py,
             reader: Reader::new(bytes),
             depth: 0,
+            second: order::is_second(),
         }
     }
 
@@ -155,6 +159,15 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
 
     pub fn dict(&mut self, dict: &Bound<'py, PyDict>) -> PyResult<()> {
         let count = self.reader.count()?;
+        if self.second && count > 1 {
+            let pairs = (0..count)
+                .map(|_| Ok((self.value()?, self.value()?)))
+                .collect::<PyResult<Vec<_>>>()?;
+            for (key, value) in pairs.into_iter().rev() {
+                dict.set_item(key, value)?;
+            }
+            return all_there(dict.len(), count);
+        }
         for _ in 0..count {
             let key = self.value()?;
             dict.set_item(key, self.value()?)?;
@@ -164,6 +177,10 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
 
     pub fn set(&mut self, set: &Bound<'py, PySet>) -> PyResult<()> {
         let count = self.reader.count()?;
+        if self.second && count > 1 {
+            order::fill(set, &self.items(count)?)?;
+            return all_there(set.len(), count);
+        }
         for _ in 0..count {
             set.add(self.value()?)?;
         }
@@ -172,12 +189,17 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
 
     pub fn frozenset(&mut self) -> PyResult<Bound<'py, PyAny>> {
         let count = self.reader.count()?;
-        let items = (0..count)
-            .map(|_| self.value())
-            .collect::<PyResult<Vec<_>>>()?;
-        let set = PyFrozenSet::new(self.py, items)?;
-        all_there(set.len(), count)?;
-        Ok(set.into_any())
+        let items = self.items(count)?;
+        let set = match self.second && count > 1 {
+            true => order::frozen(self.py, &items)?,
+            false => PyFrozenSet::new(self.py, items)?.into_any(),
+        };
+        all_there(set.len()?, count)?;
+        Ok(set)
+    }
+
+    fn items(&mut self, count: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        (0..count).map(|_| self.value()).collect()
     }
 
     pub fn complex(&mut self) -> PyResult<Bound<'py, PyComplex>> {

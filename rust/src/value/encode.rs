@@ -2,7 +2,7 @@
 //!
 //! Types are compared by address, so the common ones cost no Python call. Dicts and sets are
 //! written in the order of their entries' bytes, which is what makes them independent of insertion
-//! order and hash seed. Shared objects are written out each time they occur.
+//! order and hash seed. Shared objects are written out each time, or refused (`held.rs`).
 //!
 //! Invariant: other code may run only inside a class's own reduction, so every container is
 //! copied or bounds-checked before its parts are visited.
@@ -16,6 +16,7 @@ use pyo3::{PyTypeInfo, intern};
 use super::Codec;
 use super::blame::{Encoded, Fail, Frame, label, type_name};
 use super::classes::{Kind, Members, Plan};
+use super::held::Held;
 use super::wire::{put_digest, put_float, put_int, put_length, put_text, tag};
 
 pub type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -27,6 +28,10 @@ pub struct Encoder<'c, 'py> {
     pub out: &'c mut Vec<u8>,
     /// Has anything been written that could be changed in place?
     pub mutable: bool,
+    /// Has a set or dict with two or more entries been written?
+    pub unordered: bool,
+    /// The mutable objects met so far, where none may be met twice.
+    pub held: Option<&'c mut Held>,
     /// Prove that reduced objects round-trip? Not inside such a proof.
     pub proving: bool,
     origin: usize,      // where in `out` this value begins
@@ -41,6 +46,8 @@ impl<'c, 'py> Encoder<'c, 'py> {
             py,
             out,
             mutable: false,
+            unordered: false,
+            held: None,
             proving: true,
             origin,
             starts: Vec::new(),
@@ -82,18 +89,22 @@ impl<'c, 'py> Encoder<'c, 'py> {
         let frame = around.enter(object, self.out.len() - self.origin)?;
         if class == PyDict::type_object_raw(py) {
             self.open(tag::DICT, true);
+            self.hold(object, &frame)?;
             self.dict(object.cast()?, &frame)
         } else if class == PyList::type_object_raw(py) {
             self.open(tag::LIST, true);
+            self.hold(object, &frame)?;
             self.list(object.cast()?, &frame)
         } else if class == PySet::type_object_raw(py) {
             self.open(tag::SET, true);
+            self.hold(object, &frame)?;
             self.set(object.cast::<PySet>()?.iter().collect(), &frame)
         } else if class == PyFrozenSet::type_object_raw(py) {
             self.open(tag::FROZENSET, false);
             self.set(object.cast::<PyFrozenSet>()?.iter().collect(), &frame)
         } else if class == PyByteArray::type_object_raw(py) {
             self.open(tag::BYTEARRAY, true);
+            self.hold(object, &frame)?;
             put_text(self.out, &object.cast::<PyByteArray>()?.to_vec());
             Ok(())
         } else if class == PyComplex::type_object_raw(py) {
@@ -199,6 +210,7 @@ impl<'c, 'py> Encoder<'c, 'py> {
     pub fn dict(&mut self, dict: &Bound<'py, PyDict>, frame: &Frame<'_>) -> Encoded {
         let pairs: Vec<Pair<'py>> = dict.iter().collect();
         put_length(self.out, pairs.len());
+        self.unordered |= pairs.len() > 1;
         self.sorted(&pairs, |encoder, pair| encoder.pair(pair, frame))
     }
 
@@ -211,6 +223,7 @@ impl<'c, 'py> Encoder<'c, 'py> {
 
     pub fn set(&mut self, items: Vec<Bound<'py, PyAny>>, frame: &Frame<'_>) -> Encoded {
         put_length(self.out, items.len());
+        self.unordered |= items.len() > 1;
         self.sorted(&items, |encoder, item| {
             let place = || format!("{{{}}}", label(item));
             encoder

@@ -79,6 +79,11 @@ impl Base {
 }
 
 impl Layout {
+    /// Is there anything in an instance that can be replaced?
+    pub fn changes(&self) -> bool {
+        !self.frozen && (self.base.is_mutable() || self.has_dict || !self.slots.is_empty())
+    }
+
     /// The layout of `class`; none if it has hidden state or its own way to be reduced.
     pub fn of(class: &Bound<'_, PyType>) -> PyResult<Option<Layout>> {
         let py = class.py();

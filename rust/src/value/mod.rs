@@ -7,14 +7,18 @@
 //! is held while Python code runs.
 //!
 //! Reading order: `wire` (the bytes), `encode`, `objects`, `decode`, `rebuild`; how a class is
-//! judged is in `classes`, `layout` and `refused`.
+//! judged is in `classes`, `layout` and `refused`. `fields` writes a whole node, in which `held`
+//! finds what is shared; `order` rebuilds sets and dicts in another order.
 
 mod blame;
 mod classes;
 mod decode;
 mod encode;
+mod fields;
+mod held;
 mod layout;
 mod objects;
+mod order;
 mod raw;
 mod rebuild;
 mod reduce;
@@ -22,15 +26,19 @@ mod reference;
 mod refused;
 mod registry;
 mod rename;
+mod table;
 mod wire;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyList, PyTuple, PyType};
 use xxhash_rust::xxh3::xxh3_64;
 
-use blame::Frame;
+use blame::{Encoded, Frame};
 use decode::Decoder;
 use encode::Encoder;
+pub use fields::Fields;
+use held::Held;
+pub use order::{OrderGuard, is_second};
 use registry::Registry;
 pub use rename::Form;
 use wire::{IMMUTABLE, MUTABLE, malformed};
@@ -48,35 +56,55 @@ pub fn digest(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// May the decoded object be shared? So if no part of it can be changed in place.
+/// What is known of an encoded value beside its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Marks {
+    /// The decoded object may be shared: no part of it can be changed in place.
+    pub immutable: bool,
+    /// It holds a set or dict with two or more entries, whose order is no part of the value.
+    pub unordered: bool,
+}
+
 #[inline]
-pub fn immutable(bytes: &[u8]) -> bool {
+fn immutable(bytes: &[u8]) -> bool {
     bytes.first() == Some(&IMMUTABLE)
 }
 
 impl Codec {
-    /// Append the encoding of `object` to `out`; is it immutable? On failure `out` is unchanged.
+    /// Append the encoding of `object` to `out`. On failure `out` is unchanged.
     pub fn encode(
         &self,
         py: Python<'_>,
         object: &Bound<'_, PyAny>,
         out: &mut Vec<u8>,
-    ) -> PyResult<bool> {
+    ) -> PyResult<Marks> {
+        self.write(py, object, out, None)
+            .map_err(|fail| fail.into_error(py))
+    }
+
+    /// As `encode`; with `held`, no mutable object in there may be met twice.
+    fn write<'c>(
+        &'c self,
+        py: Python<'_>,
+        object: &Bound<'_, PyAny>,
+        out: &'c mut Vec<u8>,
+        held: Option<&'c mut Held>,
+    ) -> Encoded<Marks> {
         let start = out.len();
         out.push(MUTABLE);
         let mut encoder = Encoder::new(self, py, out);
+        encoder.held = held;
         let result = encoder.value(object, &Frame::ROOT);
-        let immutable = !encoder.mutable;
+        let marks = Marks {
+            immutable: !encoder.mutable,
+            unordered: encoder.unordered,
+        };
+        let out = encoder.out;
         match result {
-            Ok(()) => {
-                out[start] = if immutable { IMMUTABLE } else { MUTABLE };
-                Ok(immutable)
-            }
-            Err(fail) => {
-                out.truncate(start);
-                Err(fail.into_error(py))
-            }
+            Ok(()) => out[start] = if marks.immutable { IMMUTABLE } else { MUTABLE },
+            Err(_) => out.truncate(start),
         }
+        result.map(|()| marks)
     }
 
     /// The names of all classes and of all importable objects that encodings may name.
@@ -130,6 +158,37 @@ impl Codec {
     #[pyo3(name = "immutable")]
     fn is_immutable(data: &[u8]) -> bool {
         immutable(data)
+    }
+
+    /// The canonical bytes of each of `values`, the fields of one node; raises `Sharing` if one
+    /// mutable object is in there twice.
+    #[pyo3(name = "encode_fields")]
+    fn encode_list<'py>(&self, values: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+        let mut fields = Fields::default();
+        fields.encode(values.py(), self, values)?;
+        PyList::new(
+            values.py(),
+            fields
+                .iter()
+                .map(|(bytes, _)| PyBytes::new(values.py(), bytes)),
+        )
+    }
+
+    /// Does the encoded value hold a set or dict with two or more entries?
+    #[pyo3(name = "unordered")]
+    fn is_unordered(&self, data: &[u8]) -> PyResult<bool> {
+        self.unordered(data)
+    }
+
+    /// `function(*args)`, while all that is decoded has its sets and dicts in the second order.
+    #[staticmethod]
+    #[pyo3(signature = (function, *args))]
+    fn reorder<'py>(
+        function: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _guard = OrderGuard::new(true);
+        function.call1(args)
     }
 
     /// The encoding of the same value with some strings exchanged, `old -> new`.

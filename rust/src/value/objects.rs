@@ -23,6 +23,9 @@ impl<'py> Encoder<'_, 'py> {
         frame: &Frame<'_>,
     ) -> Encoded {
         self.open(tag::OBJECT, !layout.frozen);
+        if layout.changes() {
+            self.hold(object, frame)?;
+        }
         put_digest(self.out, plan.digest);
         self.content(object, layout, frame)?;
         for slot in &layout.slots {

@@ -1,4 +1,4 @@
-//! The four calls below `object`: read and write attributes past what a class overrides.
+//! The calls below `object`: read and write attributes past what a class overrides.
 //!
 //! A frozen class refuses `setattr`, a class with `__getattr__` may compute, `__init__` may do
 //! anything. State is copied beneath all that, as `copy` and `pickle` do, by the functions that
@@ -7,7 +7,7 @@
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyType};
+use pyo3::types::{PyDict, PySet, PyString, PyType};
 
 /// The instance dict of `object`, made if it has none yet. Its class must have a dict offset.
 #[inline]
@@ -69,4 +69,18 @@ pub unsafe fn blank<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAn
         let object = ffi::PyType_GenericAlloc(class.as_type_ptr(), 0);
         Bound::from_owned_ptr_or_err(class.py(), object)
     }
+}
+
+/// Make a frozenset of `set`, without touching the order of its table.
+///
+/// # Safety
+/// `set` must be an exact `set` that nobody else refers to.
+pub unsafe fn freeze<'py>(set: Bound<'py, PySet>) -> Bound<'py, PyAny> {
+    // SAFETY: `set` and `frozenset` are static types with one layout, one allocator and one
+    // deallocator; a hash that was not computed yet is marked alike in both. Copying instead would
+    // add the elements anew, in their usual places.
+    unsafe {
+        (*set.as_ptr()).ob_type = std::ptr::addr_of_mut!(ffi::PyFrozenSet_Type);
+    }
+    set.into_any()
 }

@@ -40,7 +40,14 @@ impl<'py> Encoder<'_, 'py> {
         }
         let start = self.out.len();
         self.mutable |= !reduction.trusted;
-        self.recipe(object, &reduced, frame)?;
+        if !reduction.trusted {
+            self.hold(object, frame)?;
+        }
+        // What a recipe is made of may live no longer than this: its addresses mean nothing.
+        let held = self.held.take();
+        let written = self.recipe(object, &reduced, frame);
+        self.held = held;
+        written?;
         if self.proving && !reduction.trusted {
             self.prove(object, start)?;
         }

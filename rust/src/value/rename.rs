@@ -11,7 +11,7 @@ use super::classes::Kind;
 use super::layout::{Base, Layout};
 use super::reduce::state;
 use super::wire::{Reader, malformed, put_int, put_length, put_text, tag};
-use super::{Codec, digest};
+use super::{Codec, Marks, digest, immutable};
 
 const FAILURE: usize = 3; // its place in a node's control
 
@@ -26,6 +26,8 @@ struct Renamer<'c, 'b, 'e> {
     out: Vec<u8>,
     /// Was there an object that says itself how it is rebuilt? Its form may depend on names.
     reduced: bool,
+    /// Was there a set or dict with two or more entries?
+    unordered: bool,
 }
 
 /// What is encoded.
@@ -57,6 +59,20 @@ impl Codec {
         })
     }
 
+    /// What is known of bytes that were written elsewhere.
+    pub fn marks(&self, encoded: &[u8]) -> PyResult<Marks> {
+        Ok(Marks {
+            immutable: immutable(encoded),
+            unordered: self.unordered(encoded)?,
+        })
+    }
+
+    pub fn unordered(&self, encoded: &[u8]) -> PyResult<bool> {
+        let mut renamer = self.renamer(encoded, &|_| None)?;
+        renamer.form(Form::Value)?;
+        Ok(renamer.unordered)
+    }
+
     fn renamer<'c, 'b, 'e>(
         &'c self,
         encoded: &'b [u8],
@@ -74,6 +90,7 @@ impl Codec {
             exchange,
             out,
             reduced: false,
+            unordered: false,
         })
     }
 }
@@ -190,6 +207,7 @@ impl Renamer<'_, '_, '_> {
     /// As `values`, in the order of the entries' bytes.
     fn sorted(&mut self, width: usize) -> PyResult<()> {
         let count = self.copy(|reader| reader.count())?;
+        self.unordered |= count > 1;
         let first = self.out.len();
         let mut entries = Vec::with_capacity(count);
         for _ in 0..count {

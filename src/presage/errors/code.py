@@ -16,6 +16,7 @@ class NotState(PresageError):
         self.type_name = type_name
         self.reason = reason
         self.where = where
+        self.position = 0  # of the field among the values of a node, where there are several
         place = f"{where}{path}" or "the value"
         cause = "a socket, lock, open file, generator or function is kept in a field or message"
         remedy = "keep plain values, and rebuild the object from them where it is used"
@@ -28,6 +29,35 @@ class NotState(PresageError):
     def at(self, where: str) -> NotState:
         """The same error, told from further out: `where` is put in front of the path."""
         return NotState(self.path, self.type_name, self.reason, where + self.where)
+
+
+class Sharing(PresageError):
+    """Cause: one mutable object is reachable by two paths of a node's state.
+
+    Remedy: keep a copy in one of the two places.
+    """
+
+    def __init__(
+        self, first: tuple[int, str], second: tuple[int, str], type_name: str, where: str = ""
+    ) -> None:
+        self.first = first  # position of the field among the values of the node, path from there
+        self.second = second
+        self.type_name = type_name
+        super().__init__(where or f"a `{type_name}` is reachable by two paths")
+
+    def at(self, where: str, fields: tuple[str, ...]) -> Sharing:
+        """The same error, with the names of `fields`; `where` says whose they are."""
+        paths = [
+            f"self.{'timers' if position == 0 else fields[position - 1]}{path}"
+            for position, path in (self.first, self.second)
+        ]
+        text = explain(
+            f"{where}: `{paths[0]}` and `{paths[1]}` are one mutable object, a `{self.type_name}`",
+            "an object kept in a second place without copying it: a state is rebuilt from values"
+            " before each step, so a later change of one place would not be seen in the other",
+            f"keep a copy: `{paths[1]} = copy.deepcopy({paths[0]})`, or an immutable value",
+        )
+        return Sharing(self.first, self.second, self.type_name, text)
 
 
 class UnknownNode(PresageError):
@@ -169,6 +199,16 @@ class Nondeterminism(PresageError):
                 " the field",
             )
         )
+
+
+class OrderDependence(PresageError):
+    """Cause: what a step does depends on the order of a set or dict, which is no part of a state.
+
+    Remedy: `sorted(...)` or `min(...)` where no order is meant, `OrderedDict` or a list where one
+    is.
+    """
+
+    exit_status = EXIT_NONDETERMINISM
 
 
 # What to do instead of what a handler or property may not do, by what that is about.

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from presage._core import Codec
+from presage.errors import NotState, Sharing
 from presage.model.blame import (
     describe_failure,
     other_choices,
@@ -103,7 +104,15 @@ class Automaton(Node):
         stimulus = codec.decode(codec.encode(stimulus))
         again = partial(codec.decode, frozen)
         chooser = Chooser(choices, extends=False, held=held)
-        return self._answer(again(), stimulus, chooser, again)
+        outcome = self._answer(again(), stimulus, chooser, again)
+        if isinstance(outcome, Outcome):
+            try:
+                codec.encode_fields(outcome.values)
+            except Sharing as error:
+                raise self.shared_by(stimulus, values, error) from None
+            except NotState as error:
+                raise error.at(self.place(error.position)) from None
+        return outcome
 
     def branches(
         self,

@@ -5,11 +5,11 @@ What a step then makes of the values is the business of `automaton`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from presage._core import Codec
-from presage.errors import NotState
+from presage.errors import NotState, Sharing
 from presage.model.blame import ask, guard_error
 from presage.model.calls import Call
 from presage.model.choice import NOT_THEIRS
@@ -32,6 +32,8 @@ from presage.model.prototype import encode_prototype
 from presage.model.run import Quiet, Run
 from presage.model.service import Service
 from presage.model.shape import Action, Handler
+from presage.model.source import place_of
+from presage.model.stream import Lost
 
 
 class Exposed(NamedTuple):
@@ -96,6 +98,36 @@ class Node:
         """What stands at `position` of the values, in words: `n0: Server.peers`."""
         what = "control" if position == 0 else self.fields[position - 1]
         return f"{self.name}: {self.service.__name__}.{what}"
+
+    def function(self, stimulus: Stimulus, values: Values) -> Callable[..., Any] | None:
+        """What `stimulus` runs in a node with these values; None if nothing."""
+        kind, shape = stimulus[0], self.shape
+        if kind == "deliver":
+            handler = shape.handler(type(stimulus[2]))
+            if handler is None and isinstance(stimulus[2], Lost) and shape.broken:
+                return shape.broken[1]
+            return handler.function if handler else None
+        if kind == "timer":
+            return shape.timers[stimulus[1]].function
+        if kind == "action":
+            return shape.actions[stimulus[1]].function
+        if kind == "call":
+            return getattr(self.service, self.workload[values[0][1]].method, None)
+        if kind == "write":
+            return shape.written.function if shape.written else None
+        begins = kind in ("start", "restart", "reset", "silent") and shape.starts
+        return self.service.start if begins else None
+
+    def where(self, stimulus: Stimulus, values: Values) -> str:
+        """Which code `stimulus` runs, in words: `a.py:3: `Server.voted``."""
+        function = self.function(stimulus, values)
+        if function is None:
+            return f"{self.name}: {self.service.__name__}"
+        return f"{place_of(function)}: `{self.service.__name__}.{function.__name__}`"
+
+    def shared_by(self, stimulus: Stimulus, values: Values, error: Sharing) -> Sharing:
+        """A step from `values` left one mutable object in two places of the state."""
+        return error.at(self.where(stimulus, values), self.fields)
 
     def disk(self, values: Values, position: int) -> Disk:
         """The disk at `position` of `values`."""

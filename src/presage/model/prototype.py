@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from presage._core import Codec
-from presage.errors import DeletedField, NotState, UndeclaredField
+from presage.errors import DeletedField, NotState, Sharing, UndeclaredField
 
 GENERIC = "__orig_class__"  # what `typing` leaves in an instance of `Store[int]`
 
@@ -20,15 +20,16 @@ def encode_prototype(
     for field in held:
         if field not in positions and field != GENERIC:
             raise UndeclaredField(service, field, f"node `{node}`: the prototype", "has")
-    encoded = []
     for field in positions:
         if field not in held:
             raise DeletedField(service, field, f"node `{node}`: something")
-        try:
-            encoded.append(codec.encode(held[field]))
-        except NotState as error:
-            raise error.at(f"{node}: {service}.{field}") from None
-    return encoded
+    fields = tuple(positions)
+    try:
+        return codec.encode_fields([None, *(held[field] for field in fields)])[1:]
+    except NotState as error:
+        raise error.at(f"{node}: {service}.{fields[error.position - 1]}") from None
+    except Sharing as error:
+        raise error.at(f"node `{node}`: the prototype", fields) from None
 
 
 def picker(fields: tuple[str, ...]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:

@@ -373,13 +373,10 @@ class World:
         return event_of(self.system, automaton.index, stimulus)
 
     def _encoded(self, automaton: Automaton, values: Values) -> Local:
-        encoded = []
-        for position, value in enumerate(values):
-            try:
-                encoded.append(self.system.codec.encode(value))
-            except NotState as error:
-                raise error.at(automaton.place(position)) from None
-        return tuple(encoded)
+        try:
+            return tuple(self.system.codec.encode_fields(values))
+        except NotState as error:
+            raise error.at(automaton.place(error.position)) from None
 
     def _envelope(self, source: int, to: int, message: Any) -> Flying:
         try:

@@ -21,6 +21,7 @@ from presage.errors import (
     Nondeterminism,
     NotState,
     PresageError,
+    Sharing,
     explain,
 )
 from presage.model.automaton import Automaton
@@ -37,6 +38,7 @@ from presage.search.asymmetry import Asymmetry
 from presage.search.difference import describe, first_difference
 from presage.search.fairness import unit
 from presage.search.haunted import Haunted
+from presage.search.order import Fresh, Orders
 from presage.search.watch import Watch
 
 # How a world, or a node's new life, begins is no step that a step property is asked about.
@@ -62,6 +64,7 @@ class Bridge(Asymmetry):
         self._observers = list(system.observers.items())
         self._names = tuple(system.nodes)
         self._run = watch.run
+        self.orders = Orders(system, watch)
         self._weights = (system.weights or Weights()) if weighs else None
         self._haunted = [
             Haunted(node, self._names) if node.ghosts else None for node in self.automata
@@ -84,6 +87,10 @@ class Bridge(Asymmetry):
             fresh = partial(self.system.codec.decode, copy)
             self._run(haunted.test_stimuli, fresh, found)
         return found
+
+    def workloads(self) -> list[list[tuple[Any, ...]]]:
+        """The arguments of each node's calls."""
+        return [[call.args for call in automaton.workload] for automaton in self.automata]
 
     def step(
         self, node: int, fresh: Callable[[], Values], stimulus: Stimulus
@@ -205,10 +212,33 @@ class Bridge(Asymmetry):
                 raise Nondeterminism(f"{what}, run twice from the same state, {difference}")
         raise Nondeterminism(f"{what}, run twice from the same state, gave two results")
 
-    def not_state(self, node: int, field: int, error: Exception) -> NoReturn:
+    def order_matters(self, node: int, fresh: Fresh, stimulus: Stimulus) -> None:
+        """A step does something else where sets and dicts have another order: collect it."""
+        if self.orders.add_step(self.automata[node], fresh, stimulus):
+            return
+        usual = self.step(node, fresh, stimulus) or []
+        other = self.system.codec.reorder(self.step, node, fresh, stimulus) or []
+        broken = [one[4] ^ two[4] for one, two in zip(usual, other, strict=False)]
+        for at, prop in self._step_properties[node]:
+            if any(bits >> at & 1 for bits in broken):
+                self.orders.add_property(prop)
+
+    def order_matters_to_guards(self, node: int, fresh: Fresh) -> None:
+        """A node can start other events by itself where sets and dicts have another order."""
+        self.orders.add_guards(self.automata[node], fresh)
+
+    def not_state(self, node: int, error: Exception) -> NoReturn:
         """Tell which field holds what cannot be state."""
         if isinstance(error, NotState):
-            raise error.at(self.automata[node].place(field))
+            raise error.at(self.automata[node].place(error.position))
+        raise error
+
+    def explained(
+        self, node: int, fresh: Callable[[], Values], stimulus: Stimulus, error: Exception
+    ) -> NoReturn:
+        """Tell which step led to an error."""
+        if isinstance(error, Sharing):
+            raise self.automata[node].shared_by(stimulus, fresh(), error)
         raise error
 
     def fickle(self, at: int) -> NoReturn:

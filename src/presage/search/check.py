@@ -168,6 +168,8 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
         _conclude(kernel, bridge, watch, report, raw, how, teller)
+        report.orders = bridge.orders.found
+        report.exhausted = report.exhausted and not report.orders
     save(report, telling.traces)
     return report
 

@@ -11,6 +11,8 @@ from presage.model.local import Outcome, Stimulus
 from presage.model.stream import Lost
 from presage.trace.show import show, show_call
 
+UNDELIVERABLE = "was deliverable once and once not"
+
 
 def describe(automaton: Automaton, stimulus: Stimulus, names: Sequence[str]) -> str:
     """A step in words: `n0: Server, deliver Join from n1`."""
@@ -33,7 +35,7 @@ def first_difference(
 ) -> str | None:
     """What differs, as the end of a sentence; None if nothing does."""
     if first is None or second is None:
-        return None if first is second else "was deliverable once and once not"
+        return None if first is second else UNDELIVERABLE
     if len(first) != len(second):
         return f"had {len(first)} branches once and {len(second)} once"
     for one, other in zip(first, second, strict=True):
@@ -41,6 +43,53 @@ def first_difference(
         if difference is not None:
             return difference
     return None
+
+
+def first_effect(
+    automaton: Automaton,
+    network: str,
+    first: list[Outcome] | None,
+    second: list[Outcome] | None,
+) -> str | None:
+    """As `first_difference`, as far as the world can tell.
+
+    It cannot tell in which order branches were tried, nor messages sent where no order is kept.
+    """
+    if first is None or second is None:
+        return first_difference(automaton, first, second)
+    ones, others = ([_plain(automaton, network, each) for each in some] for some in (first, second))
+    left = {at: _form(automaton, each) for at, each in enumerate(others)}
+    only = []
+    for each in ones:
+        form = _form(automaton, each)
+        match = next((at for at, other in left.items() if other == form), None)
+        if match is None:
+            only.append(each)
+        else:
+            del left[match]
+    if not only and not left:
+        return None
+    if not only or not left:
+        return f"had {len(first)} branches once and {len(second)} once"
+    return _between(automaton, only[0], others[min(left)])
+
+
+def _plain(automaton: Automaton, network: str, outcome: Outcome) -> Outcome:
+    """`outcome` without the orders that nobody can tell."""
+    encode, ordered = automaton.codec.encode, network == "ordered"
+    sends = sorted(outcome.sends, key=lambda send: (send[0], b"" if ordered else encode(send[1])))
+    flows = sorted(outcome.flows, key=lambda flow: flow.peer)
+    return outcome._replace(choices=(), sends=sends, flows=flows)
+
+
+def _form(automaton: Automaton, outcome: Outcome) -> list[Any]:
+    """What the world can tell of an outcome, to be compared."""
+    encode = automaton.codec.encode
+    values = [
+        encode(value) for at, value in enumerate(outcome.values) if at not in automaton.ghosts
+    ]
+    parts = (outcome.sends, list(outcome.flows), outcome.records, list(outcome.limits))
+    return [*values, *map(encode, parts)]
 
 
 def _between(automaton: Automaton, one: Outcome, other: Outcome) -> str | None:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from presage.errors import EXIT_USAGE, PropertyError
+from presage.errors import EXIT_NONDETERMINISM, EXIT_USAGE, OrderDependence, PropertyError
 from presage.search.summary import plain
 from presage.trace.trace import plain_parameters
 
 if TYPE_CHECKING:
+    from presage.search.order import OrderDependent
     from presage.trace.trace import Trace
 
 EXIT_HELD = 0
@@ -228,6 +229,7 @@ class Report:
     hunted: Hunted | None = None  # by `hunt`
     violations: list[Violation] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)  # of properties that raised
+    orders: list[OrderDependent] = field(default_factory=list)  # what depends on an order
     notes: list[str] = field(default_factory=list)
     nodes: int = 0
     system: str = ""  # its name
@@ -251,7 +253,13 @@ class Report:
     @property
     def exit_status(self) -> int:
         """0 held within its limits, 1 a violation, 2 something could not be judged: a property that
-        raises, or executions of which none was followed to its end."""
+        raises, or executions of which none was followed to its end.
+
+        3 if some code depends on the order of a set or dict: what was found is found, but what
+        held held in one order of many.
+        """
+        if self.orders:
+            return EXIT_NONDETERMINISM
         if self.violations:
             return EXIT_VIOLATION
         return EXIT_USAGE if self.errors or self.nothing_ended else EXIT_HELD
@@ -261,10 +269,15 @@ class Report:
 
         A search that a limit ended, or that left a property unknown, has not shown that it holds:
         that is an `AssertionError` too, with the summary, unless `allow_partial`. Random walks and
-        hunts that made as many executions as they were asked for have done what they can.
+        hunts that made as many executions as they were asked for have done what they can. Code that
+        depends on an order is an `OrderDependence`.
         """
+        orders = [str(found) for found in self.orders]
         if self.violations:
-            raise AssertionError("\n\n".join(v.explanation() for v in self.violations))
+            stories = [violation.explanation() for violation in self.violations]
+            raise AssertionError("\n\n".join([*stories, *orders]))
+        if orders:
+            raise OrderDependence("\n".join(orders))
         if self.errors:
             raise PropertyError("\n".join(self.errors))
         if self.nothing_ended or (self.is_partial and not allow_partial):
@@ -297,6 +310,7 @@ class Report:
             "hunt": None if self.hunted is None else self.hunted.to_json(),
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
+            "order_dependence": [found.to_json() for found in self.orders],
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
             "checkpoints": self.checkpoints,

@@ -41,6 +41,7 @@ def sentences(report: Report) -> dict[str, list[str]]:
     """What is said below the headline, by how each line begins."""
     return {
         "error": report.errors,
+        "order": [str(found) for found in report.orders],
         "warning": warnings(report),
         "not covered": not_covered(report),
         "note": [*_faults(report), *_collisions(report), *_saved(report), *report.notes],
@@ -81,6 +82,8 @@ def _held(report: Report, good: int, *, first: bool) -> str:
 
 def _extent(report: Report) -> str:
     """How far what held was looked at; how long a walk was says nothing of that."""
+    if report.orders:
+        return " in one order of sets and dicts"
     if report.exhausted:
         return ", exhaustively"
     if report.hunted is not None and report.violations:
@@ -132,6 +135,8 @@ def warnings(report: Report) -> list[str]:
 
 def not_covered(report: Report) -> list[str]:
     """What nobody looked at."""
+    if report.orders and report.stopped_by is None:
+        return ["other orders of sets and dicts, on which the checked code depends"]
     if report.stopped_by is None:
         if report.hunted is not None and not report.exhausted:
             return ["other executions: a hunt proves nothing; `--search bfs` does, where it ends"]

@@ -6,7 +6,7 @@ from presage.search.report import Report
 from presage.search.summary import numbers, sentences, verdict
 from presage.ui.theme import Span, Theme, cells
 
-STYLES = {"error": "bad", "warning": "warn", "not covered": "", "note": "dim"}
+STYLES = {"error": "bad", "order": "bad", "warning": "warn", "not covered": "", "note": "dim"}
 
 
 def render(report: Report, theme: Theme) -> str:

@@ -174,9 +174,11 @@ def test_a_difference_that_does_not_show_again_is_still_an_error(bridge):
 
 def test_what_cannot_be_state_is_told_with_class_and_field(bridge):
     with pytest.raises(NotState, match=r"`a: Node\.n\[0\]` holds a `lock`"):
-        bridge.not_state(0, 1, NotState("[0]", "lock", "it is a lock"))
+        error = NotState("[0]", "lock", "it is a lock")
+        error.position = 1
+        bridge.not_state(0, error)
     with pytest.raises(ValueError, match="another error"):
-        bridge.not_state(0, 1, ValueError("another error"))
+        bridge.not_state(0, ValueError("another error"))
 
 
 def test_a_fickle_property_is_named_with_its_place(bridge):

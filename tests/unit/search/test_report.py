@@ -100,6 +100,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "hunt": None,
         "violations": [TOLD],
         "errors": [],
+        "order_dependence": [],
         "notes": ["a note"],
         "resumed_from": None,
         "checkpoints": 0,
