@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::checkpoint::Checkpoint;
+use crate::coverage::Growth;
 use crate::events::{Wanted, explore};
 use crate::hunt::{Hunt, Settings};
 use crate::layout::{FAULTS, Layout, Network};
@@ -255,6 +256,19 @@ impl Kernel {
         let wanted = Wanted::new(reduction, runs.unwrap_or(u64::MAX), classes)?;
         let report = |seconds| self.report(py, &search, seconds);
         explore(py, &search, wanted, progress.as_ref(), report)
+    }
+
+    /// What the searches so far have run and read.
+    fn coverage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.shared.coverage(py)
+    }
+
+    fn armed(&self, node: u32, timer: &str) -> bool {
+        self.shared.armed(node, timer)
+    }
+
+    fn growth(&self) -> (usize, Vec<Growth>) {
+        self.shared.growth()
     }
 
     /// The graph of the states within these limits, and the seconds it took to write it down.

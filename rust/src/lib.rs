@@ -8,6 +8,7 @@ mod canon;
 mod checkpoint;
 mod commute;
 mod connection;
+mod coverage;
 mod effects;
 mod equivariant;
 mod events;

@@ -232,7 +232,11 @@ impl Shared {
     pub fn due(&self, clocks: u32, node: u32, stimulus: u32) -> PyResult<bool> {
         Python::attach(|py| {
             let asked = (self.value(py, clocks)?, node, self.stimulus(py, stimulus)?);
-            self.bridge.bind(py).call_method1("due", asked)?.extract()
+            let due = self.bridge.bind(py).call_method1("due", asked)?.extract()?;
+            if due {
+                self.tables.lock().due.insert(pair(node, stimulus));
+            }
+            Ok(due)
         })
     }
 

@@ -9,9 +9,10 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::connection::{Link, Op};
+use crate::coverage::Before;
 use crate::fingerprint::{CHANNEL, CONNECTION, ENVELOPE, LOCAL, combine_iter, mix};
 use crate::flat::pair;
 use crate::intern::Interner;
@@ -99,11 +100,18 @@ pub struct Internal {
 
 pub const NOT_A_FAULT: u8 = u8::MAX;
 
-/// A message type: the addresses of its method resolution order, kept alive by `_keep`.
+/// A message type: the addresses of its method resolution order, kept alive by `class`.
 #[derive(Clone)]
 pub struct ClassInfo {
     pub mro: Arc<[usize]>,
-    _keep: Arc<Py<PyAny>>,
+    class: Arc<Py<PyAny>>,
+}
+
+impl ClassInfo {
+    /// The type itself.
+    pub fn of(&self, py: Python<'_>) -> Py<PyAny> {
+        self.class.clone_ref(py)
+    }
 }
 
 #[derive(Default)]
@@ -129,6 +137,11 @@ pub struct Tables {
     pub internals: FxHashMap<u32, Arc<[Internal]>>,
     /// (observer slot, its state, records) to its next state.
     pub observed: FxHashMap<(u32, u32, u32), u32>,
+    /// Pairs of a node and a stimulus that the clocks of a timed system have ever let happen.
+    pub due: FxHashSet<u64>,
+    /// How many local states were known when each level of a breadth-first search was done.
+    pub levels: Vec<u32>,
+    pub before: Before,
 }
 
 impl Tables {
@@ -196,7 +209,7 @@ impl Tables {
         }
         self.classes.push(ClassInfo {
             mro: mro.into(),
-            _keep: Arc::new(class),
+            class: Arc::new(class),
         });
         (self.classes.len() - 1) as u32
     }

@@ -60,6 +60,14 @@ impl Trie {
         &self.queries
     }
 
+    /// Whether the predicate was ever asked, and whether anything that it read ever differed.
+    pub fn reads(&self) -> (bool, bool) {
+        // Nodes are numbered as they come: one path without a fork is 0, 1, 2, ...
+        let mut edges = self.edges.iter().enumerate();
+        let forked = edges.any(|(at, edge)| edge.from as usize != at);
+        (!self.nodes.is_empty(), forked)
+    }
+
     fn push(&mut self, node: Node) -> u32 {
         if let Node::Ask(query) = &node {
             if !self.queries.contains(query) {

@@ -80,6 +80,7 @@ __all__ = [
     "exists",
     "forall",
     "ghost",
+    "implies",
     "linearizable",
     "no_deadlock",
     "on",

@@ -180,6 +180,23 @@ class Kernel:
         A second search on one kernel runs no handler again.
         """
 
+    def coverage(self) -> dict[str, Any]:
+        """What the searches so far have run and read; a step is a local state and a stimulus.
+
+        `deliveries`: (node, class, status of the node, whether it could be delivered, steps);
+        `sent`: (receiver, class, different messages);
+        `own`: (node, kind, name, number of the call, steps, local states), and with the kind "" and
+        a status instead of the number, how many local states were looked at;
+        `reads`: per property, whether it was asked, and whether anything that it read differed.
+        """
+
+    def armed(self, node: int, timer: str) -> bool:
+        """Whether a timer of that name may have been armed in some local state of `node`."""
+
+    def growth(self) -> tuple[int, list[tuple[int, int, int, list[int]]]]:
+        """How many levels there were, and of fields with a number or a length: (node, position in
+        its values, the largest, the levels in which it became larger)."""
+
     def hunt(self, settings: Mapping[str, Any], **limits: Any) -> dict[str, Any]:
         """Hunt for executions that never come right; adds `ends` and `suspects` to the report."""
     def explore(

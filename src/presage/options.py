@@ -105,6 +105,8 @@ def add_check(parser: Parser) -> None:
     long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     long.add_argument("--trust", action="store_true", help="whoever made the checkpoint")
     long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
+    lines = "write what ran there, with source lines; as JSON if it ends in .json"
+    parser.add_argument("--coverage", metavar="FILE", help=lines)
     parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
     _add_hunt(parser)
 

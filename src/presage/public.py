@@ -42,6 +42,7 @@ from presage.props.history import SequentiallyConsistent as SequentiallyConsiste
 from presage.props.history import Write as Write
 from presage.props.history import linearizable as linearizable
 from presage.props.history import sequentially_consistent as sequentially_consistent
+from presage.props.implication import implies as implies
 from presage.props.nodes import at_least as at_least
 from presage.props.nodes import at_most as at_most
 from presage.props.nodes import exactly as exactly

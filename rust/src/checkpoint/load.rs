@@ -14,8 +14,10 @@ use super::Earlier;
 use super::save::{EVENTS, Status};
 use super::wire::{In, damaged};
 use crate::connection::Link;
+use crate::coverage::Before;
 use crate::expand::What;
 use crate::fingerprint::nonzero;
+use crate::flat::pair;
 use crate::layout::{FAULTS, Network};
 use crate::scratch::passes;
 use crate::search::frontier::Levels;
@@ -70,6 +72,7 @@ pub fn read(
     for found in found.into_iter().flatten() {
         search.report(translate_found(found, &translation)?);
     }
+    covered(file, search, &translation)?;
     let levels = frontier(file, search, &translation)?;
     search
         .seen
@@ -227,6 +230,49 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
         tables.record_sequence(&sequence);
     }
     Ok(ids)
+}
+
+/// Take over which steps were run, in the ids of this process.
+fn covered(file: &mut In, search: &Search, ids: &Translation) -> io::Result<()> {
+    let mut before = Before::default();
+    for _ in 0..file.count()? {
+        let read = file.byte()?;
+        before.reads.push((read > 0, read > 1));
+    }
+    for row in file.words()?.chunks(3) {
+        let &[local, envelope, done] = row else {
+            return Err(damaged("a step is cut short"));
+        };
+        let key = pair(
+            new_id(&ids.locals, local)?,
+            new_id(&ids.messages, envelope)?,
+        );
+        before.deliveries.insert(key, done != 0);
+    }
+    let words = file.words()?;
+    let mut rest = &words[..];
+    while let [local, count, after @ ..] = rest {
+        let stimuli = after.split_at_checked(*count as usize);
+        let (stimuli, after) = stimuli.ok_or_else(|| damaged("a step is cut short"))?;
+        let stimuli = stimuli.iter().map(|&old| new_id(&ids.stimuli, old));
+        let stimuli = stimuli.collect::<io::Result<_>>()?;
+        before
+            .internals
+            .insert(new_id(&ids.locals, *local)?, stimuli);
+        rest = after;
+    }
+    let mut tables = search.shared.tables.lock();
+    for row in file.words()?.chunks(2) {
+        let &[node, stimulus] = row else {
+            return Err(damaged("a step is cut short"));
+        };
+        tables
+            .due
+            .insert(pair(node, new_id(&ids.stimuli, stimulus)?));
+    }
+    tables.levels = file.words()?;
+    tables.before = before;
+    Ok(())
 }
 
 fn frontier(file: &mut In, search: &Search, ids: &Translation) -> io::Result<Levels> {

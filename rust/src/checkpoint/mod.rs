@@ -35,7 +35,7 @@ use wire::Out;
 pub use open::inspect;
 
 const MAGIC: &[u8] = b"presage-checkpoint\n";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Threads wait for checkpoints at most one part in so many of their time.
 const SHARE: u32 = 20;
 

@@ -64,6 +64,7 @@ pub fn write(
             .try_for_each(|name| out.bytes(name.as_bytes()))?;
     }
     tables(out, &search.shared)?;
+    covered(out, &search.shared)?;
     frontier(out, levels)?;
     search.seen.each(|key, parent| {
         out.long(key)?;
@@ -161,6 +162,33 @@ fn tables(out: &mut Out, shared: &Shared) -> io::Result<()> {
         out.words(&values)?;
     }
     Ok(())
+}
+
+/// Which steps were run, not what came of them: enough to count each once when it is run again.
+fn covered(out: &mut Out, shared: &Shared) -> io::Result<()> {
+    let reads = shared.reads();
+    out.count(reads.len())?;
+    for (asked, varied) in reads {
+        out.byte(u8::from(asked) + u8::from(varied))?;
+    }
+    let tables = shared.tables.lock();
+    let mut deliveries = Vec::new();
+    tables.each_delivery(|local, envelope, done| {
+        deliveries.extend([local, envelope, u32::from(done)]);
+    });
+    out.words(&deliveries)?;
+    let mut internals = Vec::new();
+    tables.each_internal(|local, stimuli| {
+        internals.extend([local, stimuli.len() as u32]);
+        internals.extend_from_slice(stimuli);
+    });
+    out.words(&internals)?;
+    let due = tables.due.iter();
+    let due: Vec<u32> = due
+        .flat_map(|&key| [(key >> 32) as u32, key as u32])
+        .collect();
+    out.words(&due)?;
+    out.words(&tables.levels)
 }
 
 fn interned(out: &mut Out, interner: &Interner) -> io::Result<()> {

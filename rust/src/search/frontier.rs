@@ -161,6 +161,7 @@ impl Levels {
     fn descend(&mut self, search: &Search) {
         std::mem::swap(&mut self.current, &mut self.next);
         self.depth += 1;
+        search.shared.level_done();
         self.check_depth(search);
         self.over |= self.current.is_empty();
     }

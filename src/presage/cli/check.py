@@ -92,6 +92,7 @@ def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, An
         "hunt": hunt_of(args),
         "calm": args.calm,
         "traces": args.traces,
+        "coverage": args.coverage,
         "progress": progress,
         "give_up": lambda error: give_up(error, progress),
         "budget": args.budget,

@@ -166,6 +166,7 @@ class Body:
         self._job = job
         self._launcher = launcher
         self._command = command
+        self.file = str(made.path)
 
     def __repr__(self) -> str:
         return place(str(self._made.path), 1)

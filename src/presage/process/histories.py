@@ -85,7 +85,7 @@ class Histories:
         self.runs = 0  # how often a process was run, from the start or from where it was
         self._failure_numbers = Numbers()
         self._run = run
-        self._locals = Locals()
+        self.locals = Locals()
         self._known: dict[Op, Asked] = {}
         self._guiding: dict[int, tuple[Any, Any]] = {}  # what the guides of each process call
         self._lives: dict[int, tuple[Live, Guide]] = {}  # the oldest first
@@ -105,7 +105,7 @@ class Histories:
 
     def op(self, local: int) -> Asked:
         """Called by the kernel: what a local state asks, in numbers."""
-        return self._locals.all[local][3]
+        return self.locals.all[local][3]
 
     def advance(self, local: int, choice: int, payload: int, a: int, b: int) -> list[Next]:
         """Called by the kernel: the local state that follows `local` on a response.
@@ -114,7 +114,7 @@ class Histories:
         the one before.
         """
         numbers: list[int] = self._run(self._advance, local, (choice, payload, a, b))
-        known = self._locals.all
+        known = self.locals.all
         return [(number, *known[number][3]) for number in numbers]
 
     def _advance(self, local: int, told: Told) -> list[int]:
@@ -127,7 +127,7 @@ class Histories:
             live.resume(self._response(told))
         else:
             live, guide = self._recreate(local, told)
-        numbers = self._file(live, guide, self._locals.all[local][0], local, told)
+        numbers = self._file(live, guide, self.locals.all[local][0], local, told)
         last = numbers[-1]
         if kept is not None and (last < CHECKED_FIRST or last % CHECKED_EVERY == 0):
             self._check(last)
@@ -137,7 +137,7 @@ class Histories:
         """File what a process asked since it was told something at `parent`."""
         numbers = []
         children = self._children(parent)
-        add = self._locals.add
+        add = self.locals.add
         for asked in guide.passed:
             parent, told = add((process, parent, told, asked), children), NOTHING_TOLD
             numbers.append(parent)
@@ -156,7 +156,7 @@ class Histories:
         """The processes that one has created once it has gone on from `parent`."""
         if parent == ROOT:
             return NOBODY
-        children, (code, args) = self._locals.children(parent), self._locals.all[parent][3]
+        children, (code, args) = self.locals.children(parent), self.locals.all[parent][3]
         return children if code != CREATE else children | {self.names.kept[args[0]]}
 
     def _place(
@@ -180,7 +180,7 @@ class Histories:
         guide = self._guide(process)
         live = self._begin(process, how, guide)
         first, *others = self._file(live, guide, process, ROOT, NOTHING_TOLD)
-        self._locals.begins[first] = how
+        self.locals.begins[first] = how
         self._check([first, *others][-1])
         return first
 
@@ -211,7 +211,7 @@ class Histories:
 
     def _recreate(self, local: int, told: Told) -> tuple[Live, Guide]:
         """Run a process to a local state again, alone, and go on from there."""
-        how, path = self._locals.path(local)
+        how, path = self.locals.path(local)
         script = self._script(path)
         script.append(self._response(told))
         process, _, _, asked = path[-1]
@@ -220,7 +220,7 @@ class Histories:
 
     def _check(self, local: int) -> None:
         """Run a process to a local state again, and compare all that it asks on the way."""
-        how, path = self._locals.path(local)
+        how, path = self.locals.path(local)
         process = path[-1][0]
         *expected, last = [asked for _, _, _, asked in path]
         guide = self._guide(process, self._script(path), expected, ahead=False)

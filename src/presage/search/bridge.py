@@ -38,7 +38,9 @@ from presage.search.asymmetry import Asymmetry
 from presage.search.difference import describe, first_difference
 from presage.search.fairness import unit
 from presage.search.haunted import Haunted
+from presage.search.lines import Lines
 from presage.search.order import Fresh, Orders
+from presage.search.vacuity import Vacuity
 from presage.search.watch import Watch
 
 # How a world, or a node's new life, begins is no step that a step property is asked about.
@@ -55,15 +57,19 @@ Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[
 class Bridge(Asymmetry):
     """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
 
-    def __init__(self, system: System, watch: Watch, *, weighs: bool = True) -> None:
+    def __init__(
+        self, system: System, watch: Watch, *, weighs: bool = True, lines: Lines | None = None
+    ) -> None:
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
         self.properties: list[Property] = list(system.properties)
         self.judged = 0  # how often a predicate was run over a world
         self.errors: dict[int, str] = {}  # kernel index of a property -> why it cannot be judged
+        self.vacuity = Vacuity(self.properties)
         self._observers = list(system.observers.items())
         self._names = tuple(system.nodes)
-        self._run = watch.run
+        self.lines = lines
+        self._run = watch.run if lines is None else partial(lines.run, watch.run)
         self.orders = Orders(system, watch)
         self._weights = (system.weights or Weights()) if weighs else None
         self._haunted = [
@@ -165,7 +171,7 @@ class Bridge(Asymmetry):
 
     def _verdict(self, at: int, prop: Property, *seen: Any) -> bool | None:
         try:
-            holds = bool(self._run(prop.judge, *seen).holds)
+            holds = bool(self._run(self.vacuity.judge, at, prop, *seen).holds)
             if not holds and prop.kind in BREAKING:
                 lifeline.found(f"`{prop.name}` {NOT_CONFIRMED}")
             return holds

@@ -17,10 +17,12 @@ from presage.errors import BadSystem, HandlerStuck, explain
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
 from presage.process.program import Program
+from presage.search import annotate
 from presage.search import checkpoint as disk
 from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
 from presage.search.budget import Budget
+from presage.search.covering import covered
 from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact, share_of
@@ -97,6 +99,7 @@ def check(
     target: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     give_up: Callable[[HandlerStuck], None] | None = None,
+    coverage: str | Path | None = None,
     budget: Budget | None = None,
     **keeping: Unpack[disk.Keeping],
 ) -> Report:
@@ -107,7 +110,7 @@ def check(
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     _refuse_other(system)
-    telling = Telling(handler_seconds, traces, target, dict(parameters or {}), progress, give_up)
+    telling = Telling(handler_seconds, traces, target, parameters, progress, give_up, coverage)
     budget = budget or _budget(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
@@ -152,11 +155,13 @@ def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
 
 def _check_system(system: System, how: How, telling: Telling) -> Report:
     search, limits, keeping = how.search, how.limits, how.keeping
-    target, parameters = telling.target, telling.parameters
+    target, parameters = telling.target, telling.named
     with Watch(telling.handler_seconds, telling.give_up) as watch:
-        bridge = Bridge(system, watch, weighs=search in WALKS)
+        lines = annotate.watched(system) if telling.coverage is not None else None
+        bridge = Bridge(system, watch, weighs=search in WALKS, lines=lines)
         memory_mib = limits["memory_mib"]
-        kept = disk.prepare(system, search, target, parameters, bridge.errors, memory_mib, keeping)
+        known = (bridge.errors, bridge.vacuity, memory_mib)
+        kept = disk.prepare(system, search, target, parameters, *known, keeping)
         kernel = build(system, bridge, symmetry=how.symmetry)
         limits["progress"] = (teller := partial(_teller, system, telling.progress))()
         kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
@@ -171,6 +176,7 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         report.orders = bridge.orders.found
         report.exhausted = report.exhausted and not report.orders
     save(report, telling.traces)
+    annotate.write(telling.coverage, report)
     return report
 
 
@@ -211,6 +217,8 @@ def _conclude(
         add(system, watch, report, finding, shrinks=shrinks, budget=limits.budget)
     for found in examine(bridge, kernel, watch, report, limits):
         report.violations.append(violation_of(system, report, found, found.prop))
+    coverage = covered(bridge, kernel, report)
+    report.coverage = annotate.with_lines(coverage, system, bridge.lines)
     suspected(system, watch, report, raw, how.hunt, limits.budget, teller)
     report.peak_mib = peak_mib()
     missed(system, report, exhausted=exhausted)

@@ -24,6 +24,7 @@ from presage import _core
 from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted, explain
 from presage.model.system import System
 from presage.search.definition import Definition
+from presage.search.vacuity import Vacuity
 from presage.trace import seal
 from presage.trace.trace import plain_parameters
 from presage.version import VERSION
@@ -70,6 +71,7 @@ class Checkpoint:
         target: str | None,
         parameters: Mapping[str, Any] | None,
         errors: dict[int, str],
+        vacuity: Vacuity,
         trust: bool = False,
     ) -> None:
         self.path = Path(folder) / FILE
@@ -78,6 +80,7 @@ class Checkpoint:
         self._signed = False
         self._system = system
         self._errors = errors
+        self._vacuity = vacuity
         self._definition = Definition(system)
         self._header = Header(
             presage=VERSION,
@@ -165,13 +168,15 @@ class Checkpoint:
         )
 
     def errors(self) -> bytes:
-        """The properties that could not be judged so far, and why."""
-        return msgspec.json.encode(self._errors)
+        """What was found out about the properties so far: why some could not be judged, ..."""
+        return msgspec.json.encode({"errors": self._errors, "vacuity": self._vacuity.saved()})
 
     def recall(self, errors: bytes) -> None:
         """Take back what `errors` gave."""
-        for at, text in msgspec.json.decode(errors, type=dict[int, str]).items():
-            self._errors.setdefault(at, text)
+        saved = msgspec.json.decode(errors)
+        for at, text in saved["errors"].items():
+            self._errors.setdefault(int(at), text)
+        self._vacuity.recall(saved["vacuity"])
 
     def restore(self, classes: list[str], references: list[str]) -> None:
         """Make the codec know every class and function that encoded values name."""
@@ -270,6 +275,7 @@ def prepare(
     target: str | None,
     parameters: Mapping[str, Any] | None,
     errors: dict[int, str],
+    vacuity: Vacuity,
     memory_mib: int | None,
     keeping: Keeping,
 ) -> dict[str, Any]:
@@ -279,8 +285,8 @@ def prepare(
     given: dict[str, Any] = {}
     if checkpoint is not None:
         resume = keeping.get("resume", False)
-        trust = keeping.get("trust", False)
-        saved = Checkpoint(system, checkpoint, search, resume, target, parameters, errors, trust)
+        known = (errors, vacuity, keeping.get("trust", False))
+        saved = Checkpoint(system, checkpoint, search, resume, target, parameters, *known)
         given["checkpoint"] = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
     if spill is not None and memory_mib is not None:
         given["spill"] = _spill(spill, memory_mib)

@@ -33,6 +33,7 @@ from presage.trace.trace import Trace
 
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
 EXACT = "exact"
+COVERAGE_MAX = 500_000  # characters of it in a trace
 LEFT_LONG = "the trace may be longer than it need be: there was no time to try all that is shorter"
 
 # Makes what the kernel tells of its progress: how long the suspect is, and the seconds spent.
@@ -150,6 +151,9 @@ def save(report: Report, folder: str | Path | None) -> None:
         if violation.trace is None or folder is None:
             continue
         try:
+            if report.coverage is not None:
+                text = "\n".join(report.coverage.text())[:COVERAGE_MAX]
+                violation.trace = msgspec.structs.replace(violation.trace, coverage=text)
             if violation.live is not None:
                 live = trace_codec.save(violation.live, folder)
                 violation.live_path = str(live)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,9 @@ from presage.process.histories import Histories
 from presage.process.program import Passing, Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice
+from presage.search import annotate
 from presage.search.budget import Budget, Deadline
+from presage.search.covering_processes import processes_covered
 from presage.search.fewer import Fewer, same
 from presage.search.findings import LEFT_LONG, RAISED, save
 from presage.search.memory import peak_mib
@@ -31,6 +33,7 @@ from presage.search.report import Report, Violation
 from presage.search.runs import Broken, Told, broken, follow
 from presage.search.shrink import SECONDS_MAX
 from presage.search.tree import DEPTH_DEFAULT
+from presage.search.vacuity import Vacuity
 from presage.search.watch import Watch
 from presage.trace.trace import Trace, plain_parameters
 from presage.version import VERSION
@@ -44,6 +47,10 @@ ALWAYS_JUDGED = ("no_exception", "no_deadlock")
 class Judged(Histories):
     """Local states, and properties over what processes publish."""
 
+    def __init__(self, program: Program, run: Callable[..., Any]) -> None:
+        super().__init__(program, run)
+        self.vacuity = Vacuity(program.properties)
+
     def judge(self, published: tuple[tuple[int, int, int], ...]) -> list[int]:
         """Called by the kernel: the properties broken by published values."""
         names = [self.names.kept[at] for at in range(len(self.names.kept))]
@@ -51,8 +58,8 @@ class Judged(Histories):
         for process, key, value in published:
             values[names[process]][self.fields.kept[key]] = self.payloads.fresh(value)
         view = ProgramView(values)
-        properties = enumerate(self.program.properties)
-        return [at for at, prop in properties if not self._run(prop.judge, view)]
+        judge, properties = self.vacuity.judge, enumerate(self.program.properties)
+        return [at for at, prop in properties if not self._run(judge, at + 1, prop, view)]
 
 
 @dataclass(frozen=True)
@@ -124,9 +131,18 @@ class Telling:
     handler_seconds: float
     traces: str | Path | None = None
     target: str | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] | None = None
     progress: Any = None  # a `ProgressLine`
     give_up: Callable[[HandlerStuck], None] | None = None
+    coverage: str | Path | None = None  # a file for the lines that ran
+
+    def __post_init__(self) -> None:
+        annotate.check_path(self.coverage)
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return dict(self.parameters or {})
 
 
 def check_program(
@@ -140,13 +156,17 @@ def check_program(
     shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
     budget = exploring.budget
     with budget.watching(), Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
-        histories = Judged(program, watch.run)
+        lines = annotate.watched(program) if telling.coverage is not None else None
+        run = watch.run if lines is None else partial(lines.run, watch.run)
+        histories = Judged(program, run)
         kernel = _kernel(program, histories, exploring)
         with seldom_collected():
             raw = _explored(kernel, exploring, tell)
         report = _report(program, exploring, raw)
-        report.target, report.parameters = telling.target, telling.parameters
+        report.target, report.parameters = telling.target, telling.named
         report.handler_runs = histories.runs
+        coverage = processes_covered(histories, histories.vacuity, report)
+        report.coverage = annotate.with_lines(coverage, program, lines)
         orders = Orders(program, exploring, raw, histories)
         for finding in raw["findings"]:
             deadline = budget.deadline(SECONDS_MAX)
@@ -155,6 +175,7 @@ def check_program(
             _add(program, report, histories, finding, watch, how)
     report.peak_mib = peak_mib()
     save(report, telling.traces)
+    annotate.write(telling.coverage, report)
     return report
 
 

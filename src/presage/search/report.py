@@ -15,6 +15,7 @@ from presage.search.summary import plain
 from presage.trace.trace import plain_parameters
 
 if TYPE_CHECKING:
+    from presage.search.coverage import Coverage
     from presage.search.order import OrderDependent
     from presage.trace.trace import Trace
 
@@ -235,6 +236,7 @@ class Report:
     system: str = ""  # its name
     resumed_from: int | None = None  # states in the checkpoint it went on from
     checkpoints: int = 0  # written by this process
+    coverage: Coverage | None = None  # what ran, and what never did
 
     def __str__(self) -> str:
         return plain(self)
@@ -314,4 +316,5 @@ class Report:
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
             "checkpoints": self.checkpoints,
+            "coverage": None if self.coverage is None else self.coverage.to_json(),
         }

@@ -13,8 +13,10 @@ from typing import Any
 
 from presage.mpi.launch import BUFFERINGS, script
 from presage.mpi.races import HAZARD
+from presage.search import annotate
 from presage.search.budget import Budget
 from presage.search.check import check
+from presage.search.covering_processes import merged
 from presage.search.report import Report, Violation
 
 BOTH = "both"
@@ -33,7 +35,9 @@ def check_script(
             target = target_of(path, ranks, args, way)
             program = script(path, ranks, args, way)
             reports.append(check(program, **{**options, "target": target, "budget": budget}))
-    return _together(reports)
+    report = _together(reports)
+    annotate.write(options.get("coverage"), report)
+    return report
 
 
 def target_of(path: str | Path, ranks: int, args: Sequence[str], buffering: str) -> str:
@@ -54,6 +58,7 @@ def _together(reports: list[Report]) -> Report:
                 report.properties[name] = status
         for count in ("unique", "generated", "executions", "traces", "handler_runs", "seconds"):
             setattr(report, count, getattr(report, count) + getattr(other, count))
+        report.coverage = merged(report.coverage, other.coverage)
         report.depth = max(report.depth, other.depth)
         report.peak_mib = max(report.peak_mib, other.peak_mib)
         report.exhausted = report.exhausted and other.exhausted

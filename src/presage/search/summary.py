@@ -42,9 +42,22 @@ def sentences(report: Report) -> dict[str, list[str]]:
     return {
         "error": report.errors,
         "order": [str(found) for found in report.orders],
-        "warning": warnings(report),
+        **_coverage(report),
         "not covered": not_covered(report),
         "note": [*_faults(report), *_collisions(report), *_saved(report), *report.notes],
+    }
+
+
+def _coverage(report: Report) -> dict[str, list[str]]:
+    """What never ran, and which claims say nothing; a search that a violation ended met less."""
+    told, coverage = warnings(report), report.coverage
+    if coverage is None or report.stopped_by == "violation":
+        return {"warning": told}
+    never, counts = coverage.never_ran(), coverage.counts()
+    return {
+        f"never ran{coverage.so_far}": [never] if never else [],
+        "warning": [*told, *coverage.warnings()],
+        "coverage": [counts] if counts else [],
     }
 
 

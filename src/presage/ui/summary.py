@@ -6,7 +6,16 @@ from presage.search.report import Report
 from presage.search.summary import numbers, sentences, verdict
 from presage.ui.theme import Span, Theme, cells
 
-STYLES = {"error": "bad", "order": "bad", "warning": "warn", "not covered": "", "note": "dim"}
+STYLES = {
+    "error": "bad",
+    "order": "bad",
+    "never ran": "warn",
+    "never ran so far": "warn",
+    "warning": "warn",
+    "coverage": "dim",
+    "not covered": "",
+    "note": "dim",
+}
 
 
 def render(report: Report, theme: Theme) -> str:

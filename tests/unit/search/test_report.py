@@ -104,6 +104,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "notes": ["a note"],
         "resumed_from": None,
         "checkpoints": 0,
+        "coverage": None,
     }
 
 

@@ -61,6 +61,7 @@ def page_data(
         "numbers": f"{len(trace.steps):,} steps, {nodes} node{'' if nodes == 1 else 's'},"
         f" seed {trace.seed}",
         "command": command,
+        "coverage": trace.coverage,
         "opens": marked_step(violation) or trace.loop or trace.step,
         "main": story(trace, scenes, places),
         "others": [_other(scenes, *other, places) for other in others],

@@ -47,10 +47,18 @@ def render(data: dict[str, Any]) -> str:
         "TITLE": escape(f"{data['title']}: {data['fact']}"),
         "STYLE": style,
         "SCRIPT": script,
+        "COVERAGE": _coverage(data.get("coverage", "")),
         "DATA": embedded(data),
     }
     # In one pass, so that nothing in the data is taken for a mark.
     return MARK.sub(lambda mark: parts[mark[1]], _part("page.html"))
+
+
+def _coverage(text: str) -> str:
+    """What the search covered, to be unfolded."""
+    if not text:
+        return ""
+    return f'<details id="coverage"><summary>Coverage</summary><pre>{escape(text)}</pre></details>'
 
 
 def embedded(data: dict[str, Any]) -> str:

@@ -1,0 +1,203 @@
+"""The left sides of implications that predicates are written as: `not A or B`, `B if A else True`.
+
+A predicate is not run differently for this. When it held, its left sides are evaluated once more
+in the same world, until each was true once. They read nothing that the predicate had not read, so
+what is remembered under its reads stays the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from presage.props.nodes import forall
+
+TEXT_MAX = 60
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)
+Function = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One left side: its text, and a function of what the predicate is given."""
+
+    text: str
+    holds: Callable[..., Any]
+
+
+def conditions(predicate: Any) -> list[Condition]:
+    """The left sides of `predicate`; none where its source is not there or is not so simple."""
+    try:
+        function = _function(predicate)
+        before, answer = _answer(function)
+        names = {**predicate.__globals__, **inspect.getclosurevars(predicate).nonlocals}
+        found = [left for part in _conjuncts(answer) for left in _lefts(part, names)]
+        return [Condition(_text(left), _compiled(function, before, left, names)) for left in found]
+    except (_Unclear, OSError, TypeError, SyntaxError, ValueError, AttributeError):
+        return []
+
+
+class _Unclear(Exception):
+    """The source is not there, or not simple enough."""
+
+
+def _function(predicate: Any) -> Function:
+    """The one function in the file of `predicate` that it can be."""
+    code: CodeType = predicate.__code__
+    tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+    names = code.co_varnames[: code.co_argcount]
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, Function)
+        and _first_line(node) == code.co_firstlineno
+        and tuple(arg.arg for arg in node.args.args) == names
+        and (isinstance(node, ast.Lambda) or node.name == code.co_name)
+        and _contains(node, code)
+    ]
+    if len(found) != 1:
+        raise _Unclear
+    return found[0]
+
+
+def _first_line(node: Function) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    lines: list[int] = [node.lineno, *(each.lineno for each in decorators)]
+    return min(lines)
+
+
+def _contains(node: Function, code: CodeType) -> bool:
+    """Whether the instructions of `code` stand where `node` does: two lambdas may share a line."""
+    if isinstance(node, ast.FunctionDef):
+        return True
+    body, ends = node.body, (node.body.end_lineno or 0, node.body.end_col_offset or 0)
+    places = [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if None not in (line, end_line, column, end_column)
+        and (line, column) < (end_line, end_column)
+    ]
+    begins = (body.lineno, body.col_offset)
+    return min(place for place, _ in places) == begins and max(end for _, end in places) == ends
+
+
+def _answer(function: Function) -> tuple[list[ast.stmt], ast.expr]:
+    """What is returned, and the assignments before."""
+    if isinstance(function, ast.Lambda):
+        return [], function.body
+    body = function.body
+    if ast.get_docstring(function) is not None:
+        body = body[1:]
+    *before, last = body
+    if not isinstance(last, ast.Return) or last.value is None:
+        raise _Unclear
+    early = [each for each in before if not isinstance(each, SIMPLE)]
+    if before[len(before) - len(early) :] != early:
+        raise _Unclear  # something is assigned in between
+    values = []
+    for statement in early:  # `if A: return True` is `A or ...`
+        if not isinstance(statement, ast.If) or not _passes(statement):
+            raise _Unclear
+        values.append(ast.UnaryOp(ast.Not(), _denied(statement.test)))
+    answer = ast.BoolOp(ast.Or(), [*values, last.value]) if values else last.value
+    return before[: len(before) - len(early)], answer
+
+
+def _denied(expression: ast.expr) -> ast.expr:
+    """`not A`; of `not A` it is `A`."""
+    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not):
+        return expression.operand
+    return ast.UnaryOp(ast.Not(), expression)
+
+
+def _passes(statement: ast.If) -> bool:
+    """Whether all that a branch does is to say that the claim holds."""
+    if statement.orelse or len(statement.body) != 1:
+        return False
+    answer = statement.body[0]
+    return isinstance(answer, ast.Return) and answer.value is not None and _is_true(answer.value)
+
+
+def _is_true(expression: ast.expr) -> bool:
+    if isinstance(expression, ast.Constant):
+        return expression.value is True
+    return isinstance(expression, ast.Name) and expression.id == "HOLDS"
+
+
+def _conjuncts(expression: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
+        for value in expression.values:
+            yield from _conjuncts(value)
+    else:
+        yield expression
+
+
+def _lefts(expression: ast.expr, names: dict[str, Any]) -> Iterator[ast.expr]:
+    """The left sides of one conjunct."""
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
+        yield from _of_or(expression.values)
+    elif isinstance(expression, ast.IfExp) and _is_true(expression.orelse):
+        yield expression.test
+    elif isinstance(expression, ast.IfExp) and _is_true(expression.body):
+        yield _denied(expression.test)
+    elif isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name):
+        yield from _of_call(expression, expression.func.id, names)
+
+
+def _of_or(values: list[ast.expr]) -> Iterator[ast.expr]:
+    """Of `not A or not B or C`: `A and B`. Of `not A or not B` nothing: that excludes both."""
+    denied = []
+    for value in values:
+        if not isinstance(value, ast.UnaryOp) or not isinstance(value.op, ast.Not):
+            break
+        denied.append(value.operand)
+    if denied and len(denied) < len(values):
+        yield denied[0] if len(denied) == 1 else ast.BoolOp(ast.And(), denied)
+
+
+def _of_call(call: ast.Call, name: str, names: dict[str, Any]) -> Iterator[ast.expr]:
+    """Of `all(...)` and `forall(...)`: that there is something it speaks of."""
+    if name == "all" and name not in names and len(call.args) == 1:
+        asked = call.args[0]
+        if isinstance(asked, ast.GeneratorExp | ast.ListComp):
+            inner = list(_lefts(asked.elt, names)) or [ast.Constant(True)]
+            for left in inner:
+                yield _any(left, asked.generators)
+    elif names.get(name) is forall and len(call.args) == 2:
+        nodes, asked = call.args
+        if isinstance(asked, ast.Lambda):
+            target = ast.Name(asked.args.args[0].arg, ast.Store())
+            for left in _lefts(asked.body, names):
+                yield _any(left, [ast.comprehension(target, nodes, [], 0)])
+
+
+def _any(left: ast.expr, generators: list[ast.comprehension]) -> ast.expr:
+    wanted = ast.GeneratorExp(left, generators)
+    return ast.Call(ast.Name("any", ast.Load()), [wanted], [])
+
+
+def _compiled(
+    function: Function, before: list[ast.stmt], left: ast.expr, names: dict[str, Any]
+) -> Callable[..., Any]:
+    """A function of the same parameters that says whether `left` is true."""
+    made = ast.FunctionDef(
+        name="left", args=function.args, body=[*before, ast.Return(left)], decorator_list=[]
+    )
+    if hasattr(made, "type_params"):
+        made.type_params = []
+    module = ast.fix_missing_locations(ast.Module([made], []))
+    space = dict(names)
+    exec(compile(module, "<property>", "exec"), space)
+    holds: Callable[..., Any] = space["left"]
+    return holds
+
+
+def _text(expression: ast.expr) -> str:
+    text = re.sub(r"^any\(\((.*)\)\)$", r"any(\1)", ast.unparse(expression))
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
