@@ -16,6 +16,9 @@ use crate::value::{magnitude, mentions, numbers, texts};
 /// Parts into which a search without levels is divided, to see whether a field keeps growing.
 const PARTS: usize = 16;
 
+/// The status of a node that takes steps.
+const UP: i64 = 1;
+
 /// What the processes before this one ran, where a search goes on from a checkpoint.
 #[derive(Default)]
 pub struct Before {
@@ -190,7 +193,7 @@ fn sent(tables: &Tables, lost: &[u32]) -> FxHashMap<(u32, u32), u64> {
 type Own = (u32, String, String, i64, u64, u64);
 
 /// Of what nodes start by themselves: node, kind, name, number of the call, distinct steps, and
-/// local states in which it could happen. The kind "" counts local states by status instead.
+/// local states in which it could happen. The kind "" counts local states of nodes that are up.
 fn own(tables: &Tables, timed: bool) -> Vec<Own> {
     let stimuli = tables.stimuli.items().iter();
     let names: Vec<Vec<String>> = stimuli.map(|item| texts(&item.bytes, 2)).collect();
@@ -204,7 +207,9 @@ fn own(tables: &Tables, timed: bool) -> Vec<Own> {
     tables.each_internal(|local, stimuli| {
         let node = tables.locals[local as usize].node;
         let (status, calls) = tables.control(local);
-        *looked.entry((node, status)).or_default() += 1;
+        if status == UP {
+            *looked.entry((node, calls)).or_default() += 1;
+        }
         let mut here: Vec<u32> = Vec::new();
         for &stimulus in stimuli {
             if timed && !tables.due.contains(&pair(node, stimulus)) {
@@ -237,7 +242,7 @@ fn own(tables: &Tables, timed: bool) -> Vec<Own> {
     };
     let looked = looked.into_iter();
     let looked = looked
-        .map(|((node, status), count)| (node, String::new(), String::new(), status, count, count));
+        .map(|((node, calls), count)| (node, String::new(), String::new(), calls, count, count));
     counts.into_iter().map(told).chain(looked).collect()
 }
 

@@ -185,8 +185,8 @@ class Kernel:
 
         `deliveries`: (node, class, status of the node, whether it could be delivered, steps);
         `sent`: (receiver, class, different messages);
-        `own`: (node, kind, name, number of the call, steps, local states), and with the kind "" and
-        a status instead of the number, how many local states were looked at;
+        `own`: (node, kind, name, number of the call, steps, local states); with the kind "", in
+        how many local states the node is up and so many calls were made;
         `reads`: per property, whether it was asked, and whether anything that it read differed.
         """
 

@@ -45,7 +45,7 @@ def run_for(automaton, control, stimulus):
     if kind == "action":
         return f"action {stimulus[1]}"
     if kind == "call":
-        return f"call {automaton.workload[control[1]][0]}"
+        return f"call {automaton.workload[control[1]].method}"
     if kind == "write":
         return "written" if shape.written else None
     if kind != "deliver" or control[0] != UP:
@@ -74,9 +74,9 @@ def names(system):
             told[automaton.index, f"timer {name}"] = ("timer", timer.function, "")
         for name, action in shape.actions.items():
             told[automaton.index, f"action {name}"] = ("action", action.function, "")
-        for method, _ in automaton.workload:
-            function = getattr(automaton.service, method)
-            told[automaton.index, f"call {method}"] = ("call", function, "")
+        for call in automaton.workload:
+            function = getattr(automaton.service, call.method)
+            told[automaton.index, f"call {call.method}"] = ("call", function, "")
         if shape.starts:
             told[automaton.index, "start"] = ("start", automaton.service.start, "")
         if shape.broken:

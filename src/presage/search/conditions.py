@@ -13,6 +13,7 @@ import linecache
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -50,13 +51,11 @@ class _Unclear(Exception):
 def _function(predicate: Any) -> Function:
     """The one function in the file of `predicate` that it can be."""
     code: CodeType = predicate.__code__
-    tree = ast.parse("".join(linecache.getlines(code.co_filename)))
     names = code.co_varnames[: code.co_argcount]
     found = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, Function)
-        and _first_line(node) == code.co_firstlineno
+        for node in _functions(code.co_filename)
+        if _first_line(node) == code.co_firstlineno
         and tuple(arg.arg for arg in node.args.args) == names
         and (isinstance(node, ast.Lambda) or node.name == code.co_name)
         and _contains(node, code)
@@ -64,6 +63,12 @@ def _function(predicate: Any) -> Function:
     if len(found) != 1:
         raise _Unclear
     return found[0]
+
+
+@lru_cache(maxsize=8)
+def _functions(file: str) -> list[Function]:
+    tree = ast.parse("".join(linecache.getlines(file)))
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]
 
 
 def _first_line(node: Function) -> int:

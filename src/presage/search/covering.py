@@ -5,6 +5,7 @@ A method that several classes share, by inheritance, is one thing: it ran if it 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,12 +87,12 @@ class _Node:
                 self.delivered[cls] = more
         self.sent = {cls for at, cls, _ in told["sent"] if at == index}
         self.own: dict[tuple[str, str, int], tuple[int, int]] = {}
-        self.looked = 0  # local states, of those in which it is up
+        self.turns: Counter[int] = Counter()  # local states in which it is up, by calls made
         for at, kind, name, number, steps, states in told["own"]:
             if at == index and kind:
                 self.own[kind, name, number] = (steps, states)
-            elif at == index and number == UP:
-                self.looked += steps
+            elif at == index:
+                self.turns[number] += steps
 
     def count(self, tallies: dict[Key, _Tally]) -> None:
         """Add what ran here to `tallies`."""
@@ -149,7 +150,7 @@ class _Node:
         if action.guard is not None:
             tally.guarded = True
             tally.true += states
-            tally.false += self.looked - states
+            tally.false += self.turns.total() - states
         if tally.false:
             tally.why.insert(0, f"guard never true: {_times(tally.false)} false")
         if action.over is not None and action.guard is None:
@@ -157,9 +158,16 @@ class _Node:
         tally.why.append("no node that has it was ever up")
 
     def _calls(self, tallies: dict[Key, _Tally]) -> None:
-        for number, (method, _) in enumerate(self.node.workload):
-            tally = self._tally(tallies, getattr(self.node.service, method), "call")
-            tally.steps += self.own.get(("call", "", number), (0, 0))[0]
+        for number, call in enumerate(self.node.workload):
+            tally = self._tally(tallies, getattr(self.node.service, call.method), "call")
+            steps = self.own.get(("call", "", number), (0, 0))[0]
+            tally.steps += steps
+            if call.when is not None:
+                tally.guarded = True
+                tally.true += steps
+                tally.false += self.turns[number] - steps
+            if tally.false:
+                tally.why.insert(0, f"guard never true: {_times(tally.false)} false")
             tally.why.append("its turn in the workload never came")
 
     def _steps(self, kind: str, name: str) -> int:

@@ -182,6 +182,14 @@ def test_calls_are_counted_and_one_whose_turn_never_came_is_named():
     assert why(coverage) == {"Stops.rest": "its turn in the workload never came"}
 
 
+def test_the_guard_of_a_call_is_counted_too():
+    calls = {"a": [Call("put", 1), Call("put", 2, when=lambda node: node.count > 5)]}
+    coverage = covered(System({"a": Node(most=0)}, calls=calls))
+    assert steps(coverage)["Node.put"] == 1
+    [guard] = [each for each in coverage.guards if each.name == "Node.put"]
+    assert (guard.true, guard.false) == (0, 1)
+
+
 def test_a_disk_that_is_never_written_is_named():
     class Saves(Service):
         disk: object = disk()
