@@ -229,16 +229,13 @@ fn own(tables: &Tables, timed: bool) -> Vec<Own> {
         }
     });
     let told = |((node, id, calls), (steps, locals))| -> Own {
-        let mut words = thing(&names[id as usize]).iter().cloned();
-        let (kind, name) = (words.next(), words.next());
-        (
-            node,
-            kind.unwrap_or_default(),
-            name.unwrap_or_default(),
-            calls,
-            steps,
-            locals,
-        )
+        let word = |at| {
+            thing(&names[id as usize])
+                .get(at)
+                .cloned()
+                .unwrap_or_default()
+        };
+        (node, word(0), word(1), calls, steps, locals)
     };
     let looked = looked.into_iter();
     let looked = looked
