@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
-from presage._core import Kernel, resident_mib
+from presage._core import Kernel
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
@@ -26,7 +26,7 @@ from presage.search.covering import covered
 from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact, share_of
-from presage.search.memory import peak_mib
+from presage.search.memory import check_memory, peak_mib
 from presage.search.programs import Exploring, Telling, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
@@ -44,7 +44,6 @@ WALK_DEPTH_DEFAULT = 200
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
 JUDGED = {"always": "always", "sometimes": "sometimes", "step": "step"}  # others: at rest
 LIMIT_MAX = 2**32 - 1
-MEMORY_MIN = 16  # MiB that a search takes at least
 TIMED = (
     "timed: clocks move only when timers fire; what happens between two of them counts as happening"
     " at the earlier one"
@@ -105,8 +104,7 @@ def check(
 ) -> Report:
     """Search `system` and report what held and what broke.
 
-    `seconds` bound all of it; a `budget` that began earlier may be given instead. `depth` counts
-    the initial state as 1. `keep_going` reports a violation of each property.
+    `seconds` bound all of it, or a `budget` that began earlier. `depth` counts the initial state.
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     _refuse_other(system)
@@ -273,7 +271,7 @@ def _limits(search: str, seed: int, limits: dict[str, Any], budget: Budget) -> d
                     f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
-    _check_memory(limits["memory_mib"])
+    check_memory(limits["memory_mib"])
     if not 0 <= seed < 2**64:
         raise BadSystem(
             explain(
@@ -302,18 +300,6 @@ def _budget(seconds: float | None) -> Budget:
             )
         )
     return Budget(seconds)
-
-
-def _check_memory(memory_mib: int | None) -> None:
-    used = resident_mib()
-    if memory_mib is not None and used is not None and used >= memory_mib:
-        raise BadSystem(
-            explain(
-                f"`memory` is {memory_mib} MiB, and the process holds {used} MiB already",
-                "a limit below what Python and the checked code take before the search begins",
-                f"give at least {used + MEMORY_MIN} MiB",
-            )
-        )
 
 
 def _teller(

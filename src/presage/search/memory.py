@@ -1,11 +1,15 @@
-"""How much memory the process has held at most."""
+"""How much memory the process has held at most, and whether a limit leaves any."""
 
 from __future__ import annotations
 
 import resource
 from pathlib import Path
 
+from presage._core import resident_mib
+from presage.errors import BadSystem, explain
+
 STATUS = Path("/proc/self/status")
+MEMORY_MIN = 16  # MiB that a search takes at least
 
 
 def peak_mib() -> float:
@@ -20,3 +24,16 @@ def peak_mib() -> float:
     except (OSError, StopIteration):
         kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(kib / 1024, 1)
+
+
+def check_memory(memory_mib: int | None) -> None:
+    """Refuse a limit that the process is beyond before a search begins."""
+    used = resident_mib()
+    if memory_mib is not None and used is not None and used >= memory_mib:
+        raise BadSystem(
+            explain(
+                f"`memory` is {memory_mib} MiB, and the process holds {used} MiB already",
+                "a limit below what Python and the checked code take before the search begins",
+                f"give at least {used + MEMORY_MIN} MiB",
+            )
+        )
