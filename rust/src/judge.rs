@@ -10,6 +10,7 @@ use crate::reader::Reader;
 use crate::run::is_run_twice;
 use crate::shared::Shared;
 use crate::trie;
+use crate::value::OrderGuard;
 
 /// A verdict, unless the predicate raised, and what was read for it.
 type Run = (Option<bool>, Vec<(trie::Query, u64)>);
@@ -120,6 +121,9 @@ impl Judge {
             if again.is_some_and(|again| again != (Some(verdict), reads.clone())) {
                 bridge.call_method1("fickle", (property,))?;
             }
+            if is_run_twice(count) {
+                self.judge_reordered(bridge, property, state, verdict, &reads)?;
+            }
             let mut trie = self.shared.properties[property].trie.lock();
             if trie.learn(&reads, verdict).is_err() {
                 drop(trie);
@@ -127,6 +131,41 @@ impl Judge {
             }
             Ok(true)
         })
+    }
+
+    /// Run the predicate in the second order of sets and dicts: its verdict must be the same.
+    fn judge_reordered(
+        &self,
+        bridge: &Bound<'_, PyAny>,
+        property: usize,
+        state: &[u32],
+        verdict: bool,
+        reads: &[(trie::Query, u64)],
+    ) -> PyResult<()> {
+        let reordered = {
+            let _guard = OrderGuard::new(true);
+            self.run(bridge, "judge_again", property, state)?.0
+        };
+        if reordered == Some(verdict) {
+            return Ok(());
+        }
+        let parts = self.unordered(reads);
+        bridge
+            .call_method1("order_matters_to_property", (property, parts))
+            .map(drop)
+    }
+
+    /// The fields that were read and have a second order.
+    fn unordered(&self, reads: &[(trie::Query, u64)]) -> Vec<(u32, u32)> {
+        let tables = self.shared.tables.lock();
+        let field = |(query, value): &(trie::Query, u64)| match query {
+            trie::Query::Field { node, field } => {
+                let marks = tables.values.get(*value as u32).marks;
+                marks.unordered.then_some((*node, *field))
+            }
+            _ => None,
+        };
+        reads.iter().filter_map(field).collect()
     }
 
     /// What the predicate says of `state`, and what it read.

@@ -41,6 +41,14 @@ impl Shared {
         row.iter().any(|&id| tables.values.get(id).marks.unordered)
     }
 
+    /// Is there a second order of an observer's state, or of what it is fed?
+    pub fn is_observed_unordered(&self, state: u32, records: u32) -> bool {
+        let tables = self.tables.lock();
+        let mut fed = tables.records[records as usize].iter();
+        let unordered = |id: u32| tables.values.get(id).marks.unordered;
+        unordered(state) || fed.any(|&(_, value)| unordered(value))
+    }
+
     /// Run a step in the second order, and collect it if that makes a difference.
     pub fn run_reordered(
         self: &Arc<Self>,

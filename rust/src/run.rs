@@ -14,6 +14,7 @@ use crate::flat::pair;
 use crate::layout::Budget;
 use crate::shared::Shared;
 use crate::tables::{Flow, Internal, Limit, NOT_A_FAULT, Odds, Outcome};
+use crate::value::OrderGuard;
 
 /// The first steps, and a share of all later ones, are run twice to catch impure handlers. Where
 /// there is a second order, every step is: the second run is in that order.
@@ -247,18 +248,32 @@ impl Shared {
             return Ok(known);
         }
         Python::attach(|py| {
-            let sequence = self.tables.lock().records[records as usize].clone();
-            let mut fed = Vec::with_capacity(sequence.len());
-            for &(node, value) in sequence.iter() {
-                fed.push((node, self.value(py, value)?));
+            let id = self.observe(py, key)?;
+            if self.is_observed_unordered(state, records) {
+                let reordered = {
+                    let _guard = OrderGuard::new(true);
+                    self.observe(py, key)?
+                };
+                if reordered != id {
+                    let bridge = self.bridge.bind(py);
+                    bridge.call_method1("order_matters_to_observer", (slot,))?;
+                }
             }
-            let bridge = self.bridge.bind(py);
-            let before = self.value(py, state)?;
-            let after = bridge.call_method1("observe", (slot, before, fed))?;
-            let id = self.intern_value(py, &after)?;
             self.tables.lock().observed.insert(key, id);
             Ok(id)
         })
+    }
+
+    fn observe(&self, py: Python<'_>, (slot, state, records): (u32, u32, u32)) -> PyResult<u32> {
+        let sequence = self.tables.lock().records[records as usize].clone();
+        let mut fed = Vec::with_capacity(sequence.len());
+        for &(node, value) in sequence.iter() {
+            fed.push((node, self.value(py, value)?));
+        }
+        let before = self.value(py, state)?;
+        let bridge = self.bridge.bind(py);
+        let after = bridge.call_method1("observe", (slot, before, fed))?;
+        self.intern_value(py, &after)
     }
 }
 

@@ -26,6 +26,10 @@ class Codec:
     def reorder(function: Callable[..., Any], /, *args: Any) -> Any:
         """`function(*args)`, while all that is decoded has its sets and dicts in another order."""
 
+    @staticmethod
+    def in_order(function: Callable[..., Any], /, *args: Any) -> Any:
+        """`function(*args)`, while all that is decoded is in the canonical order."""
+
     def learn(self, cls: type, /) -> None:
         """Let encodings of instances of `cls` be decoded, before any was encoded."""
 

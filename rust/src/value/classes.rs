@@ -6,11 +6,14 @@
 //!
 //! Invariant: a plan depends only on the class, so equal values are always written alike.
 
+use std::sync::OnceLock;
+
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use rustc_hash::FxHashMap;
 
+use super::constants::Constants;
 use super::layout::Layout;
 use super::wire::{put_digest, put_text, tag};
 use super::{digest, refused};
@@ -21,6 +24,8 @@ pub struct Plan {
     pub name: String, // `module:qualname`
     pub digest: u64,  // of the name
     pub kind: Kind,
+    /// Looked for at the first meeting.
+    pub constants: OnceLock<Constants>,
 }
 
 pub enum Kind {
@@ -82,6 +87,7 @@ impl Plan {
             name,
             digest,
             kind,
+            constants: OnceLock::new(),
         })
     }
 

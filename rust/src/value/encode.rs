@@ -32,6 +32,8 @@ pub struct Encoder<'c, 'py> {
     pub unordered: bool,
     /// The mutable objects met so far, where none may be met twice.
     pub held: Option<&'c mut Held>,
+    /// Write constants like anything else?
+    pub plain: bool,
     /// Prove that reduced objects round-trip? Not inside such a proof.
     pub proving: bool,
     origin: usize,      // where in `out` this value begins
@@ -48,6 +50,7 @@ impl<'c, 'py> Encoder<'c, 'py> {
             mutable: false,
             unordered: false,
             held: None,
+            plain: false,
             proving: true,
             origin,
             starts: Vec::new(),
@@ -118,6 +121,9 @@ impl<'c, 'py> Encoder<'c, 'py> {
 
     fn instance(&mut self, object: &Bound<'py, PyAny>, frame: &Frame<'_>) -> Encoded {
         let plan = self.plan(&object.get_type())?;
+        if !self.plain && self.constant(object, &plan)? {
+            return Ok(());
+        }
         match &plan.kind {
             Kind::Object(layout) => self.object(object, &plan, layout, frame),
             Kind::Enum(members) => self.member(object, &plan, members, frame),

@@ -8,10 +8,12 @@
 //!
 //! Reading order: `wire` (the bytes), `encode`, `objects`, `decode`, `rebuild`; how a class is
 //! judged is in `classes`, `layout` and `refused`. `fields` writes a whole node, in which `held`
-//! finds what is shared; `order` rebuilds sets and dicts in another order.
+//! finds what is shared; `constants` are written by name; `order` rebuilds sets and dicts in
+//! another order.
 
 mod blame;
 mod classes;
+mod constants;
 mod decode;
 mod encode;
 mod fields;
@@ -149,9 +151,10 @@ impl Codec {
     /// Let encodings of instances of `class` be decoded, before any was encoded.
     fn learn(&self, class: &Bound<'_, PyType>) -> PyResult<()> {
         let mut out = Vec::new();
-        let planned = Encoder::new(self, class.py(), &mut out).plan(class);
+        let encoder = Encoder::new(self, class.py(), &mut out);
+        let planned = encoder.plan(class);
         planned
-            .map(drop)
+            .and_then(|plan| encoder.learn_constants(&plan).map(drop))
             .map_err(|fail| fail.into_error(class.py()))
     }
 
@@ -190,6 +193,17 @@ impl Codec {
         args: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _guard = OrderGuard::new(true);
+        function.call1(args)
+    }
+
+    /// `function(*args)`, while all that is decoded is in the canonical order.
+    #[staticmethod]
+    #[pyo3(signature = (function, *args))]
+    fn in_order<'py>(
+        function: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _guard = OrderGuard::new(false);
         function.call1(args)
     }
 

@@ -16,6 +16,7 @@ use super::wire::{malformed, tag};
 
 impl<'py> Decoder<'_, 'py, '_> {
     pub fn object(&mut self) -> PyResult<Bound<'py, PyAny>> {
+        let before = self.reader;
         let digest = self.reader.digest()?;
         let plan = self.class(digest)?;
         let Kind::Object(layout) = &plan.kind else {
@@ -30,6 +31,11 @@ impl<'py> Decoder<'_, 'py, '_> {
         }
         if layout.has_dict {
             self.attributes(&object, &layout.fields)?;
+        }
+        if let Some(constants) = plan.constants.get() {
+            if let Some(constant) = constants.equal_to(before.until(&self.reader)) {
+                return Ok(constant.bind(self.py).clone());
+            }
         }
         Ok(object)
     }

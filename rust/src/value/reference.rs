@@ -82,7 +82,7 @@ impl<'py> Encoder<'_, 'py> {
         Ok(())
     }
 
-    fn put_reference(&mut self, digest: u64) {
+    pub fn put_reference(&mut self, digest: u64) {
         self.out.push(tag::REFERENCE);
         put_digest(self.out, digest);
     }

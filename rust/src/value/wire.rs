@@ -108,6 +108,7 @@ pub fn put_float(out: &mut Vec<u8>, number: f64) {
 }
 
 /// Reads what the functions above write; anything else is a `ValueError`, never a panic.
+#[derive(Clone, Copy)]
 pub struct Reader<'b> {
     rest: &'b [u8],
 }
@@ -115,6 +116,11 @@ pub struct Reader<'b> {
 impl<'b> Reader<'b> {
     pub fn new(bytes: &'b [u8]) -> Self {
         Reader { rest: bytes }
+    }
+
+    /// What was read since, by `later`.
+    pub fn until(&self, later: &Self) -> &'b [u8] {
+        &self.rest[..self.rest.len() - later.rest.len()]
     }
 
     /// How many bytes are left.

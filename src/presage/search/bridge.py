@@ -233,6 +233,16 @@ class Bridge(Asymmetry):
         """A node can start other events by itself where sets and dicts have another order."""
         self.orders.add_guards(self.automata[node], fresh)
 
+    def order_matters_to_property(self, at: int, fields: list[tuple[int, int]]) -> None:
+        """The verdict of a property depends on the order of sets and dicts."""
+        nodes = [(self.automata[node], field) for node, field in fields]
+        parts = [f"{node.name}.{node.fields[field - 1]}" for node, field in nodes if field]
+        self.orders.add_property(self.properties[at - 1], parts)
+
+    def order_matters_to_observer(self, slot: int) -> None:
+        """What an observer makes of records depends on the order of sets and dicts."""
+        self.orders.add_observer(*self._observers[slot])
+
     def not_state(self, node: int, error: Exception) -> NoReturn:
         """Tell which field holds what cannot be state."""
         if isinstance(error, NotState):

@@ -1,7 +1,8 @@
-"""Is a system fit to be checked? Run its steps twice, here and under another hash seed.
+"""Is a system fit to be checked? Run its steps twice, in two orders, and under another hash seed.
 
 `transcribe` walks a part of the state space in an order that depends on nothing but canonical
-forms, runs every local step twice, and writes down what it did. Two processes with different
+forms, runs every local step twice, and in a second order of sets and dicts, and writes down what it
+did. Two processes with different
 hash seeds write the same transcript, unless handlers depend on set order, `hash()` or `id()`.
 """
 
@@ -18,10 +19,12 @@ from presage.errors import HandlerStuck, Impure, Nondeterminism
 from presage.model.automaton import Automaton
 from presage.model.event import MISHAPS, Event
 from presage.model.local import Outcome
+from presage.model.saved import Saved
 from presage.model.stimulus import stimulus_of
 from presage.model.system import System
 from presage.model.world import World
 from presage.search.difference import describe, first_difference, flows, messages
+from presage.search.order import Orders, Stored
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.show import show
 
@@ -118,6 +121,7 @@ class _Walk:
         self.limit = limit
         self.entries: list[Entry] = []
         self.findings: list[str] = []
+        self.orders = Orders(system, watch)
         self.done: set[bytes] = set()  # local steps, encoded
 
     def transcript(self) -> Transcript:
@@ -129,6 +133,7 @@ class _Walk:
             visited += 1
             saved = queue.popleft()
             world.restore(saved)
+            self._examine_guards(saved)
             for event in self.watch.run(world.enabled):
                 world.restore(saved)
                 for choices in self._examine(world, event):
@@ -137,19 +142,29 @@ class _Walk:
                     if world.fingerprint not in seen:
                         seen.add(world.fingerprint)
                         queue.append(world.save())
-        return Transcript(tuple(self.entries), tuple(self.findings), exhausted=not queue)
+        findings = (*self.findings, *map(str, self.orders.found))
+        return Transcript(tuple(self.entries), findings, exhausted=not queue)
 
     def _wants_more(self) -> bool:
-        return len(self.entries) < self.limit and not self.findings
+        return len(self.entries) < self.limit and not self.findings and not self.orders.found
 
     def _first(self) -> World:
         """The initial world in which every `start` makes its first choices."""
         choices: tuple[int, ...] = ()
         for automaton in self.system.automata:
-            outcomes = self._twice(automaton, automaton.initial, ("start",))
+            codec = self.system.codec
+            initial = Stored(codec, codec.encode_fields(automaton.initial()))
+            outcomes = self._twice(automaton, initial, ("start",))
             choices += tuple(k for k, _ in outcomes[0].choices) if outcomes else ()
         world: World = self.watch.run(World.initial, self.system, choices)
         return world
+
+    def _examine_guards(self, saved: Saved) -> None:
+        for automaton, local in zip(self.system.automata, saved.locals, strict=True):
+            key = self.system.codec.encode((automaton.index, local))
+            if key not in self.done:
+                self.done.add(key)
+                self.orders.add_guards(automaton, Stored(self.system.codec, local))
 
     def _examine(self, world: World, event: Event) -> list[tuple[int, ...]]:
         """The choices to go on with, none once enough steps were examined."""
@@ -163,13 +178,12 @@ class _Walk:
         key = self.system.codec.encode((automaton.index, local, stimulus))
         if key not in self.done:
             self.done.add(key)
-            decode = self.system.codec.decode
-            self._twice(automaton, lambda: [decode(value) for value in local], stimulus)
+            self._twice(automaton, Stored(self.system.codec, local), stimulus)
         runs: list[tuple[int, ...]] = self.watch.run(world.runs, event)
         return runs
 
     def _twice(
-        self, automaton: Automaton, fresh: Callable[[], list[Any]], stimulus: tuple[Any, ...]
+        self, automaton: Automaton, fresh: Stored, stimulus: tuple[Any, ...]
     ) -> list[Outcome]:
         first = self.watch.run(automaton.branches, fresh, stimulus)
         second = self.watch.run(automaton.branches, fresh, stimulus)
@@ -177,6 +191,8 @@ class _Walk:
         difference = first_difference(automaton, first, second)
         if difference is not None:
             self.findings.append(f"{what}, run twice from the same state, {difference}")
+        else:
+            self.orders.add_step(automaton, fresh, stimulus)
         for outcome in first or []:
             self.entries.append(Entry(what, tuple(self._did(automaton, outcome))))
         return first or []

@@ -8,11 +8,12 @@ matters, and what came out differently.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from presage._core import Codec
 from presage.errors import explain
 from presage.model.automaton import Automaton
 from presage.model.local import Stimulus, Values
@@ -35,6 +36,29 @@ class Fresh(Protocol):
 
     def reordered(self, position: int, /) -> Values | None:
         """With one value alone in the second order; None if it has no other."""
+
+
+class Stored:
+    """A local state in canonical form, as `Fresh`."""
+
+    def __init__(self, codec: Codec, values: Sequence[bytes]) -> None:
+        self._codec = codec
+        self._values = values
+
+    def __call__(self) -> Values:
+        return [self._codec.decode(value) for value in self._values]
+
+    def usual(self) -> Values:
+        values: Values = self._codec.in_order(self)
+        return values
+
+    def reordered(self, position: int, /) -> Values | None:
+        value = self._values[position]
+        if not self._codec.unordered(value):
+            return None
+        values = self.usual()
+        values[position] = self._codec.reorder(self._codec.decode, value)
+        return values
 
 
 @dataclass(frozen=True)
@@ -129,10 +153,10 @@ class Orders:
             text = "could happen once and once not"
             self._add(OrderDependent(code, place, tuple(parts), step, text))
 
-    def add_property(self, prop: Property) -> None:
+    def add_property(self, prop: Property, parts: Sequence[str] = ()) -> None:
         """Tell of a property whose verdict is another one in the second order."""
         text = "gave another verdict"
-        self._add(OrderDependent(prop.name, prop.source, (), "the property", text))
+        self._add(OrderDependent(prop.name, prop.source, tuple(parts), "the property", text))
 
     def add_observer(self, name: str, observer: Any) -> None:
         """Tell of an observer that is left in another state in the second order."""
