@@ -3,14 +3,11 @@
 from pathlib import Path
 
 import pytest
+from commands.forging import FILE, content, sealed
 from commands.harness import Ended, refused, run, told, write
 from commands.relay import RELAY
 
-from presage._core import Codec
-
-FILE = Path("kept/search.checkpoint")
 CHECK = ("check", "relay.py", "--checkpoint", "kept", "--keep-going", "--json")
-SIGNATURE, DIGEST = 32, 8  # bytes, at the end of the file
 
 
 @pytest.fixture(autouse=True)
@@ -21,16 +18,6 @@ def stopped() -> None:
 
 def resume(*options: str, **environ: str) -> Ended:
     return run(*CHECK, "--resume", *options, **environ)
-
-
-def sealed(content: bytes) -> bytes:
-    """A checkpoint of `content` that is not damaged, as anybody can make one."""
-    unsigned = content + bytes(SIGNATURE)
-    return unsigned + Codec().digest(unsigned).to_bytes(DIGEST, "little")
-
-
-def content() -> bytes:
-    return FILE.read_bytes()[: -SIGNATURE - DIGEST]
 
 
 def test_an_unsigned_checkpoint_is_refused_unless_it_is_trusted() -> None:

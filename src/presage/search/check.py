@@ -157,9 +157,9 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
     with Watch(telling.handler_seconds, telling.give_up) as watch:
         lines = annotate.watched(system) if telling.coverage is not None else None
         bridge = Bridge(system, watch, weighs=search in WALKS, lines=lines)
-        memory_mib = limits["memory_mib"]
-        known = (bridge.errors, bridge.vacuity, memory_mib)
-        kept = disk.prepare(system, search, target, parameters, *known, keeping)
+        known = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
+        args = (system, search, target, parameters, known)
+        kept = disk.prepare(*args, limits["memory_mib"], keeping)
         kernel = build(system, bridge, symmetry=how.symmetry)
         limits["progress"] = (teller := partial(_teller, system, telling.progress))()
         kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}

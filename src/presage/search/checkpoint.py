@@ -12,9 +12,11 @@ name what is loaded here, and nothing that would have to be imported.
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypedDict
 
@@ -24,6 +26,7 @@ from presage import _core
 from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted, explain
 from presage.model.system import System
 from presage.search.definition import Definition
+from presage.search.order import Orders
 from presage.search.vacuity import Vacuity
 from presage.trace import seal
 from presage.trace.trace import plain_parameters
@@ -59,6 +62,27 @@ class Header(msgspec.Struct, kw_only=True):
     definition: str  # digest of code and data
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What a search learns beside its states, and would not learn again after a stop."""
+
+    errors: dict[int, str]  # why properties could not be judged
+    vacuity: Vacuity
+    orders: Orders
+
+    def saved(self) -> bytes:
+        parts = {"vacuity": self.vacuity.saved(), "orders": self.orders.saved()}
+        return msgspec.json.encode({"errors": self.errors, **parts})
+
+    def recall(self, saved: bytes) -> None:
+        """Take back what `saved` gave in an earlier process."""
+        parts = msgspec.json.decode(saved)
+        for at, text in parts["errors"].items():
+            self.errors.setdefault(int(at), text)
+        self.vacuity.recall(parts["vacuity"])
+        self.orders.recall(parts["orders"])
+
+
 class Checkpoint:
     """The checkpoint of one search. The kernel calls `errors`, `restore`, `recall`, `refuse`."""
 
@@ -70,8 +94,7 @@ class Checkpoint:
         resume: bool,
         target: str | None,
         parameters: Mapping[str, Any] | None,
-        errors: dict[int, str],
-        vacuity: Vacuity,
+        learned: Learned,
         trust: bool = False,
     ) -> None:
         self.path = Path(folder) / FILE
@@ -79,8 +102,7 @@ class Checkpoint:
         self._trust = trust
         self._signed = False
         self._system = system
-        self._errors = errors
-        self._vacuity = vacuity
+        self._learned = learned
         self._definition = Definition(system)
         self._header = Header(
             presage=VERSION,
@@ -168,15 +190,12 @@ class Checkpoint:
         )
 
     def errors(self) -> bytes:
-        """What was found out about the properties so far: why some could not be judged, ..."""
-        return msgspec.json.encode({"errors": self._errors, "vacuity": self._vacuity.saved()})
+        """What was learned beside the states: why a property could not be judged, ..."""
+        return self._learned.saved()
 
     def recall(self, errors: bytes) -> None:
         """Take back what `errors` gave."""
-        saved = msgspec.json.decode(errors)
-        for at, text in saved["errors"].items():
-            self._errors.setdefault(int(at), text)
-        self._vacuity.recall(saved["vacuity"])
+        self._learned.recall(errors)
 
     def restore(self, classes: list[str], references: list[str]) -> None:
         """Make the codec know every class and function that encoded values name."""
@@ -195,10 +214,10 @@ class Checkpoint:
             try:
                 if not self._signed and module not in sys.modules:
                     raise ImportError
-                found = importlib.import_module(module)
+                found: Any = importlib.import_module(module)
                 for part in path.split("."):
-                    found = getattr(found, part)
-                return found
+                    found = inspect.getattr_static(found, part)  # calls no code of the module
+                return found.__func__ if isinstance(found, staticmethod) else found
             except (ImportError, AttributeError):
                 pass
         living = [cls for cls in _classes(object) if f"{cls.__module__}:{cls.__qualname__}" == name]
@@ -274,8 +293,7 @@ def prepare(
     search: str,
     target: str | None,
     parameters: Mapping[str, Any] | None,
-    errors: dict[int, str],
-    vacuity: Vacuity,
+    learned: Learned,
     memory_mib: int | None,
     keeping: Keeping,
 ) -> dict[str, Any]:
@@ -285,7 +303,7 @@ def prepare(
     given: dict[str, Any] = {}
     if checkpoint is not None:
         resume = keeping.get("resume", False)
-        known = (errors, vacuity, keeping.get("trust", False))
+        known = (learned, keeping.get("trust", False))
         saved = Checkpoint(system, checkpoint, search, resume, target, parameters, *known)
         given["checkpoint"] = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
     if spill is not None and memory_mib is not None:

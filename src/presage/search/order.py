@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Protocol
 
+import msgspec
+
 from presage._core import Codec
 from presage.errors import explain
 from presage.model.automaton import Automaton
@@ -163,6 +165,15 @@ class Orders:
         place = place_of(type(observer).observe)
         text = "was left in another state"
         self._add(OrderDependent(f"{type(observer).__name__}.observe", place, (), name, text))
+
+    def saved(self) -> list[dict[str, Any]]:
+        """What a checkpoint keeps: a step that a search has met is not run again."""
+        return [found.to_json() for found in self.found]
+
+    def recall(self, saved: list[dict[str, Any]]) -> None:
+        """Take back what `saved` gave in an earlier process."""
+        for found in msgspec.convert(saved, list[OrderDependent]):
+            self._add(found)
 
     def _add(self, found: OrderDependent) -> None:
         if found.code not in self._known and len(self.found) < FOUND_MAX:
