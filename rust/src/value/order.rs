@@ -61,7 +61,12 @@ pub fn fill<'py>(set: &Bound<'py, PySet>, items: &[Bound<'py, PyAny>]) -> PyResu
     items.iter().rev().try_for_each(|item| set.add(item))?;
     blockers
         .iter()
-        .try_for_each(|blocker| set.discard(blocker).map(drop))
+        .try_for_each(|blocker| set.discard(blocker).map(drop))?;
+    if set.len() < items.len() {
+        // An element is a large number, and equal to a blocker: it went with that one.
+        items.iter().try_for_each(|item| set.add(item))?;
+    }
+    Ok(())
 }
 
 /// The integers to be in a set before its elements come, last first.

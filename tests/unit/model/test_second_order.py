@@ -72,6 +72,16 @@ def test_small_sets_of_text_always_begin_and_end_with_another_element(seed):
         assert hash(usual) == hash(second)
 
 
+def test_sets_of_large_numbers_lose_none_in_the_second_order():
+    chance = random.Random(0)
+    for _ in range(500):
+        value = {chance.getrandbits(60) for _ in range(chance.randint(2, 8))}
+        for each in (value, frozenset(value)):
+            usual, second = twins(each)
+            assert usual == second == value
+            assert all(entry in second for entry in value)
+
+
 def test_sets_in_the_second_order_can_be_used_as_any_other():
     _, second = twins({"a", "b", "c"})
     second.add("d")
