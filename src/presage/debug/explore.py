@@ -152,9 +152,15 @@ def texts(options: Sequence[Option]) -> list[str]:
     named = [_named(each.event, short[body]) for each, body in zip(options, bodies, strict=True)]
     ways = Counter(named)
     return [
-        name if ways[name] == 1 or not option.choices else f"{name}, choosing {_listed(option)}"
+        _outcome(option, name, alone=ways[name] == 1)
         for option, name in zip(options, named, strict=True)
     ]
+
+
+def _outcome(option: Option, name: str, *, alone: bool) -> str:
+    chosen = "" if alone or not option.choices else f", choosing {_listed(option)}"
+    refused = f" (refused: {option.refused.splitlines()[0]})" if option.refused else ""
+    return f"{name}{chosen}{refused}"
 
 
 def _body(event: Any) -> str:

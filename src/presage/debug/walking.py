@@ -7,11 +7,12 @@ on live code, a step at a time, so that somebody can look on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from presage.debug.execution import Taken
+from presage.errors import PresageError
 from presage.model.choice import NOT_THEIRS
 from presage.model.event import FAULT_KINDS, Event
 from presage.model.world import World
@@ -32,6 +33,7 @@ class Option:
     fault: bool
     idle: bool  # it leads back to the same state
     weight: float  # in walks, by the session's mode
+    refused: str = ""  # why it cannot happen after all: its handler does what none may do
 
     @property
     def taken(self) -> Taken:
@@ -54,16 +56,26 @@ def options(world: World, watch: Watch, *, calm: bool) -> list[Option]:
     found = []
     events: list[Event] = watch.run(world.enabled)
     for event in events:
-        weight = weight_of(world.system, event, calm=calm)
-        odds: list[tuple[tuple[int, ...], float]] = watch.run(world.odds, event)
+        weight, fault = weight_of(world.system, event, calm=calm), event.kind in FAULT_KINDS
+        odds, refused = _asked(watch, [((), 1.0)], world.odds, event)
         for choices, share in odds:
-            watch.run(world.apply, event, choices)
-            idle = world.fingerprint == here
+            if not refused:
+                _, refused = _asked(watch, None, world.apply, event, choices)
+            idle = not refused and world.fingerprint == here
             world.restore(saved)
             part = share if calm else 1 / len(odds)
-            fault = event.kind in FAULT_KINDS
-            found.append(Option(event, choices, fault, idle, weight * part))
+            found.append(Option(event, choices, fault, idle, weight * part, refused))
+            refused = ""
     return found
+
+
+def _asked(watch: Watch, otherwise: Any, function: Callable[..., Any], *args: Any) -> Any:
+    """What user code gives and "", or `otherwise` and why it is refused."""
+    try:
+        return watch.run(function, *args), ""
+    except PresageError as error:
+        watch.error = None  # it would repeat what it has to say; all else can still happen
+        return otherwise, str(error)
 
 
 def draw(found: Iterable[Option], dice: Dice) -> Option | None:

@@ -1,5 +1,6 @@
 """Picking what happens next, going back, and taking another way."""
 
+import time
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,7 @@ import pytest
 from presage import Faults, Process, Program, Service, System, timer
 from presage.debug import explore
 from presage.debug.explore import Explorer
+from presage.errors import Impure
 from presage.mailbox import Mailbox, choose, publish
 from presage.search.replay import replay
 from presage.search.watch import Watch
@@ -143,3 +145,33 @@ def test_what_was_explored_of_a_program_replays(race):
     bodies = {"r": Process(receiver), "a": Process(sender, 1), "b": Process(sender, 2)}
     again = replay(Program(bodies, name="race"), told).steps
     assert [step.fingerprint for step in again] == [step.fingerprint for step in told.steps]
+
+
+class Clocked(Service):
+    read: float = 0.0
+    ticks: int = 0
+
+    def start(self):
+        self.arm("go")
+        self.arm("tick")
+
+    @timer
+    def go(self):
+        self.read = time.time()
+
+    @timer
+    def tick(self):
+        self.ticks += 1
+
+
+def test_a_refused_handler_is_an_option_that_says_so_and_others_are_taken():
+    with Watch(10.0, None) as watch:
+        explorer = Explorer(System({"n0": Clocked()}), watch)
+        refused, other = texts(explorer)
+        assert other == "n0 timer tick"
+        assert refused.startswith("n0 timer go (refused: ")
+        assert "a handler calls `time.time`" in refused
+        with pytest.raises(Impure, match=r"time\.time"):
+            explorer.take(0)
+        explorer.take(1)
+        assert explorer.scenes[-1].state["n0"]["ticks"] == 1

@@ -37,7 +37,8 @@ def events(console: Console, rest: str) -> None:
 
 def _option(console: Console, at: int, option: Option, width: int) -> str:
     event, theme = option.event, console.theme
-    remarks = [text for text, so in (("fault", option.fault), ("no change", option.idle)) if so]
+    known = {"fault": option.fault, "no change": option.idle, "refused": option.refused}
+    remarks = [text for text, so in known.items() if so]
     choice = ", ".join(str(k + 1) for k in option.choices)
     behind = f"  choice {choice}" if choice else ""
     behind += f"   ({', '.join(remarks)})" if remarks else ""
