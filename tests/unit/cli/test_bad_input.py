@@ -35,13 +35,27 @@ BAD = {
         """
         import socket
         from presage import Service, System
+        LINK = socket.socket()
+        class Node(Service):
+            sock: object = None
+            def start(self) -> None: self.sock = LINK
+        def system() -> System: return System(nodes={"n0": Node()})
+        """,
+        2,
+        "`n0: Node.sock` holds a `socket.socket`",
+    ),
+    "opens a socket": (
+        "bad.py",
+        """
+        import socket
+        from presage import Service, System
         class Node(Service):
             sock: object = None
             def start(self) -> None: self.sock = socket.socket()
         def system() -> System: return System(nodes={"n0": Node()})
         """,
-        2,
-        "sock",
+        3,
+        "bad.py:6: a handler calls `socket.socket`",
     ),
     "an endless handler": (
         "bad.py",

@@ -81,7 +81,7 @@ def test_a_trace_of_a_changed_system_is_refused() -> None:
     ("arguments", "said"),
     [
         (["check"], "the following arguments are required: TARGET"),
-        (["chekc", "paxos"], "invalid choice: 'chekc'"),
+        (["chekc", "paxos"], "there is no 'chekc'; did you mean `check`?"),
         (["check", "paxos", "--dept", "3"], "unrecognized arguments: --dept 3"),
         (["check", "paxos", "--depth", "0"], "argument --depth: 0 is not between 1 and 4294967295"),
         (["check", "paxos", "--depth", "x"], "argument --depth: 'x' is not a whole number"),
@@ -89,7 +89,7 @@ def test_a_trace_of_a_changed_system_is_refused() -> None:
         (["check", "paxos", "--seed", "-1"], "argument --seed: -1 is not between 0 and"),
         (["check", "paxos", "--seconds", "-1"], "-1 is not a positive number of seconds"),
         (["check", "paxos", "--seconds", "x"], "'x' is not a number of seconds"),
-        (["check", "paxos", "--search", "hope"], "invalid choice: 'hope'"),
+        (["check", "paxos", "--search", "hope"], "--search: there is no 'hope' (choose from bfs,"),
         (["check", "paxos", "--set", "clients"], "'clients' is not of the form KEY=VALUE"),
         (["check", "paxos", "--set", "a=1", "--set", "a=2"], "`a` is set more than once"),
         (["replay"], "the following arguments are required: TRACE"),
