@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rustc_hash::FxHashMap;
 
 /// End this process, at once, when the parent does, whatever ends that one.
@@ -74,18 +75,51 @@ impl Watchdog {
         Self { shared }
     }
 
-    /// User code begins on `thread`.
-    fn enter(&self, thread: u64, run: u64) {
-        self.shared.runs.lock().insert(thread, run);
-    }
-
-    /// User code has ended on `thread`.
-    fn leave(&self, thread: u64) {
-        self.shared.runs.lock().remove(&thread);
+    /// `function(*args)`: user code, watched while it runs.
+    #[pyo3(signature = (run, function, *args))]
+    fn call<'py>(
+        &self,
+        run: u64,
+        function: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _running = Running::new(&self.shared, run);
+        function.call1(args)
     }
 
     fn stop(&self) {
         self.shared.over.store(true, Relaxed);
+    }
+}
+
+/// A run on this thread. It ends with the call, whatever exception comes at whatever moment, so
+/// that no thread which has ended is ever taken for a running one.
+struct Running<'a> {
+    shared: &'a Shared,
+    thread: u64,
+    outer: Option<u64>,
+}
+
+impl<'a> Running<'a> {
+    fn new(shared: &'a Shared, run: u64) -> Self {
+        // SAFETY: always succeeds, and reads no memory of ours.
+        let thread = unsafe { libc::pthread_self() } as u64;
+        let outer = shared.runs.lock().insert(thread, run);
+        Running {
+            shared,
+            thread,
+            outer,
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let mut runs = self.shared.runs.lock();
+        match self.outer {
+            Some(run) => runs.insert(self.thread, run),
+            None => runs.remove(&self.thread),
+        };
     }
 }
 

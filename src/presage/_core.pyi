@@ -49,11 +49,8 @@ class Watchdog:
     """
 
     def __init__(self, seconds: float, descriptor: int, signal: int) -> None: ...
-    def enter(self, thread: int, run: int, /) -> None:
-        """User code begins on `thread`."""
-
-    def leave(self, thread: int, /) -> None:
-        """User code has ended on `thread`."""
+    def call(self, run: int, function: Callable[..., Any], /, *args: Any) -> Any:
+        """`function(*args)`: user code, watched while it runs."""
 
     def stop(self) -> None:
         """Look no longer."""

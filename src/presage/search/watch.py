@@ -82,17 +82,15 @@ class Watch:
         outer = HANDLERS.get(thread)
         HANDLERS[thread] = self
         self._runs += 1
-        self._running[thread] = self._runs
-        if self._native is not None:
-            self._native.enter(thread, self._runs)
+        self._running[thread] = run = self._runs
         try:
-            return function(*args)
+            if self._native is None:
+                return function(*args)
+            return self._native.call(run, function, *args)
         except Stuck:
             pass
         finally:
             del self._running[thread]
-            if self._native is not None:
-                self._native.leave(thread)
             if outer is None:
                 del HANDLERS[thread]
             else:

@@ -17,6 +17,14 @@ from presage.environ import CHILD, SEED
 
 def main() -> int:
     """Run one command; called in the parent, and by way of it in the child."""
+    try:
+        return _run()
+    except KeyboardInterrupt:  # before anybody looks after signals
+        print("error: interrupted before there was anything to report", file=sys.stderr)
+        return 130
+
+
+def _run() -> int:
     handed = os.environ.pop(CHILD, None)
     if handed is not None:
         from presage.supervise.child import run

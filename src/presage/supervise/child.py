@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from presage import lifeline
 from presage.supervise.signals import DUMPS, ENDING, PASSED
+from presage.supervise.whole import Whole
 
 INTERRUPTED = 130
 TWINS = 1.0  # seconds within which one interrupt may come by two ways
@@ -90,11 +91,12 @@ def _listen() -> None:
         quits = number not in (signal.SIGINT, PASSED[signal.SIGINT])
         raise lifeline.Terminated if quits else KeyboardInterrupt
 
+    heard = Whole(interrupt)
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, interrupt)
+            signal.signal(number, heard)
     for passed_on in set(PASSED.values()):
-        signal.signal(passed_on, interrupt)
+        signal.signal(passed_on, heard)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (*ENDING, *PASSED.values()))
 
 

@@ -33,8 +33,7 @@ def report(status: int, lines: list[str], dump: str) -> int:
     """Say what ended a command, on standard error; gives the exit status to end with."""
     where = place(dump)
     said, remedy, code = _ended(status, lines, where)
-    cause = said[1] if where or code != EXIT_OURS else "a fault of presage, not of the system"
-    text = explain(f"{where}: {said[0]}" if where else said[0], cause, remedy)
+    text = explain(f"{where}: {said[0]}" if where else said[0], said[1], remedy)
     print(f"error: {text}", file=sys.stderr)
     for each in _kept(lines):
         print(f"  {each}", file=sys.stderr)
@@ -57,11 +56,16 @@ def _ended(status: int, lines: list[str], where: str) -> tuple[tuple[str, str], 
         said = f"the checked code ended the process: `{acts[-1]}`"
         cause = "code written for a live run, where a process may end or become another program"
         return (said, cause), "raise an exception, or let the handler return", EXIT_NOT_CHECKABLE
+    if crash is not None and not where:
+        name = signal.Signals(-status).name
+        said = f"the process ended outside of the checked code: {crash} ({name})"
+        way = "report it, with what `PRESAGE_TRACEBACK=1` in the environment shows"
+        return (said, "a fault of presage, or of a native module that it loads"), way, EXIT_OURS
     if crash is not None:
         said = f"the checked code ended the process: {crash} ({signal.Signals(-status).name})"
         cause = "native code that was called wrongly (`ctypes`, an extension), or endless recursion"
         way = "correct that call; `PRESAGE_TRACEBACK=1` in the environment shows the whole stack"
-        return (said, cause), way, EXIT_NOT_CHECKABLE if where else EXIT_OURS
+        return (said, cause), way, EXIT_NOT_CHECKABLE
     if status < 0:
         name = signal.Signals(-status).name if _is_known(-status) else f"signal {-status}"
         said = f"the process that searched was killed ({name})"
