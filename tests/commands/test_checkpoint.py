@@ -169,7 +169,7 @@ def test_a_limit_of_depth_may_grow_but_not_shrink(stopped):
     [
         (("--resume",), "no checkpoint to go on from"),
         (("--checkpoint", "kept", "--search", "dfs"), "`checkpoint` is given for the search `dfs`"),
-        (("--spill", "kept", "--search", "walk", "--memory", "9"), "`spill` is given for the"),
+        (("--spill", "kept", "--search", "walk", "--memory", "900"), "`spill` is given for the"),
         (("--spill", "kept"), "no limit of memory"),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_result():
 
 
 def test_a_full_disk_ends_a_search_in_files_with_what_it_knows():
-    arguments = ("paxos", "--set", "clients=3", "--memory", "20", "--spill", "spilled")
+    arguments = ("paxos", "--set", "clients=3", "--memory", "60", "--spill", "spilled")
     report = told(limited(*arguments), 0)
     assert report["stopped_by"] == "memory" and not report["exhausted"]
     assert "could not go on in files" in report["notes"][0]
