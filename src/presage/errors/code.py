@@ -55,7 +55,7 @@ class Sharing(PresageError):
             f"{where}: `{paths[0]}` and `{paths[1]}` are one mutable object, a `{self.type_name}`",
             "an object kept in a second place without copying it: a state is rebuilt from values"
             " before each step, so a later change of one place would not be seen in the other",
-            f"keep a copy: `{paths[1]} = copy.deepcopy({paths[0]})`, or an immutable value",
+            "keep a copy in one of the two places (`copy.deepcopy`), or an immutable value",
         )
         return Sharing(self.first, self.second, self.type_name, text)
 
