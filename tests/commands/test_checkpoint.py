@@ -181,7 +181,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_search(tmp_path):
     Path("file").write_text("")
     refused(run("check", "counter", "--checkpoint", "file"), 2, "no checkpoint can be written")
     refused(run("check", "counter", "--checkpoint", "file/x"), 2, "no checkpoint can be written")
-    refused(run("check", "counter", "--spill", "file", "--memory", "9"), 2, "no file can be made")
+    refused(run("check", "counter", "--spill", "file", "--memory", "900"), 2, "no file can be made")
 
 
 def test_a_folder_is_used_by_one_search_at_a_time():
