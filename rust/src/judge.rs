@@ -121,7 +121,7 @@ impl Judge {
             if again.is_some_and(|again| again != (Some(verdict), reads.clone())) {
                 bridge.call_method1("fickle", (property,))?;
             }
-            if is_run_twice(count) {
+            if is_run_twice(count) && self.may_depend_on_order(&reads) {
                 self.judge_reordered(bridge, property, state, verdict, &reads)?;
             }
             let mut trie = self.shared.properties[property].trie.lock();
@@ -153,6 +153,12 @@ impl Judge {
         bridge
             .call_method1("order_matters_to_property", (property, parts))
             .map(drop)
+    }
+
+    /// Whether anything that was read may have a second order.
+    fn may_depend_on_order(&self, reads: &[(trie::Query, u64)]) -> bool {
+        let is_field = |(query, _): &(trie::Query, u64)| matches!(query, trie::Query::Field { .. });
+        !reads.iter().all(is_field) || !self.unordered(reads).is_empty()
     }
 
     /// The fields that were read and have a second order.

@@ -35,12 +35,12 @@ def examined(body: str, hear: str = "self.heard = message") -> tuple[int, str]:
     return result.returncode, "\n".join(findings)
 
 
-FIRST = "next(iter(self.peers))"
+FIRST = "next(iter(set(PEERS)))"  # no part of the state
 SEEDED = {
     "a field": (f"self.chosen = {FIRST}", "boss: Node, action go: differed in `chosen`: 'peer"),
     "a timer": (f"self.arm('retry', {FIRST})", "boss: Node, action go: differed in timers"),
     "what is sent first": (
-        "[self.send('peer0', peer) for peer in self.peers if peer != 'peer1']",
+        "[self.send('peer0', peer) for peer in set(PEERS) if peer != 'peer1']",
         "boss: Node, action go: differed in what it sent: ",
     ),
     "to whom it is sent": (
@@ -56,6 +56,12 @@ def test_the_doctor_names_what_depends_on_the_hash_seed(body: str, said: str) ->
     assert status == 3
     assert "under hash seeds 1 and 2" in finding
     assert said in finding
+
+
+def test_the_doctor_names_what_depends_on_the_order_of_a_field() -> None:
+    status, finding = examined("self.chosen = next(iter(self.peers))")
+    assert status == 3
+    assert "bad.py:9: `Node.go` depends on the order of `self.peers`" in finding
 
 
 def test_the_doctor_sees_to_whom_a_message_goes_even_if_nobody_reacts() -> None:

@@ -57,7 +57,7 @@ def test_rest_only_is_asked_for_by_a_switch() -> None:
     assert "only rest was asked for" in report["notes"][0]
     wrong = run("check", "bad.py:system", "--liveness", "fair")
     assert wrong.returncode == 2
-    assert "invalid choice: 'fair'" in wrong.stderr
+    assert "there is no 'fair' (choose from exact, rest)" in wrong.stderr
 
 
 def test_a_fairness_that_does_not_exist_is_refused() -> None:

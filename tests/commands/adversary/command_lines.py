@@ -110,7 +110,7 @@ def judge(words, about, ended: Ended):
     said = f"presage {' '.join(words)}\nstatus {ended.returncode}\n{ended.stdout}{ended.stderr}"
     assert ended.returncode in STATUSES, said
     assert not any(text in ended.stdout + ended.stderr for text in NEVER), said
-    if ended.returncode == 2:
+    if ended.returncode == 2 and not _came_to_no_end(words, ended):
         assert ended.stderr.startswith("error: "), said
         return False
     if "--json" not in words:
@@ -120,7 +120,17 @@ def judge(words, about, ended: Ended):
     if about is None or words[0] != "check":
         return False
     assert (ended.returncode == 1) == bool(report["violations"]), said
+    if ended.returncode == 2:
+        assert report["executions"] == 0 and not report["exhausted"], said
+        return False
     return _totals(report, about, said)
+
+
+def _came_to_no_end(words, ended: Ended):
+    """Whether a limit cut every execution short, which is told on standard output."""
+    if "--json" not in words:
+        return "no execution came to its end" in ended.stdout
+    return bool(ended.stdout) and json.loads(ended.stdout)["stopped_by"] is not None
 
 
 def _totals(report, about, said):
