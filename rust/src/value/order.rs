@@ -7,17 +7,23 @@
 //!
 //! Invariant: the order holds for one thread, while a guard lives; everything decoded there obeys.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PySet};
+use rustc_hash::FxHashMap;
 
 use super::raw;
 use super::table::{BLOCKER, Table};
 
 thread_local! {
     static SECOND: Cell<bool> = const { Cell::new(false) };
+    /// What `blockers` found, by hashes: the same few sets come again and again.
+    static KNOWN: RefCell<FxHashMap<Vec<u64>, Vec<u64>>> = RefCell::default();
 }
+
+/// So many sets are remembered; when they are reached, all are forgotten.
+const KNOWN_MAX: usize = 1 << 12;
 
 /// How many of the places where an element could go are taken before it comes. A small table, for
 /// up to four elements, is tried first; in a larger one ten places follow each other.
@@ -56,7 +62,7 @@ pub fn fill<'py>(set: &Bound<'py, PySet>, items: &[Bound<'py, PyAny>]) -> PyResu
     let hashes = items.iter().map(|item| Ok(item.hash()? as u64));
     let hashes = hashes.collect::<PyResult<Vec<u64>>>()?;
     // An integer is its own hash; one that differs in high bits only goes the same way.
-    let blockers: Vec<u64> = blockers(&hashes).collect();
+    let blockers = known_blockers(hashes);
     blockers.iter().try_for_each(|blocker| set.add(blocker))?;
     items.iter().rev().try_for_each(|item| set.add(item))?;
     blockers
@@ -67,6 +73,21 @@ pub fn fill<'py>(set: &Bound<'py, PySet>, items: &[Bound<'py, PyAny>]) -> PyResu
         items.iter().try_for_each(|item| set.add(item))?;
     }
     Ok(())
+}
+
+/// `blockers`, remembered.
+fn known_blockers(hashes: Vec<u64>) -> Vec<u64> {
+    let known = KNOWN.with_borrow(|known| known.get(&hashes).cloned());
+    known.unwrap_or_else(|| {
+        let found: Vec<u64> = blockers(&hashes).collect();
+        KNOWN.with_borrow_mut(|known| {
+            if known.len() >= KNOWN_MAX {
+                known.clear();
+            }
+            known.insert(hashes, found.clone());
+        });
+        found
+    })
 }
 
 /// The integers to be in a set before its elements come, last first.
