@@ -71,14 +71,23 @@ def test_only_who_knows_the_address_is_answered():
         assert len(server.explorer.places) == 1
 
 
+def cheating(server):
+    """Which of the options here is the action that ends up at the clock."""
+    [found] = [k for k, each in enumerate(server.explorer.options) if "cheat" in str(each)]
+    return found
+
+
 def test_what_a_system_may_not_do_is_said_and_one_can_go_on(tmp_path):
     (tmp_path / "stubborn.py").write_text(STUBBORN)
     with served(f"{tmp_path}/stubborn.py") as server:
-        [cheat] = [k for k, each in enumerate(server.explorer.options) if "cheat" in str(each)]
-        status, text = asked(server.address + "take", f"n={cheat}".encode())
+        take = server.address + "take"
+        assert asked(take, f"n={cheating(server)}".encode())[0] == 200
+        refused = cheating(server)
+        assert "time.time" in str(server.explorer.options[refused])
+        status, text = asked(take, f"n={refused}".encode())
         assert status == 500 and "time.time" in text
         assert asked(server.address)[0] == 200
-        assert len(server.explorer.places) == 1
+        assert len(server.explorer.places) == 2
 
 
 def test_the_command_serves_until_it_is_interrupted():

@@ -179,9 +179,10 @@ function code(place, what = "code") {
     body.append(h("span", {class: number === found.line ? "line here" : "line"},
       h("span", {class: "dim"}, `${String(number).padStart(4)} `), text || " "));
   });
-  const whole = h("details", {class: "source"}, h("summary", {}, "its code"), body);
+  // Not `ontoggle`, which comes later: another step may be shown by then.
+  const kept = {onclick: () => { view[what] = !whole.open; }};
+  const whole = h("details", {class: "source"}, h("summary", kept, "its code"), body);
   whole.open = view[what];
-  whole.ontoggle = () => { view[what] = whole.open; };
   return whole;
 }
 
