@@ -65,6 +65,8 @@ def settle(
     if {at for at, _, _ in broken(again)} < {at for at, _, _ in found} or not broken(again):
         return raw | {"notes": [*raw["notes"], BY_CHANCE], "seconds": seconds}
     if limits["keep_going"]:
-        return raw | {"found": again["found"], "seconds": seconds}
+        told = {at for at, *_ in again["found"]}
+        deeper = [each for each in raw["found"] if each[0] not in told]  # what was reached
+        return raw | {"found": [*again["found"], *deeper], "seconds": seconds}
     kept = {name: raw[name] for name in ("notes", "checkpoints", "resumed_from")}
     return again | kept | {"seconds": seconds}
