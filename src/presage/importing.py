@@ -50,11 +50,15 @@ def import_file(target: str, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     _reachable(path.resolve().parent)
     sys.modules[name] = module  # dataclasses and type hints look their module up here
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
+        # Compiled code is found by time in seconds and by size: an edit could be overlooked.
         spec.loader.exec_module(module)
     except BaseException as error:
         sys.modules.pop(name, None)
         raise _broken_import(target, error) from error
+    finally:
+        sys.dont_write_bytecode = writes
     return module
 
 
