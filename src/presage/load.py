@@ -97,7 +97,7 @@ def load_any(
     """What `target` names; with `ranks`, an mpi4py script."""
     if ranks is None:
         return load(target, settings).system
-    from presage.mpi.launch import script
+    from presage.frontends.mpi.launch.program import script
 
     if settings:
         raise BadTarget(
@@ -141,7 +141,7 @@ def load_program(target: str, *how: Any) -> Program:
 
 
 def _script(target: str) -> Program:
-    from presage.mpi.launch import script
+    from presage.frontends.mpi.launch.program import script
 
     try:
         path, *words = shlex.split(target)

@@ -8,7 +8,8 @@ one receiver, and what is put back into a window.
 
 from dataclasses import dataclass, field
 
-from presage.mpi import races, script, waiting
+from presage.frontends.mpi import script
+from presage.frontends.mpi.report import races, waiting
 from presage.process.fence import Fence
 from presage.process.ops import Recv, Send, WaitAny
 from presage.process.world import ProcessWorld

@@ -1,7 +1,7 @@
 """Small scripts, written to a file and run."""
 
-from presage.mpi.launch import script
-from presage.mpi.run import play
+from presage.frontends.mpi.launch.program import script
+from presage.frontends.mpi.launch.run import play
 from presage.process.fence import Fence
 
 HEAD = """\

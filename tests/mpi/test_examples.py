@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from presage import check
-from presage.mpi import script
-from presage.mpi.run import mpirun
+from presage.frontends.mpi import script
+from presage.frontends.mpi.launch.run import mpirun
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "mpi"
 SAID = {

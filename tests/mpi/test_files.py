@@ -5,10 +5,10 @@ from random import Random
 import pytest
 from mpi.scripts import outcomes, written
 
-from presage.mpi import views
-from presage.mpi.datatype import TYPES
-from presage.mpi.fileserver import Content
-from presage.mpi.run import mpirun
+from presage.frontends.mpi.data.datatype import TYPES
+from presage.frontends.mpi.io import views
+from presage.frontends.mpi.io.server import Content
+from presage.frontends.mpi.launch.run import mpirun
 from presage.search.scripts import check_script
 
 OPEN = 'fh = MPI.File.Open(comm, "some.data", MPI.MODE_RDWR | MPI.MODE_CREATE)\n'

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from mpi.scripts import outcomes, written
 
-from presage.mpi.sides import NO_ROOT, ONE_OF_US, Sides
+from presage.frontends.mpi.core.groups import NO_ROOT, ONE_OF_US, TwoGroups
 from presage.search.scripts import check_script
 
 HEAD = """\
@@ -321,7 +321,7 @@ def test_leaders_that_do_not_meet_wait_for_ever(tmp_path):
 def test_a_claim_agrees_with_what_is_so(seed):
     """Members agree pairwise if and only if there is a root that fits what all of them say."""
     random = Random(seed)
-    sides = Sides(random.randint(1, 3), 0, ("a", "b"), {})
+    sides = TwoGroups(random.randint(1, 3), 0, ("a", "b"), {})
     sides = sides._replace(size=sides.first + random.randint(1, 3))
 
     def possible(root, at):

@@ -4,7 +4,7 @@ import pytest
 from mpi.scripts import written
 
 from presage.cli import main
-from presage.mpi.races import HAZARD
+from presage.frontends.mpi.report.races import HAZARD
 from presage.search import scripts
 from presage.search.report import Report, Violation
 from presage.search.scripts import check_script

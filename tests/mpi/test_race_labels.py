@@ -2,7 +2,7 @@
 
 import pytest
 
-from presage.mpi import races
+from presage.frontends.mpi.report import races
 from presage.search.scripts import check_script
 
 RARE = """\

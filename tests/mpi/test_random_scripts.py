@@ -5,7 +5,7 @@ from mpi.explore import explore
 from mpi.random_scripts import random_family, random_script
 
 from presage import check
-from presage.mpi import script
+from presage.frontends.mpi import script
 
 SCRIPTS = 20
 MANY = 600

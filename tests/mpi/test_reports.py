@@ -3,7 +3,8 @@
 from mpi.explore import explore
 from mpi.scripts import written
 
-from presage.mpi import races, script
+from presage.frontends.mpi import script
+from presage.frontends.mpi.report import races
 from presage.process.fence import Fence
 from presage.process.world import ProcessWorld
 from presage.search.scripts import check_script

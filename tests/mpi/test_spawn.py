@@ -9,8 +9,8 @@ from mpi.explore import explore
 from mpi.scripts import HEAD, outcomes, written
 
 from presage import Program, check
-from presage.mpi import script
-from presage.mpi.run import mpirun
+from presage.frontends.mpi import script
+from presage.frontends.mpi.launch.run import mpirun
 from presage.search.scripts import check_script
 
 CHILD = HEAD + "import sys\nparent = MPI.Comm.Get_parent()\n"

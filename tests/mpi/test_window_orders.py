@@ -7,7 +7,7 @@ from mpi.explore import explore
 from mpi.scripts import written
 
 from presage import check
-from presage.mpi import script
+from presage.frontends.mpi import script
 from presage.search.scripts import check_script
 
 COUNT = "from array import array\nwin = MPI.Win.Allocate(4 if rank == 0 else 0, 4, comm=comm)\n"

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from mpi.scripts import outcomes
 
-from presage.mpi.access import Access, changed_runs, clash, overlap, perform, runs_of
-from presage.mpi.datatype import TYPES
+from presage.frontends.mpi.data.datatype import TYPES
+from presage.frontends.mpi.rma.access import Access, changed_runs, clash, overlap, perform, runs_of
 
 SNIPPETS = {
     "what it is made of": """

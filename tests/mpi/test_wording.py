@@ -3,7 +3,7 @@
 import pytest
 from mpi.scripts import written
 
-from presage.mpi import wording
+from presage.frontends.mpi.report import wording
 from presage.process.ops import Probe, Recv, Send
 from presage.search.scripts import check_script
 

@@ -144,7 +144,7 @@ def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
 
 def run_mpirun(args: argparse.Namespace) -> int:
     """`presage mpirun`: one plain run of an mpi4py script, which prints for itself."""
-    from presage.mpi.run import mpirun
+    from presage.frontends.mpi.launch.run import mpirun
 
     outcome = mpirun(args.script, args.ranks, args.args, tagged=args.tag_output)
     sys.stdout.flush()

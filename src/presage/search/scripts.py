@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from presage.mpi.launch import BUFFERINGS, script
-from presage.mpi.races import HAZARD
+from presage.frontends.mpi.launch.program import BUFFERINGS, script
+from presage.frontends.mpi.report.races import HAZARD
 from presage.search import annotate
 from presage.search.budget import Budget
 from presage.search.check import check

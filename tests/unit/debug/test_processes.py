@@ -12,8 +12,8 @@ from unit.debug.samples import drive, saved, session
 from presage import check, replay
 from presage.debug.explain import explain
 from presage.errors import BadCommand, BadTrace, Diverged
+from presage.frontends.mpi import script
 from presage.load import load
-from presage.mpi import script
 from presage.ui.debug.commands import COMMANDS
 from presage.ui.explanation import brief
 from presage.ui.story import violation_of

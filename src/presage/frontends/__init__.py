@@ -1,0 +1,1 @@
+"""Front ends: unmodified code that runs on presage's processes."""

@@ -1,0 +1,1 @@
+"""Collective calls: what members say to each other, and what they compute."""

@@ -1,0 +1,175 @@
+"""Collective calls: how contributions get from rank to rank, and what all ranks must agree on.
+
+Each pair of members has a channel of its own, apart from point-to-point messages, which keeps
+order. Every rank tells rank 0 of each call, in order; so rank 0 sees whether all agree.
+
+A blocking call goes through rank 0, which gathers all contributions and answers with results. With
+eager sends, calls with a root go to the root or come from it directly, and nobody waits for what
+its result does not depend on: what else arrives is *owed*, and looked at later.
+
+A call that does not block sends every contribution to every rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from presage.frontends.mpi.collective import intergroup
+from presage.frontends.mpi.collective.exchange import (
+    Call,
+    Result,
+    channel,
+    check,
+    collect,
+    hear,
+    owe,
+    settle_one,
+    tell,
+)
+from presage.frontends.mpi.core.comm_state import CommState, PendingReceive
+from presage.frontends.mpi.core.groups import FROM_ROOT, TO_ROOT
+from presage.frontends.mpi.core.rank import current_rank, enter_call, where
+from presage.frontends.mpi.core.status import Status
+from presage.frontends.mpi.point.request import Request
+from presage.process.context import Asking, blocking, post
+from presage.process.ops import Recv, Response
+
+
+def gathered(core: CommState, call: Call, mine: Any, result: Result, learns: bool = True) -> Any:
+    """A blocking call: give one's contribution, and get one's result.
+
+    `learns`: whether windows are to show what there is then.
+    """
+    got = blocking(_blocking(core, _numbered(core, call), mine, result))
+    if learns:
+        current_rank().learned()
+    return got
+
+
+def announced(core: CommState, call: Call) -> None:
+    """A call whose result depends on nobody else: all must make it, and nobody waits."""
+    blocking(_announced(core, _numbered(core, call)))
+
+
+def _announced(core: CommState, call: Call) -> Asking[None]:
+    if core.rank:
+        yield from tell(core, 0, call, None)
+    else:
+        yield from owe(core, call)
+
+
+def _numbered(core: CommState, call: Call) -> Call:
+    """The next call of the rank. Where it stands is no part of what ranks tell each other."""
+    current_rank().places[core.name, current_rank().number, core.calls] = where()
+    core.calls += 1
+    return call._replace(number=core.calls - 1)
+
+
+def _blocking(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+    if core.size == 1:
+        return result([mine], 0)
+    if core.sides is not None:
+        return (yield from intergroup.gathered(core, call, mine, result))
+    if current_rank().eager and call.shape in FROM_ROOT:
+        return (yield from _from_root(core, call, mine, result))
+    if current_rank().eager and call.shape in TO_ROOT:
+        return (yield from _to_root(core, call, mine, result))
+    if core.rank:
+        yield from tell(core, 0, call, mine)
+        return (yield from hear(core, 0, call))
+    contributions = yield from collect(core, call, mine)
+    for rank in range(1, core.size):
+        yield from tell(core, rank, call, result(contributions, rank))
+    return result(contributions, 0)
+
+
+def _from_root(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+    """The root goes on at once; the others wait for the root alone."""
+    everyone = [mine] * core.size
+    if core.rank == call.root:
+        if core.rank == 0:
+            yield from owe(core, call)
+        for rank in range(core.size):
+            if rank != core.rank:
+                yield from tell(core, rank, call, result(everyone, rank))
+        return result(everyone, core.rank)
+    if core.rank:
+        yield from tell(core, 0, call, None)
+        return (yield from hear(core, call.root, call))
+    yield from owe(core, call)
+    return (yield from settle_one(core, call.root))
+
+
+def _to_root(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+    """The root waits for all; the others go on at once."""
+    if call.root == 0 and core.rank == 0:
+        return result((yield from collect(core, call, mine)), 0)
+    if core.rank == call.root:
+        yield from tell(core, 0, call, None)
+        contributions = []
+        for rank in range(core.size):
+            if rank == core.rank:
+                contributions.append(mine)
+            else:
+                contributions.append((yield from hear(core, rank, call)))
+        return result(contributions, core.rank)
+    yield from tell(core, call.root, call, mine)
+    if core.rank == 0:
+        yield from owe(core, call)
+    elif call.root:
+        yield from tell(core, 0, call, None)
+    return None
+
+
+def started(
+    core: CommState, call: Call, mine: Any, result: Result, done: Callable[[Any], Any], text: str
+) -> Request:
+    """A call that does not block: `done` is given the result when the request is complete."""
+    return blocking(_started(core, _numbered(core, call), mine, result, done, text))
+
+
+def _started(
+    core: CommState, call: Call, mine: Any, result: Result, done: Callable[[Any], Any], text: str
+) -> Asking[Request]:
+    others = [rank for rank in range(core.size) if rank != core.rank]
+    gets = core.sides is None or core.rank in core.sides.getters(call.bare, call.root)
+    slots = []
+    for rank in others:
+        slots.append((yield from post(Recv(channel(core, rank, core.rank)))))
+    needed = _needed(core, call) if current_rank().eager else others
+    wanted = [slot for rank, slot in zip(others, slots, strict=True) if rank in needed]
+    for rank, slot in zip(others, slots, strict=True):
+        if rank not in needed:
+            core.owed.append(PendingReceive(slot, rank, call))
+    for rank in others:
+        yield from tell(core, rank, call, mine)
+
+    def finish(responses: list[Response]) -> tuple[Any, Status]:
+        contributions: list[Any] = [None] * core.size
+        contributions[core.rank] = mine
+        for rank, response in zip(needed, responses, strict=False):
+            told, contributions[rank] = response.payload
+            check(core, call, rank, told)
+        return done(result(contributions, core.rank) if gets else None), Status()
+
+    return Request.of(wanted, finish, text, [core.ranks[rank] for rank in needed])
+
+
+def _needed(core: CommState, call: Call) -> list[int]:
+    """Whose contributions a rank's result depends on."""
+    if core.sides is not None:
+        return list(core.sides.flows(call.bare, call.root, core.rank)[1])
+    others = [rank for rank in range(core.size) if rank != core.rank]
+    shape = call.shape.removeprefix("i")
+    if shape in FROM_ROOT:
+        return [rank for rank in others if rank == call.root]
+    if shape in TO_ROOT:
+        return others if core.rank == call.root else []
+    return others
+
+
+def note(core: CommState, name: str, **given: Any) -> str:
+    """Note a collective call, which may wait for every other member."""
+    others = [rank for at, rank in enumerate(core.ranks) if at != core.rank]
+    return enter_call(name, others, **given)

@@ -1,0 +1,1 @@
+"""What a rank knows, and what a communicator is; the mistakes of scripts."""

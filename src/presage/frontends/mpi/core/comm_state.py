@@ -1,0 +1,74 @@
+"""A communicator, as one of its members holds it; one of two groups is made of three of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from presage.frontends.mpi.core.groups import TwoGroups
+
+# A rank of the first world by its number; a spawned one as its process is called.
+RankId = int | str
+
+
+@dataclass(eq=False)
+class CommState:
+    """A communicator, as one of its members holds it."""
+
+    name: str  # the same for all members; names its mailboxes
+    ranks: tuple[RankId, ...]  # the members, by number here
+    rank: int
+    title: str = ""  # Get_name
+    calls: int = 0  # collective calls so far: names what they create
+    owed: list[PendingReceive] = field(default_factory=list)  # looked at later
+    freed: bool = False
+    grid: Any = None  # of a Cartesian one
+    attributes: dict[int, Any] = field(default_factory=dict)
+    sides: TwoGroups | None = None  # of the two groups of an intercommunicator, taken together
+    whole: CommState | None = None  # of an intercommunicator: both groups, for collective calls
+    far: CommState | None = None  # and the other group
+    inbox: str = field(init=False)  # the mailbox of this member
+    outbox: str = field(init=False)  # those of whom it can send to, before their number
+    reach: tuple[RankId, ...] = field(init=False)  # whom it can send to
+
+    def __post_init__(self) -> None:
+        self.inbox = f"{self.name}/{self.rank}"
+        self.outbox = self.name
+        self.reach = self.ranks
+
+    @property
+    def size(self) -> int:
+        return len(self.ranks)
+
+
+@dataclass(frozen=True)
+class PendingReceive:
+    """A receive of a collective call that need not be complete for the caller to go on."""
+
+    slot: int
+    source: int
+    call: Any
+
+
+def intercommunicator(
+    name: str, groups: tuple[Sequence[RankId], Sequence[RankId]], titles: tuple[str, str], at: int
+) -> CommState:
+    """That of two groups, as the member with this number in both holds it."""
+    near, far = tuple(groups[0]), tuple(groups[1])
+    sides = TwoGroups(len(near), len(near) + len(far), titles, {})
+    side = sides.of(at)
+    own, others = (near, far) if side == 0 else (far, near)
+    core = CommState(name, own, sides.local(at))
+    core.whole = CommState(name, near + far, at, sides=sides)
+    core.far = CommState(name, others, 0)
+    core.reach = others
+    core.inbox = f"{titles[side]} of {name}/{core.rank}"
+    core.outbox = f"{titles[1 - side]} of {name}"
+    return core
+
+
+def both(core: CommState) -> tuple[CommState, CommState]:
+    """Both groups of an intercommunicator as one, and the other group."""
+    assert core.whole is not None and core.far is not None, "an intercommunicator"
+    return core.whole, core.far

@@ -1,0 +1,111 @@
+"""A communicator, as scripts hold it, with the checks that every call on it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from presage.frontends.mpi.core.comm_state import CommState, RankId, both
+from presage.frontends.mpi.core.groups import ONE_OF_US
+from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.rank import current_rank
+from presage.frontends.mpi.core.status import ANY_SOURCE, ANY_TAG, PROC_NULL, ROOT
+
+TAG_UB = 2**31 - 1
+
+
+class Handle:
+    """Holds a `CommState`, or knows where the running rank keeps it; None: a null communicator."""
+
+    def __init__(self, core: CommState | Callable[[], CommState] | None, name: str = "") -> None:
+        self._held = core
+        self._null_name = name
+
+    def _core(self, call: str = "this call") -> CommState:
+        core = self._held() if callable(self._held) else self._held
+        if core is None:
+            raise invalid(f"{call}: the communicator is COMM_NULL")
+        if core.freed:
+            raise invalid(f"{call}: the communicator was freed before")
+        return core
+
+    def __bool__(self) -> bool:
+        core = self._held() if callable(self._held) else self._held
+        return core is not None and not core.freed
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Handle):
+            return NotImplemented
+        if not self or not other:
+            return bool(self) == bool(other)
+        return self._core() is other._core()
+
+    __hash__ = object.__hash__
+
+
+def check_dest(core: CommState, dest: Any, call: str) -> int:
+    """The rank to send to."""
+    rank = _whole(dest, "rank", call)
+    if rank != PROC_NULL and not 0 <= rank < len(core.reach):
+        raise invalid(f"{call}: there is no rank {rank} to send to; there are {len(core.reach)}")
+    return rank
+
+
+def check_source(core: CommState, source: Any, call: str) -> int:
+    """The rank to receive from."""
+    rank = _whole(source, "rank", call)
+    if rank not in (PROC_NULL, ANY_SOURCE) and not 0 <= rank < len(core.reach):
+        there = f"there are {len(core.reach)}"
+        raise invalid(f"{call}: there is no rank {rank} to receive from; {there}")
+    return rank
+
+
+def check_root(core: CommState, root: Any, call: str) -> int:
+    """The root of a collective call."""
+    rank = _whole(root, "root", call)
+    if core.whole is not None:
+        return _claim(core, rank, call)
+    if not 0 <= rank < core.size:
+        raise invalid(f"{call}: there is no rank {rank} to be the root; there are {core.size}")
+    return rank
+
+
+def check_tag(tag: Any, call: str, wanted: bool = False) -> int:
+    """The tag of a message, sent or wanted."""
+    number = _whole(tag, "tag", call)
+    if not 0 <= number <= TAG_UB and not (wanted and number == ANY_TAG):
+        raise invalid(f"{call}: {number} is no tag; tags go from 0 to {TAG_UB}")
+    return number
+
+
+def _whole(value: Any, what: str, call: str) -> int:
+    try:
+        return int(value.__index__())
+    except AttributeError:
+        raise invalid(f"{call}: {value!r} is no {what}") from None
+
+
+def peers(core: CommState, source: int) -> tuple[RankId, ...]:
+    """Which ranks a receive may wait for."""
+    if source == PROC_NULL:
+        return ()
+    if source == ANY_SOURCE:
+        return tuple(rank for rank in core.reach if rank != current_rank().number)
+    return (core.reach[source],)
+
+
+def _claim(core: CommState, root: int, call: str) -> int:
+    """What a member says of the root, as others are told of it."""
+    whole, far = both(core)
+    sides: Any = whole.sides
+    side = sides.of(whole.rank)
+    if root == ROOT:
+        return whole.rank
+    if root == PROC_NULL:
+        return ONE_OF_US[side]
+    if not 0 <= root < far.size:
+        raise invalid(
+            f"{call}: there is no rank {root} in the other group to be the root; it has {far.size}."
+            " In the group of the root, the root itself says MPI.ROOT, the others MPI.PROC_NULL"
+        )
+    return int(sides.group(1 - side)[root])

@@ -1,0 +1,170 @@
+"""What a rank knows: its number, its communicators, and what it has to give back at the end.
+
+Scripts share one `MPI` module, as they would share the names of a C library; what belongs to one
+rank is kept with its process, and found through `current_rank()`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NamedTuple, Protocol
+
+from presage.errors import BadCall, explain
+from presage.frontends.mpi.core.comm_state import CommState, RankId
+from presage.frontends.mpi.core.mistakes import MPIException
+from presage.model.source import place
+from presage.process.context import current
+
+Places = dict[tuple[str, RankId, int], str]
+OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
+NOTE = "mpi"  # where a rank is kept among the notes of its process
+
+
+class Launcher(Protocol):
+    """What the ranks of a program run, and what they have in common; those spawned later, too."""
+
+    eager: bool
+    strict: bool
+    has_files: bool  # whether somebody holds files
+    places: Places
+
+    def body(self, path: Path, args: tuple[str, ...], job: Job, command: int = 0) -> Any:
+        """What a rank runs; the same each time it is asked for the same."""
+
+    def code(self, path: Path) -> CodeType:
+        """A script, compiled once."""
+
+
+@dataclass(eq=False)
+class Rank:
+    """The state of one rank."""
+
+    number: RankId
+    eager: bool
+    strict: bool  # whether what is left open at the end is reported
+    world: CommState
+    own: CommState  # of COMM_SELF
+    places: Places  # of collective calls, of all ranks: for reports
+    launcher: Launcher  # starts other ranks
+    parent: CommState | None = None  # of whoever spawned it
+    spawned: int = 0  # how often it was the root of a spawn
+    cores: list[CommState] = field(default_factory=list)  # every one that it is a member of
+    requests: list[Any] = field(default_factory=list)  # not complete, or persistent
+    handles: dict[int, tuple[str, str]] = field(default_factory=dict)  # to be freed: what, where
+    made: int = 0
+    times_read: int = 0
+    finalized: bool = False
+    windows: list[Any] = field(default_factory=list)  # that it has made and not freed
+    files: set[str] = field(default_factory=set)  # whose processes were asked for
+
+    def keep(self, what: str) -> int:
+        """A handle that has to be freed; gives its number."""
+        self.made += 1
+        self.handles[self.made] = (what, where())
+        return self.made
+
+    def drop(self, number: int) -> None:
+        self.handles.pop(number, None)
+
+    def learned(self) -> None:
+        """It has got something from another rank: its windows show what there is now."""
+        for window in self.windows:
+            window.learned()
+
+
+class Job(NamedTuple):
+    """Ranks that were started together; what they have in common."""
+
+    label: str  # what reports call it; of the first, nothing
+    members: tuple[RankId, ...]
+    parents: tuple[RankId, ...] = ()  # those who spawned it
+
+    @classmethod
+    def first(cls, size: int) -> Job:
+        return cls("", tuple(range(size)))
+
+    @property
+    def world(self) -> str:
+        return f"{self.label} world" if self.label else "world"
+
+
+def begin(at: int, job: Job, launcher: Launcher) -> Rank:
+    """The running process becomes a rank."""
+    number = job.members[at]
+    world = CommState(job.world, job.members, at, "MPI_COMM_WORLD")
+    own = CommState(f"self{number}" if not job.label else f"{number} self", (number,), 0)
+    own.title = "MPI_COMM_SELF"
+    places, eager, strict = launcher.places, launcher.eager, launcher.strict
+    rank = Rank(number, eager, strict, world, own, places, launcher, cores=[world, own])
+    current().notes[NOTE] = rank
+    return rank
+
+
+def named(who: RankId) -> str:
+    """What reports call a rank; its process is called the same."""
+    return who if isinstance(who, str) else f"rank {who}"
+
+
+def names(whos: Iterable[RankId]) -> str:
+    """Several: `rank 1, 2, spawn 1 rank 0`."""
+    known = tuple(whos)
+    numbers = ", ".join(str(who) for who in known if isinstance(who, int))
+    return ", ".join([f"rank {numbers}"] * bool(numbers) + [w for w in known if isinstance(w, str)])
+
+
+def in_order(whos: Iterable[RankId]) -> list[RankId]:
+    """Ranks of the first world, then spawned ones."""
+    known = set(whos)
+    numbers: list[RankId] = [*sorted(who for who in known if isinstance(who, int))]
+    return numbers + sorted(who for who in known if isinstance(who, str))
+
+
+def current_rank() -> Rank:
+    """The rank that is running."""
+    rank = current().notes.get(NOTE)
+    if rank is None:
+        raise BadCall(
+            explain(
+                "MPI was called by a process that is no rank",
+                "a process of a `Program` imports presage's `mpi4py`",
+                "make the program of a script: `presage.mpi.script(path, ranks)`",
+            )
+        )
+    return rank  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=4096)
+def _place(file: str, line: int) -> str:
+    return place(file, line)
+
+
+def where() -> str:
+    """The line of the script, or of a module of its own, that called MPI."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    return _place(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
+
+
+def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **given: Any) -> str:
+    """Note which call of MPI the rank is in, and for which ranks it may wait; gives its text.
+
+    Windows are told of it, but for the one that is called.
+    """
+    rank = current_rank()
+    if rank.finalized:
+        raise MPIException("invalid-argument", f"{name} is called after Finalize, at {where()}")
+    for window in rank.windows:
+        if window is not by:
+            window.between()
+    told = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
+    text = f"{name}({told}) at {where()}"
+    notes = current().notes
+    notes["call"] = text
+    notes["waits_for"] = tuple(waits_for)
+    return text

@@ -1,0 +1,1 @@
+"""What messages hold: datatypes, buffers, objects, and operations on them."""

@@ -1,0 +1,1 @@
+"""Calls between two groups, and ranks that start others."""

@@ -1,0 +1,148 @@
+"""`Spawn`: ranks that start others, and what those know of their parents.
+
+The root creates the processes. Its name and a count make theirs: each process is created by one
+other only, whatever the order in which several spawn.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from presage.errors import BadTarget
+from presage.frontends.mpi.collective import results
+from presage.frontends.mpi.collective.objects import ObjectCollectives
+from presage.frontends.mpi.collective.transport import gathered
+from presage.frontends.mpi.core.comm_state import CommState, both, intercommunicator
+from presage.frontends.mpi.core.groups import SPAWNED
+from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.rank import Job, Rank, current_rank, named
+from presage.process.context import Asking, blocking
+from presage.process.ops import Create
+
+APPNUM = 1  # the key of an attribute: which of several commands a rank runs
+HARMLESS = ("-u", "-B", "-E", "-s")  # options of Python that make no difference here
+
+
+class Given(NamedTuple):
+    """A call of `Spawn` or `Spawn_multiple`; the commands count at the root alone."""
+
+    name: str
+    commands: Callable[[], Sequence[tuple[Any, Any, Any, Any]]]
+    root: int
+
+
+class Command(NamedTuple):
+    """A script, its arguments, and how many ranks are to run it."""
+
+    path: Path
+    args: tuple[str, ...]
+    ranks: int
+
+
+def one_by_one(
+    command: Any, args: Any, maxprocs: Any, info: Any
+) -> Callable[[], list[tuple[Any, Any, Any, Any]]]:
+    """The commands of `Spawn_multiple`."""
+
+    def commands() -> list[tuple[Any, Any, Any, Any]]:
+        count = len(command)
+        argvs = [None] * count if args is None else list(args)
+        numbers = list(maxprocs) if isinstance(maxprocs, list | tuple) else [maxprocs or 1] * count
+        infos = list(info) if isinstance(info, list | tuple) else [info] * count
+        if {len(argvs), len(numbers), len(infos)} != {count}:
+            raise invalid(
+                f"Spawn_multiple: {count} commands, {len(argvs)} lists of arguments,"
+                f" {len(numbers)} numbers of processes, {len(infos)} infos"
+            )
+        return list(zip(command, argvs, numbers, infos, strict=True))
+
+    return commands
+
+
+def spawn(comm: ObjectCollectives, given: Given) -> tuple[CommState, list[int]]:
+    """The intercommunicator with the new ranks, and how many of them run each command."""
+    core, call, text, root = comm._begin(given.name, given.root)
+    commands, mine = [], None
+    if core.rank == root:
+        commands = [_command(each, text) for each in given.commands()]
+        current_rank().spawned += 1
+        mine = [_label(current_rank()), [each.ranks for each in commands]]
+    label, counts = gathered(core, call, mine, results.of_root(root))
+    members = tuple(f"{label} rank {at}" for at in range(sum(counts)))
+    job = Job(label, members, core.ranks)
+    if commands:
+        blocking(_created(job, commands))
+    return intercommunicator(label, (core.ranks, members), SPAWNED, core.rank), counts
+
+
+def _label(rank: Rank) -> str:
+    told = f"spawn {rank.spawned}"
+    return told if rank.number == 0 else f"{told} (of {named(rank.number)})"
+
+
+def _created(job: Job, commands: list[Command]) -> Asking[None]:
+    bodies = []
+    for index, each in enumerate(commands):
+        bodies += [current_rank().launcher.body(each.path, each.args, job, index)] * each.ranks
+    for at, body in enumerate(bodies):
+        yield Create(str(job.members[at]), body, (at,))
+
+
+def _text(given: Any) -> str:
+    """A word of a command: text, bytes or a path."""
+    return given.decode() if isinstance(given, bytes) else str(given)
+
+
+def _command(given: tuple[Any, Any, Any, Any], text: str) -> Command:
+    command, args, count, info = given
+    words = [_text(each) for each in ([args] if isinstance(args, str) else args or ())]
+    name = _text(command)
+    if name == sys.executable or Path(name).name.startswith("python"):
+        name = _script(name, words, text)
+    elif not name.endswith(".py"):
+        raise _refused(text, name)
+    if not isinstance(count, int) or count < 1:
+        raise invalid(f"{text}: maxprocs={count!r}; give 1 or more")
+    if info and "wdir" in info:
+        raise invalid(f"{text}: all ranks run in one working directory, so info has no `wdir`")
+    if not Path(name).is_file():
+        raise invalid(
+            f"{text}: there is no script `{name}` in the working directory, `{Path.cwd()}`; scripts"
+            " are looked for there alone, not beside the one that spawns them. Run presage in their"
+            " folder, or spawn them by their whole path"
+        )
+    try:
+        current_rank().launcher.code(Path(name))
+    except BadTarget as error:
+        raise invalid(f"{text}: {str(error).splitlines()[0]}") from error
+    return Command(Path(name), tuple(words), count)
+
+
+def _script(python: str, words: list[str], text: str) -> str:
+    """The script that Python is to run; `words` loses it, and the options before it."""
+    while words and words[0] in HARMLESS:
+        words.pop(0)
+    if words[:2] == ["-m", "mpi4py"]:
+        del words[:2]
+    if not words or words[0].startswith("-"):
+        raise _refused(text, " ".join([Path(python).name, *words]))
+    return words.pop(0)
+
+
+def _refused(text: str, told: str) -> MPIException:
+    return invalid(
+        f"{text}: `{told}` is no Python script, and presage can run nothing else; give"
+        " sys.executable, or `python`, and the script as the first of args, or the script itself"
+    )
+
+
+def adopt(rank: Rank, job: Job, at: int, command: int) -> None:
+    """A rank that was spawned learns of its parents."""
+    parents = len(job.parents)
+    rank.parent = intercommunicator(job.label, (job.parents, job.members), SPAWNED, parents + at)
+    rank.parent.title = "MPI_COMM_PARENT"
+    rank.cores.append(both(rank.parent)[0])
+    rank.world.attributes[APPNUM] = command

@@ -1,0 +1,248 @@
+"""`MPI.File`: how files are opened, asked and closed; `transfers` has reading and writing."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from presage.frontends.mpi.collective.transport import note
+from presage.frontends.mpi.communicator.comm import Comm
+from presage.frontends.mpi.core.comm_state import CommState
+from presage.frontends.mpi.core.group import Group
+from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.rank import current_rank, enter_call
+from presage.frontends.mpi.data.datatype import BYTE, Datatype
+from presage.frontends.mpi.data.extras import Info
+from presage.frontends.mpi.io import server as server
+from presage.frontends.mpi.io.transfers import (
+    SEEK_CUR,
+    SEEK_END,
+    SEEK_SET,
+    Opened,
+    Transferred,
+    ask,
+)
+from presage.frontends.mpi.io.views import View
+
+MODES = {
+    "MODE_CREATE": server.CREATE,
+    "MODE_RDONLY": server.RDONLY,
+    "MODE_WRONLY": server.WRONLY,
+    "MODE_RDWR": server.RDWR,
+    "MODE_DELETE_ON_CLOSE": server.DELETE_ON_CLOSE,
+    "MODE_UNIQUE_OPEN": server.UNIQUE_OPEN,
+    "MODE_EXCL": server.EXCL,
+    "MODE_APPEND": server.APPEND,
+    "MODE_SEQUENTIAL": server.SEQUENTIAL,
+}
+
+
+class File(Transferred):
+    """A file that was opened by the ranks of a communicator."""
+
+    what = "file"
+
+    def __init__(self, file: File | None = None) -> None:
+        super().__init__()
+        if file is not None:
+            self.__dict__.update(file.__dict__)
+
+    @classmethod
+    def Open(cls, comm: Comm, filename: Any, amode: int = server.RDONLY, info: Any = None) -> Any:
+        core = comm._core("File.Open")
+        name = PurePath(filename).as_posix()
+        call = note(core, "File.Open", filename=name, amode=_modes(amode))
+        _check_mode(amode, call)
+        own = CommState(f"{core.name}.{core.calls}f", core.ranks, core.rank)
+        opened = Opened(own, name, amode)
+        steps = [(server.OPEN, own.name, amode)] if core.rank == 0 else []
+        got = opened.together("File.Open", steps, core=core, told=f"{_modes(amode)} {name}")[0]
+        if isinstance(got, str):
+            raise MPIException("file-error", f"{call}: {got}")
+        current_rank().cores.append(own)
+        file = cls()
+        file._held = opened
+        file._handle = current_rank().keep(f"file {name}")
+        if amode & server.APPEND:
+            opened.position = got
+            steps = [(server.PLACE, own.name, got)] if core.rank == 0 else []
+            opened.together("File.Open", steps)
+        return file
+
+    def Close(self) -> None:
+        opened = self._file("File.Close")
+        note(opened.core, "File.Close")
+        delete = bool(opened.amode & server.DELETE_ON_CLOSE)
+        step = (server.CLOSE, opened.core.name, delete)
+        opened.together("File.Close", [step] if opened.core.rank == 0 else [])
+        opened.core.freed = True
+        current_rank().drop(self._handle)
+        self._held = None
+
+    @classmethod
+    def Delete(cls, filename: Any, info: Any = None) -> None:
+        name = PurePath(filename).as_posix()
+        call = enter_call("File.Delete", filename=name)
+        if not ask(name, "File.Delete", [(server.DELETE,)])[0]:
+            raise MPIException("file-error", f"{call}: there is no such file")
+
+    # What is asked of it.
+
+    def Get_size(self) -> int:
+        opened = self._file("Get_size")
+        enter_call("Get_size")
+        return int(ask(opened.name, "Get_size", [(server.SIZE,)])[0])
+
+    def Set_size(self, size: int) -> None:
+        self._resized("Set_size", server.RESIZE, size)
+
+    def Preallocate(self, size: int) -> None:
+        self._resized("Preallocate", server.GROW, size)
+
+    def _resized(self, name: str, what: str, size: int) -> None:
+        opened = self._file(name)
+        call = note(opened.core, name, size=size)
+        opened.check_writes(call)
+        if size < 0:
+            raise invalid(f"{call}: a negative size")
+        step = (what, size)
+        opened.together(name, [step] if opened.core.rank == 0 else [], told=str(size))
+
+    def Sync(self) -> None:
+        opened = self._file("File.Sync")
+        note(opened.core, "File.Sync")
+        opened.together("File.Sync", [(server.SYNC,)] if opened.core.rank == 0 else [])
+
+    def Set_atomicity(self, flag: bool) -> None:
+        """Accesses always are atomic here."""
+        opened = self._file("Set_atomicity")
+        note(opened.core, "Set_atomicity", flag=flag)
+        opened.together("Set_atomicity", [], told=str(bool(flag)))
+        opened.atomic = bool(flag)
+
+    def Get_atomicity(self) -> bool:
+        return self._file("Get_atomicity").atomic
+
+    def Get_amode(self) -> int:
+        return self._file("Get_amode").amode
+
+    def Get_group(self) -> Group:
+        return Group.of(self._file("Get_group").core.ranks)
+
+    def Get_info(self) -> Info:
+        return Info()
+
+    def Set_info(self, info: Any) -> None:
+        """There are no hints to take."""
+
+    def Set_errhandler(self, errhandler: Any) -> None:
+        """Errors always are exceptions."""
+
+    def Get_errhandler(self) -> Any:
+        return None
+
+    # Views and positions.
+
+    def Set_view(
+        self,
+        disp: int = 0,
+        etype: Datatype | None = None,
+        filetype: Datatype | None = None,
+        datarep: str | None = None,
+        info: Any = None,
+    ) -> None:
+        opened = self._file("Set_view")
+        etype = BYTE if etype is None else etype
+        filetype = etype if filetype is None else filetype
+        call = note(opened.core, "Set_view", disp=disp, etype=etype, filetype=filetype)
+        for each in (etype, filetype):
+            each.check(call)
+        if disp < 0 or (datarep or "native").lower() not in ("native", "internal"):
+            raise invalid(f"{call}: disp has to be 0 or more, datarep `native`")
+        size, unit = filetype.Get_size(), etype.Get_size()
+        if not unit or not size or size % unit:
+            raise invalid(f"{call}: a filetype holds one or more whole etypes")
+        step = (server.PLACE, opened.core.name, 0)
+        opened.together("Set_view", [step] if opened.core.rank == 0 else [])
+        opened.view, opened.position = View(disp, etype, filetype), 0
+
+    def Get_view(self) -> tuple[int, Datatype, Datatype, str]:
+        return (*self._file("Get_view").view, "native")
+
+    def Get_type_extent(self, datatype: Datatype) -> int:
+        return int(datatype.extent)
+
+    def Get_byte_offset(self, offset: int) -> int:
+        view = self._file("Get_byte_offset").view
+        return view.runs(offset * view.unit, 1)[0][0]
+
+    def Get_position(self) -> int:
+        return self._file("Get_position").position
+
+    def Seek(self, offset: int, whence: int = SEEK_SET) -> None:
+        opened = self._file("Seek")
+        call = enter_call("Seek", offset=offset, whence=whence)
+        opened.position = _sought(opened, offset, whence, opened.position, call)
+
+    def Get_position_shared(self) -> int:
+        opened = self._file("Get_position_shared")
+        enter_call("Get_position_shared")
+        step = (server.ADVANCE, opened.core.name, 0)
+        return int(ask(opened.name, "Get_position_shared", [step])[0])
+
+    def Seek_shared(self, offset: int, whence: int = SEEK_SET) -> None:
+        opened = self._file("Seek_shared")
+        call = note(opened.core, "Seek_shared", offset=offset, whence=whence)
+        steps: list[server.Step] = []
+        if opened.core.rank == 0:
+            now = self.Get_position_shared() if whence == SEEK_CUR else 0
+            at = _sought(opened, offset, whence, now, call)
+            steps = [(server.PLACE, opened.core.name, at)]
+        opened.together("Seek_shared", steps, told=f"{offset} {whence}")
+
+    amode = property(Get_amode)
+    size = property(Get_size)
+    group = property(Get_group)
+    group_rank = property(lambda self: self._file("group_rank").core.rank)
+    group_size = property(lambda self: self._file("group_size").core.size)
+    info = property(Get_info, Set_info)
+    atomicity = property(Get_atomicity, Set_atomicity)
+
+
+def _sought(opened: Opened, offset: int, whence: int, now: int, call: str) -> int:
+    if whence == SEEK_END:
+        size = int(ask(opened.name, "Seek", [(server.SIZE,)])[0])
+        now = -(-opened.view.data_within(size) // opened.view.unit)
+    elif whence not in (SEEK_SET, SEEK_CUR):
+        raise invalid(f"{call}: whence is SEEK_SET, SEEK_CUR or SEEK_END")
+    position = offset if whence == SEEK_SET else now + offset
+    if position < 0:
+        raise invalid(f"{call}: a position before the beginning of the file")
+    return position
+
+
+def _modes(amode: int) -> str:
+    """`CREATE|WRONLY`."""
+    return "|".join(name[5:] for name, bit in MODES.items() if amode & bit)
+
+
+def _check_mode(amode: int, call: str) -> None:
+    ways = [bit for bit in (server.RDONLY, server.WRONLY, server.RDWR) if amode & bit]
+    if len(ways) != 1:
+        raise invalid(f"{call}: one of MODE_RDONLY, MODE_WRONLY, MODE_RDWR has to be given")
+    if amode & server.RDONLY and amode & (server.CREATE | server.EXCL):
+        raise invalid(f"{call}: MODE_RDONLY goes with neither MODE_CREATE nor MODE_EXCL")
+    if amode & server.SEQUENTIAL:
+        raise invalid(f"{call}: presage's mpi4py has no MODE_SEQUENTIAL")
+
+
+FILE_NULL = File()
+
+CONSTANTS: dict[str, Any] = {
+    **MODES,
+    "SEEK_SET": SEEK_SET,
+    "SEEK_CUR": SEEK_CUR,
+    "SEEK_END": SEEK_END,
+    "FILE_NULL": FILE_NULL,
+    "DISPLACEMENT_CURRENT": -54278278,
+}

@@ -1,0 +1,252 @@
+"""Reading and writing files, as scripts call it: at a position given, their own or a shared one.
+
+With sends that wait, collective calls synchronise all ranks, as MPI allows; with eager ones nobody
+waits for another, as MPI allows, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from presage.frontends.mpi.collective.exchange import Call
+from presage.frontends.mpi.collective.transport import announced, gathered, note
+from presage.frontends.mpi.core.comm_state import CommState
+from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.rank import current_rank, enter_call
+from presage.frontends.mpi.core.shared_handle import Owned
+from presage.frontends.mpi.core.status import Status, fill
+from presage.frontends.mpi.data.buffers import Buffer, buffer
+from presage.frontends.mpi.data.datatype import agree
+from presage.frontends.mpi.data.hazards import use
+from presage.frontends.mpi.io import server as server
+from presage.frontends.mpi.io.views import View
+from presage.frontends.mpi.point.request import Request
+from presage.process.context import Asking, blocking, exchange, post, wait_any
+from presage.process.ops import Recv, Response, Send
+
+SEEK_SET, SEEK_CUR, SEEK_END = 600, 602, 604
+
+
+@dataclass(eq=False)
+class Opened:
+    """An open file, as one of its ranks holds it."""
+
+    core: CommState  # its ranks
+    name: str
+    amode: int
+    view: View = field(default_factory=View)
+    position: int = 0  # of this rank, in units of the view
+    atomic: bool = False
+
+    def check_writes(self, call: str) -> None:
+        if self.amode & server.RDONLY:
+            raise MPIException("file-error", f"{call}: the file was opened for reading only")
+
+    def check_reads(self, call: str) -> None:
+        if self.amode & server.WRONLY:
+            raise MPIException("file-error", f"{call}: the file was opened for writing only")
+
+    def together(
+        self, name: str, steps: list[server.Step], core: CommState | None = None, told: str = ""
+    ) -> list[Any]:
+        """All ranks at once: the first asks for all, and each gets its answers.
+
+        Who asks for nothing gets what the first rank gets.
+        """
+        asked: list[list[Any]] = []
+
+        def result(contributions: list[Any], rank: int) -> Any:
+            if not asked:  # in the first rank
+                every = [tuple(step) for each in contributions for step in each]
+                got = ask(self.name, name, every) if every else []
+                for each in contributions:
+                    asked.append([got.pop(0) for _ in each])
+            return asked[rank] or asked[0]
+
+        said: list[Any] = gathered(core or self.core, Call(name, op=told), steps, result)
+        return said
+
+
+class Transferred(Owned):
+    """Read, Write and their relatives."""
+
+    _held: Opened | None
+
+    def _file(self, call: str) -> Opened:
+        if self._held is None:
+            raise invalid(f"{call}: the file is FILE_NULL, or was closed before")
+        return self._held
+
+    def _ready(self, name: str, buf: Any, writes: bool, all_: bool = False) -> tuple[Any, ...]:
+        opened = self._file(name)
+        call = note(opened.core, name) if all_ else enter_call(name)
+        opened.check_writes(call) if writes else opened.check_reads(call)
+        given = buffer(buf, call)
+        sign = opened.view.etype.basic.sign
+        if sign != "byte" and given.sign != "byte" and not agree(sign, given.sign):
+            raise MPIException(
+                "type-mismatch",
+                f"{call}: the file holds elements of type {sign}, the buffer {given.sign}",
+            )
+        return opened, call, given
+
+    def _transfer(
+        self,
+        name: str,
+        buf: Any,
+        writes: bool,
+        status: Status | None,
+        offset: int | None = None,
+        all_: bool = False,
+    ) -> None:
+        """At an offset, or at the rank's own position, which goes on."""
+        opened, call, given = self._ready(name, buf, writes, all_)
+        use(given, call, writes=not writes)
+        step = _step(opened, given, writes, _start(opened, given, offset, call))
+        if not all_:
+            got = ask(opened.name, name, [step])[0]
+        elif current_rank().eager:
+            announced(opened.core, Call(name))
+            got = ask(opened.name, name, [step])[0]
+        else:
+            got = opened.together(name, [step])[0]
+        fill(status, _finish(given, got, writes, call))
+
+    def _shared(self, name: str, buf: Any, writes: bool, status: Status | None) -> None:
+        """At the position that all ranks share."""
+        opened, call, given = self._ready(name, buf, writes)
+        use(given, call, writes=not writes)
+        count = _units(opened, given, call)
+        at = ask(opened.name, name, [(server.ADVANCE, opened.core.name, count)])[0]
+        got = ask(opened.name, name, [_step(opened, given, writes, at)])[0]
+        fill(status, _finish(given, got, writes, call))
+
+    def _ordered(self, name: str, buf: Any, writes: bool, status: Status | None) -> None:
+        """At the shared position, one rank after another."""
+        opened, call, given = self._ready(name, buf, writes, all_=True)
+        count = _units(opened, given, call)
+        at = opened.together(name, [(server.ADVANCE, opened.core.name, count)])[0]
+        got = ask(opened.name, name, [_step(opened, given, writes, at)])[0]
+        fill(status, _finish(given, got, writes, call))
+
+    def _begun(self, name: str, buf: Any, writes: bool, offset: int | None = None) -> Request:
+        """A transfer that does not block."""
+        opened, call, given = self._ready(name, buf, writes)
+        watched = use(given, call, writes=not writes)
+        step = _step(opened, given, writes, _start(opened, given, offset, call))
+        slot = blocking(_asked(opened.name, name, [step]))
+
+        def finish(responses: list[Response]) -> tuple[Any, Status]:
+            _, got = responses[0].payload
+            return None, _finish(given, got[0], writes, call)
+
+        return Request.of((slot,), finish, call, (), watched)
+
+    def Read(self, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Read", buf, False, status)
+
+    def Write(self, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Write", buf, True, status)
+
+    def Read_at(self, offset: int, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Read_at", buf, False, status, offset)
+
+    def Write_at(self, offset: int, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Write_at", buf, True, status, offset)
+
+    def Read_all(self, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Read_all", buf, False, status, all_=True)
+
+    def Write_all(self, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Write_all", buf, True, status, all_=True)
+
+    def Read_at_all(self, offset: int, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Read_at_all", buf, False, status, offset, all_=True)
+
+    def Write_at_all(self, offset: int, buf: Any, status: Status | None = None) -> None:
+        self._transfer("Write_at_all", buf, True, status, offset, all_=True)
+
+    def Read_shared(self, buf: Any, status: Status | None = None) -> None:
+        self._shared("Read_shared", buf, False, status)
+
+    def Write_shared(self, buf: Any, status: Status | None = None) -> None:
+        self._shared("Write_shared", buf, True, status)
+
+    def Read_ordered(self, buf: Any, status: Status | None = None) -> None:
+        self._ordered("Read_ordered", buf, False, status)
+
+    def Write_ordered(self, buf: Any, status: Status | None = None) -> None:
+        self._ordered("Write_ordered", buf, True, status)
+
+    def Iread(self, buf: Any) -> Request:
+        return self._begun("Iread", buf, False)
+
+    def Iwrite(self, buf: Any) -> Request:
+        return self._begun("Iwrite", buf, True)
+
+    def Iread_at(self, offset: int, buf: Any) -> Request:
+        return self._begun("Iread_at", buf, False, offset)
+
+    def Iwrite_at(self, offset: int, buf: Any) -> Request:
+        return self._begun("Iwrite_at", buf, True, offset)
+
+
+def _size(given: Buffer) -> int:
+    return given.elements * given.datatype.basic.width
+
+
+def _units(opened: Opened, given: Buffer, call: str) -> int:
+    """How far positions go on."""
+    count, rest = divmod(_size(given), opened.view.unit)
+    if rest:
+        raise invalid(f"{call}: {_size(given)} bytes are no whole number of etypes of the view")
+    return count
+
+
+def _start(opened: Opened, given: Buffer, offset: int | None, call: str) -> int:
+    """Where a transfer begins, in units of the view."""
+    count = _units(opened, given, call)
+    if offset is None:
+        opened.position += count
+        return opened.position - count
+    if offset < 0:
+        raise invalid(f"{call}: a negative offset ({offset})")
+    return int(offset)
+
+
+def _step(opened: Opened, given: Buffer, writes: bool, start: int) -> server.Step:
+    runs = opened.view.runs(start * opened.view.unit, _size(given))
+    return (server.WRITE, runs, given.read()[2]) if writes else (server.READ, runs)
+
+
+def _finish(given: Buffer, got: Any, writes: bool, call: str) -> Status:
+    """What was read is in the buffer; the status says how much."""
+    if writes:
+        return Status.of(0, 0, _size(given))
+    width = given.datatype.basic.width
+    given.write((given.sign, len(got) // width, got), call)
+    return Status.of(0, 0, len(got))
+
+
+def ask(file: str, call: str, steps: list[server.Step]) -> list[Any]:
+    """Put steps to the process that holds a file, all at once, and wait for the answers."""
+    return blocking(_answered(file, call, steps))
+
+
+def _answered(file: str, call: str, steps: list[server.Step]) -> Asking[list[Any]]:
+    slot = yield from _asked(file, call, steps)
+    response = yield from wait_any((slot,))
+    return list(response.payload[1])
+
+
+def _asked(file: str, call: str, steps: list[server.Step]) -> Asking[int]:
+    rank = current_rank()
+    if not rank.launcher.has_files:
+        raise invalid(f"{call}: nobody holds files; the script does not name `File`")
+    if file not in rank.files:
+        rank.files.add(file)
+        yield from exchange(Send(server.KEEPER, file, buffered=True))
+    asked = ((call, rank.number), [tuple(step) for step in steps])
+    yield from exchange(Send(server.mailbox(file), asked, buffered=True))
+    return (yield from post(Recv(server.answers(file, rank.number))))

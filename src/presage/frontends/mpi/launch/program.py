@@ -1,0 +1,179 @@
+"""An unmodified script as a program: one process for each rank.
+
+The script is compiled once, and run by each rank in a namespace of its own, as `__main__`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from presage.errors import BadTarget, explain
+from presage.frontends.mpi.core.mistakes import MPIException
+from presage.frontends.mpi.core.rank import Job, Places, begin
+from presage.frontends.mpi.inter.spawn import adopt
+from presage.frontends.mpi.io.server import KEEPER, Keeper
+from presage.frontends.mpi.launch.environment import Environment
+from presage.frontends.mpi.launch.finalize import finalize
+from presage.frontends.mpi.report import wording
+from presage.frontends.mpi.report.races import refined
+from presage.model.source import place
+from presage.process.context import current
+from presage.process.program import Process, Program
+
+BUFFERINGS = ("zero", "eager")
+RANKS_MAX = 1_000  # beyond, one run alone takes minutes
+BESIDE_MAX = 100  # modules looked at
+
+
+class Script:
+    """A script, ready to be run by ranks."""
+
+    def __init__(self, path: Path, code: CodeType, args: Sequence[str]) -> None:
+        self.path = path
+        self._code = code
+        self._args = tuple(args)
+
+    def run(self, main: ModuleType) -> None:
+        """Run it once, for the rank at hand."""
+        main.__dict__["__file__"] = str(self.path)
+        around = Environment(main, self.path, self._args)
+        around.surround(current())
+        around.enter()
+        try:
+            self._run(main)
+            finalize()
+        finally:
+            around.leave()
+
+    def _run(self, main: ModuleType) -> None:
+        try:
+            exec(self._code, main.__dict__)
+        except SystemExit as ended:
+            if ended.code not in (None, 0):
+                raise MPIException("abort", f"the script ends with status {ended.code}") from ended
+
+
+def script(
+    path: str | Path,
+    ranks: int,
+    args: Sequence[str] = (),
+    buffering: str = "zero",
+    *,
+    strict: bool = True,
+    to_disk: bool = False,
+) -> Program:
+    """The program of `ranks` processes that run the script.
+
+    `buffering`: whether a standard send waits for its receive (`zero`) or never does (`eager`).
+    `strict`: whether requests and handles that are left open at the end are reported.
+    `to_disk`: whether files that are written through MPI are written, as in a plain run.
+    """
+    if not 1 <= ranks <= RANKS_MAX or buffering not in BUFFERINGS:
+        raise BadTarget(
+            explain(
+                f"a script cannot be run by {ranks} ranks with buffering `{buffering}`",
+                "a misspelt word, or a number that no search could end with",
+                f"1 to {RANKS_MAX:,} ranks, and `zero` or `eager`; `both` are two programs",
+            )
+        )
+    file = Path(path)
+    launcher = ScriptLauncher(buffering == "eager", strict, _mentions(file, b"File"))
+    body = launcher.body(file, tuple(args), Job.first(ranks))
+    processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
+    if launcher.has_files:
+        processes[KEEPER] = Process(Keeper(to_disk), daemon=True)
+    program = Program(processes, name=file.stem, leftovers=strict)
+    program.wording = wording
+    program.refine = refined
+    return program
+
+
+def _compiled(path: Path) -> CodeType:
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise BadTarget(
+            explain(
+                f"the script `{path}` cannot be read: {error.strerror}",
+                "a misspelt path, or another folder",
+                "give the path of an mpi4py script",
+            )
+        ) from error
+    # A script that is spawned may need it, too.
+    if (
+        _mentions(path, b"numpy", b"Spawn", b"Spawn_multiple")
+        and importlib.util.find_spec("numpy") is not None
+    ):
+        importlib.import_module("numpy")  # before its chance is taken under control
+    try:
+        return compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise BadTarget(
+            explain(
+                f"the script `{path}` is no Python: {error}",
+                "a slip in the script, or a file of another kind",
+                "correct it where the text says",
+            )
+        ) from error
+
+
+def _mentions(path: Path, *words: bytes) -> bool:
+    """Whether the script, or a module beside it, has a word: may import NumPy, may open files."""
+    beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
+    whole = re.compile(rb"\b(%b)\b" % b"|".join(words))
+    return any(whole.search(file.read_bytes()) for file in {path, *beside} if file.is_file())
+
+
+class ScriptLauncher:
+    """What the ranks of a program run, and what they have in common; those spawned later, too."""
+
+    def __init__(self, eager: bool, strict: bool, has_files: bool) -> None:
+        self.eager = eager
+        self.strict = strict
+        self.has_files = has_files  # whether somebody holds files
+        self.places: Places = {}
+        self._code: dict[Path, CodeType] = {}
+        self._bodies: dict[Any, Body] = {}
+
+    def body(self, path: Path, args: tuple[str, ...], job: Job, command: int = 0) -> Body:
+        """The same each time it is asked for the same."""
+        key = path, args, job, command
+        if key not in self._bodies:
+            made = Script(path, self.code(path), args)
+            self._bodies[key] = Body(made, job, self, command)
+        return self._bodies[key]
+
+    def code(self, path: Path) -> CodeType:
+        """A script, compiled once."""
+        if path not in self._code:
+            self._code[path] = _compiled(path)
+        return self._code[path]
+
+
+class Body:
+    """What a rank runs. Where reports ask where it is written, it is the script."""
+
+    __name__ = "<script>"
+    __presage_constant__ = True  # what it holds is the same in every run
+
+    def __init__(self, made: Script, job: Job, launcher: ScriptLauncher, command: int) -> None:
+        self._made = made
+        self._job = job
+        self._launcher = launcher
+        self._command = command
+        self.file = str(made.path)
+
+    def __repr__(self) -> str:
+        return place(str(self._made.path), 1)
+
+    def __call__(self, at: int) -> None:
+        main = ModuleType("__main__")
+        rank = begin(at, self._job, self._launcher)
+        if self._job.parents:
+            adopt(rank, self._job, at, self._command)
+        self._made.run(main)

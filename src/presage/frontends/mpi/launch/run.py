@@ -1,0 +1,107 @@
+"""One plain run of a script: `presage mpirun -n 4 script.py`.
+
+Ranks take turns by their own clocks: a step takes a moment, a sleep as long as it says, and the
+rank whose clock is behind goes next. So the run is the same each time, and fair.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from presage.frontends.mpi.launch.program import script
+from presage.frontends.mpi.report.waiting import who_waits
+from presage.process.context import current, is_running
+from presage.process.fence import Fence
+from presage.process.ops import Sleep
+from presage.process.program import Program
+from presage.process.world import Choice, ProcessWorld
+
+MOMENT = 1e-6
+
+
+class Outcome(NamedTuple):
+    """How a run ended; `text` says what went wrong, if something did."""
+
+    kind: str  # ok, deadlock, or the kind of a rank's failure
+    text: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        return self.kind == "ok"
+
+
+class Tagged(io.TextIOBase):
+    """Standard output with the rank in front of each line: `[1] ...`."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+        self._begun: dict[str, str] = {}
+
+    def write(self, text: str) -> int:
+        name = current().name.removeprefix("rank ") if is_running() else ""
+        *lines, rest = (self._begun.pop(name, "") + text).split("\n")
+        self._out.write("".join(f"[{name}] {line}\n" if name else f"{line}\n" for line in lines))
+        if rest:
+            self._begun[name] = rest
+        return len(text)
+
+    def flush(self) -> None:
+        self._out.flush()
+
+    def close_lines(self) -> None:
+        """Write what was begun and not ended."""
+        for name, rest in self._begun.items():
+            self._out.write(f"[{name}] {rest}\n")
+        self._begun.clear()
+
+
+def mpirun(
+    path: str | Path, ranks: int, args: Sequence[str] = (), *, tagged: bool = False
+) -> Outcome:
+    """Run a script once, as fast as it goes; what it prints is printed."""
+    program = script(path, ranks, args, "eager", strict=False, to_disk=True)
+    before = sys.stdout
+    out = Tagged(sys.stdout) if tagged else None
+    try:
+        if out is not None:
+            sys.stdout = out
+        with Fence(quiet=False):
+            return play(program)
+    finally:
+        if out is not None:
+            out.close_lines()
+        sys.stdout = before
+
+
+def play(program: Program) -> Outcome:
+    """Take steps until there are none, or something fails."""
+    world = ProcessWorld(program)
+    clocks: defaultdict[str, float] = defaultdict(float)  # processes may be created
+    now, could = 0.0, set(world.members)
+    while True:
+        for member in world.members.values():
+            if member.failed is not None:
+                return Outcome(member.failed.kind, f"{member.live.name}: {member.failed.text}")
+        enabled = world.enabled()
+        for name in {step.process for step in enabled} - could:  # it has waited, or begins, now
+            clocks[name] = max(clocks.get(name, now), now)
+        could = {step.process for step in enabled}
+        if not enabled:
+            break
+        step = min(enabled, key=lambda step: clocks[step.process] + _takes(world, step))
+        clocks[step.process] += _takes(world, step)
+        now = max(now, clocks[step.process])
+        world.take(step)
+    if world.is_over:
+        return Outcome("ok")
+    return Outcome("deadlock", who_waits(world))
+
+
+def _takes(world: ProcessWorld, step: Choice) -> float:
+    op = world.members[step.process].live.at
+    return op.seconds + MOMENT if isinstance(op, Sleep) else MOMENT

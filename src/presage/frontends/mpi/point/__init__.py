@@ -1,0 +1,1 @@
+"""Point-to-point messages, and the requests that are under way."""

@@ -1,0 +1,97 @@
+"""One message from one rank to another: the posts that all point-to-point calls are made of.
+
+A communicator has a mailbox for each member; a message is offered there with the sender's rank and
+its tag as key. Mailboxes keep order and requests take the first offer that fits: so messages do not
+overtake one another, as MPI demands.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage.frontends.mpi.core.comm_state import CommState
+from presage.frontends.mpi.core.rank import current_rank
+from presage.frontends.mpi.core.status import ANY_TAG, Status
+from presage.frontends.mpi.data.buffers import Buffer, Data
+from presage.frontends.mpi.data.objects import OBJECT, PICKLE, unpack
+from presage.frontends.mpi.point.request_state import Finish
+from presage.process.context import Asking, post
+from presage.process.ops import Recv, Response, Send
+
+STANDARD, SYNCHRONOUS, BUFFERED, READY = "standard", "synchronous", "buffered", "ready"
+OBJECT_BYTES = 64  # what a plain object counts for, where nobody has pickled it
+
+
+def offer(core: CommState, dest: int, tag: int, payload: Any, mode: str) -> Asking[int]:
+    """Post a message; it may be received from now on."""
+    buffered = mode == BUFFERED or (mode in (STANDARD, READY) and current_rank().eager)
+    name = f"{core.outbox}/{dest}"
+    key = (core.rank, tag)
+    return (yield from post(Send(name, payload, key, buffered, float(size_of(payload)))))
+
+
+def request(core: CommState, source: int, tag: int) -> Asking[int]:
+    """Ask for a message."""
+    return (yield from post(Recv(core.inbox, (source, tag))))
+
+
+def size_of(payload: Any) -> int:
+    """Bytes of a message."""
+    if payload[0] == PICKLE:
+        return len(payload[1])
+    return OBJECT_BYTES if payload[0] == OBJECT else len(payload[2])
+
+
+def status_of(response: Response) -> Status:
+    source, tag = response.key
+    return Status.of(source, tag, size_of(response.payload))
+
+
+def finish_send(responses: list[Response]) -> tuple[Any, Status]:
+    return None, Status()
+
+
+def finish_object(call: str) -> Finish:
+    """What a lower-case receive gives."""
+
+    def finish(responses: list[Response]) -> tuple[Any, Status]:
+        response = responses[0]
+        return to_object(response.payload), status_of(response)
+
+    return finish
+
+
+def finish_buffer(buffer: Buffer, call: str) -> Finish:
+    """What an upper-case receive does."""
+
+    def finish(responses: list[Response]) -> tuple[Any, Status]:
+        response = responses[0]
+        buffer.write(to_data(response.payload), _from(call, response))
+        return None, status_of(response)
+
+    return finish
+
+
+def _from(call: str, response: Response) -> str:
+    source, tag = response.key
+    return f"{call}, from rank {source} with tag {tag}"
+
+
+def to_object(payload: Any) -> Any:
+    """A message as an object; one of an upper-case send has to be a pickle, or empty."""
+    if payload[0] in (OBJECT, PICKLE):
+        return unpack(payload)
+    return unpack((PICKLE, payload[2])) if payload[2] else None
+
+
+def to_data(payload: Any) -> Data:
+    """A message as a buffer; an object is its pickle, which is bytes."""
+    if payload[0] in (OBJECT, PICKLE):
+        import pickle
+
+        data = payload[1] if payload[0] == PICKLE else pickle.dumps(payload[1])
+        return "byte", len(data), data
+    return payload  # type: ignore[no-any-return]
+
+
+NO_MESSAGE = Response(0, (OBJECT, None), (-2, ANY_TAG))

@@ -1,0 +1,90 @@
+"""`MPI.Message`: what a matched probe has found, to be received by nobody else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.rank import enter_call
+from presage.frontends.mpi.core.status import NULL_STATUS, Status, fill
+from presage.frontends.mpi.data.buffers import Buffer, buffer
+from presage.frontends.mpi.point import envelope as post
+from presage.frontends.mpi.point.request import Request
+from presage.frontends.mpi.point.request_state import Finish
+from presage.process.ops import Response
+
+
+class Message:
+    """A message that was matched and not received yet."""
+
+    def __init__(self, message: Message | None = None) -> None:
+        self._response: Response | None = message._response if message else None
+
+    @classmethod
+    def of(cls, response: Response) -> Message:
+        message = cls()
+        message._response = response
+        return message
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        return self._response is other._response
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return self._response is not None
+
+    def _take(self, call: str) -> Response:
+        response = self._response
+        if self is not MESSAGE_NO_PROC:
+            self._response = None
+        if response is None:
+            raise invalid(f"{call}: the message was received before")
+        return response
+
+    def recv(self, status: Status | None = None) -> Any:
+        call = enter_call("Message.recv")
+        value, known = post.finish_object(call)([self._take(call)])
+        fill(status, known)
+        return value
+
+    def irecv(self) -> Request:
+        call = enter_call("Message.irecv")
+        response = self._take(call)
+        return Request.of((), lambda _: post.finish_object(call)([response]), call)
+
+    def Recv(self, buf: Any, status: Status | None = None) -> None:
+        call = enter_call("Message.Recv")
+        _, known = _filling(buffer(buf, call), call)([self._take(call)])
+        fill(status, known)
+
+    def Irecv(self, buf: Any) -> Request:
+        call = enter_call("Message.Irecv")
+        finish = _filling(buffer(buf, call), call)
+        response = self._take(call)
+        return Request.of((), lambda _: finish([response]), call)
+
+    @classmethod
+    def probe(cls, comm: Any, *args: Any, **named: Any) -> Message:
+        found: Message = comm.mprobe(*args, **named)
+        return found
+
+    @classmethod
+    def iprobe(cls, comm: Any, *args: Any, **named: Any) -> Message | None:
+        found: Message | None = comm.improbe(*args, **named)
+        return found
+
+    Probe = probe
+    Iprobe = iprobe
+
+
+def _filling(into: Buffer, call: str) -> Finish:
+    """Fill a buffer; a message of nobody leaves it as it is."""
+    finish = post.finish_buffer(into, call)
+    return lambda got: (None, NULL_STATUS) if got[0] is post.NO_MESSAGE else finish(got)
+
+
+MESSAGE_NULL = Message()
+MESSAGE_NO_PROC = Message.of(post.NO_MESSAGE)

@@ -1,0 +1,148 @@
+"""`MPI.Request`: the calls by which scripts wait for a communication, or for several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.rank import enter_call
+from presage.frontends.mpi.core.status import NULL_STATUS, Status, fill
+from presage.frontends.mpi.point import request_sets
+from presage.frontends.mpi.point.request_state import RequestState
+from presage.process.context import blocking, cancel
+
+
+class Request(RequestState):
+    """A communication that is under way."""
+
+    def Wait(self, status: Status | None = None) -> bool:
+        self.wait(status)
+        return True
+
+    def wait(self, status: Status | None = None) -> Any:
+        enter_call("wait", self._waits_for, request=self._shown())
+        blocking(self.arrive())
+        return self._say(status)
+
+    def Test(self, status: Status | None = None) -> bool:
+        return self.test(status)[0]
+
+    def test(self, status: Status | None = None) -> tuple[bool, Any]:
+        enter_call("test", self._waits_for, request=self._shown())
+        if not blocking(self.look()):
+            return False, None
+        return True, self._say(status)
+
+    def _say(self, status: Status | None) -> Any:
+        value, known = self.complete()
+        fill(status, known)
+        return value
+
+    def _shown(self) -> str:
+        return self._call.replace(" at ", ", ", 1) if self._active else "null"
+
+    def Get_status(self, status: Status | None = None) -> bool:
+        """Whether it is complete; it stays as it is."""
+        enter_call("Get_status", self._waits_for)
+        if not blocking(self.look()):
+            return False
+        known = Status()
+        known.cancelled = self._cancelled
+        if self._responses and self._responses[0].payload is not None:
+            source, tag = self._responses[0].key
+            known.source, known.tag = source, tag
+        fill(status, known)
+        return True
+
+    def Cancel(self) -> None:
+        """Withdraw it, if it is not matched yet; wait for it all the same."""
+        call = enter_call("Cancel")
+        if not self._active:
+            raise invalid(f"{call}: the request is not active")
+        if len(self._slots) == 1 and blocking(cancel(self._slots[0])):
+            self._slots.clear()
+            self._cancelled = True
+
+    cancel = Cancel
+    get_status = Get_status
+
+    def Free(self) -> None:
+        """Let go of it; the communication goes on."""
+        call = enter_call("Request.Free")
+        if not self._active:
+            raise invalid(f"{call}: the request is null")
+        self._slots = []
+        self._ended()
+
+    @classmethod
+    def Waitany(cls, requests: Sequence[Request], status: Status | None = None) -> int:
+        return cls.waitany(requests, status)[0]
+
+    @classmethod
+    def waitany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, Any]:
+        return request_sets.waitany(requests, status)
+
+    @classmethod
+    def Testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
+        return cls.testany(requests, status)[:2]
+
+    @classmethod
+    def testany(
+        cls, requests: Sequence[Request], status: Status | None = None
+    ) -> tuple[int, bool, Any]:
+        return request_sets.testany(requests, status)
+
+    @classmethod
+    def Waitall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
+        cls.waitall(requests, statuses)
+        return True
+
+    @classmethod
+    def waitall(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> list[Any]:
+        return request_sets.waitall(requests, statuses)
+
+    @classmethod
+    def Testall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
+        return cls.testall(requests, statuses)[0]
+
+    @classmethod
+    def testall(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> tuple[bool, list[Any] | None]:
+        return request_sets.testall(requests, statuses)
+
+    @classmethod
+    def Waitsome(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> list[int] | None:
+        return cls.waitsome(requests, statuses)[0]
+
+    @classmethod
+    def waitsome(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> tuple[list[int] | None, list[Any] | None]:
+        return request_sets.waitsome(requests, statuses)
+
+    @classmethod
+    def Testsome(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> list[int] | None:
+        return cls.testsome(requests, statuses)[0]
+
+    @classmethod
+    def testsome(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> tuple[list[int] | None, list[Any] | None]:
+        return request_sets.testsome(requests, statuses)
+
+
+REQUEST_NULL = Request()
+
+
+def at_once(value: Any = None, status: Status = NULL_STATUS) -> Request:
+    """A request with nothing to wait for, as for PROC_NULL."""
+    call = enter_call("request")
+    return Request.of((), lambda _: (value, status), call)

@@ -1,0 +1,155 @@
+"""A communication that is under way: its posts, and whether they have arrived.
+
+A request holds the slots of its posts. It has *arrived* once each of them was returned by a wait
+or a test; it is complete for the script when a call says so. The two differ where a call on many
+requests finds some of them ready, and says nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from presage.frontends.mpi.core.comm_state import RankId
+from presage.frontends.mpi.core.rank import current_rank
+from presage.frontends.mpi.core.status import Status
+from presage.frontends.mpi.data.hazards import Watched
+from presage.process.context import Asking, test_any, wait_any
+from presage.process.ops import NONE, Response
+
+# Given the responses to its posts: what the request gives, and what is known of it.
+Finish = Callable[[list[Response]], tuple[Any, Status]]
+
+
+class RequestState:
+    """A communication that is under way, without the calls of scripts."""
+
+    def __init__(self, request: RequestState | None = None) -> None:
+        self._slots: list[int] = []
+        self._responses: list[Response] = []
+        self._finish: Finish | None = None
+        self._call = ""
+        self._waits_for: tuple[RankId, ...] = ()
+        self._watched: tuple[Watched, ...] = ()
+        self._cancelled = False
+        self._active = False
+        if request is not None:
+            self.__dict__.update(request.__dict__)
+
+    @classmethod
+    def of(
+        cls,
+        slots: Sequence[int],
+        finish: Finish,
+        call: str,
+        waits_for: Sequence[RankId] = (),
+        watched: tuple[Watched, ...] = (),
+    ) -> Self:
+        """A request for posts that were just made."""
+        request = cls()
+        request.begin(slots, finish, call, waits_for, watched)
+        current_rank().requests.append(request)
+        return request
+
+    def begin(
+        self,
+        slots: Sequence[int],
+        finish: Finish,
+        call: str,
+        waits_for: Sequence[RankId],
+        watched: tuple[Watched, ...],
+    ) -> None:
+        self._slots, self._responses = list(slots), []
+        self._finish, self._call, self._waits_for = finish, call, tuple(waits_for)
+        self._watched, self._cancelled, self._active = watched, False, True
+
+    def __bool__(self) -> bool:
+        return self._active
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RequestState):
+            return NotImplemented
+        return self is other or not (self or other)
+
+    __hash__ = object.__hash__
+
+    # What the calls below are made of.
+
+    @property
+    def is_active(self) -> bool:
+        return self._active
+
+    @property
+    def has_arrived(self) -> bool:
+        return self._active and not self._slots
+
+    @property
+    def told(self) -> str:
+        """The call that made it."""
+        return self._call
+
+    @property
+    def watched(self) -> tuple[Watched, ...]:
+        return self._watched if self._active else ()
+
+    def joined(self, other: RequestState) -> Self:
+        """Both as one: it gives what this one gives, once both have arrived."""
+        own = len(self._slots)
+        finish = self._finish
+        assert finish is not None
+        self._slots += other._slots
+        self._watched += other._watched
+        self._finish = lambda responses: finish(responses[:own])
+        other._slots = []
+        other._ended()
+        return self
+
+    def watch(self, watched: tuple[Watched, ...]) -> None:
+        """Its buffers are in use, until it is complete."""
+        self._watched = watched
+
+    @property
+    def next_slot(self) -> int:
+        return self._slots[0]
+
+    @property
+    def waits_for(self) -> tuple[RankId, ...]:
+        return self._waits_for
+
+    def got(self, response: Response) -> None:
+        """Its next slot was returned."""
+        self._slots.pop(0)
+        self._responses.append(response)
+
+    def arrive(self) -> Asking[None]:
+        """Wait until every post is complete."""
+        while self._slots:
+            self.got((yield from wait_any((self.next_slot,))))
+
+    def look(self) -> Asking[bool]:
+        """Whether every post is complete now."""
+        while self._slots:
+            response = yield from test_any((self.next_slot,))
+            if response.choice == NONE:
+                return False
+            self.got(response)
+        return True
+
+    def complete(self) -> tuple[Any, Status]:
+        """It has arrived, and the script is told so."""
+        if not self._active:
+            return None, Status()
+        self._ended()
+        if self._cancelled:
+            status = Status()
+            status.cancelled = True
+            return None, status
+        assert self._finish is not None
+        for each in self._watched:
+            each.check()
+        current_rank().learned()
+        return self._finish(self._responses)
+
+    def _ended(self) -> None:
+        self._active = False
+        current_rank().requests = [each for each in current_rank().requests if each is not self]

@@ -1,0 +1,1 @@
+"""How reports name messages, waiting ranks and races."""

@@ -1,0 +1,1 @@
+"""Windows: memory that other ranks access by themselves."""
