@@ -14,7 +14,7 @@ from presage.debug.explain import explain
 from presage.errors import BadCommand, BadTrace, Diverged
 from presage.frontends.mpi import script
 from presage.load import load
-from presage.ui.debug.commands import COMMANDS
+from presage.ui.debug.registry import COMMANDS
 from presage.ui.explanation import brief
 from presage.ui.story import violation_of
 

@@ -19,9 +19,9 @@ from unit.debug.samples import (
 
 from presage.errors import BadCommand
 from presage.trace import codec
-from presage.ui.debug.commands import COMMANDS, LETTERS, resolve
 from presage.ui.debug.console import Console
 from presage.ui.debug.pages import Pager, keep, remember
+from presage.ui.debug.registry import COMMANDS, LETTERS, resolve
 from presage.ui.theme import Theme
 
 Compare = Callable[[str, str], None]

@@ -8,47 +8,34 @@ from __future__ import annotations
 
 import cmd
 import contextlib
-import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from presage.debug.asking import Filter
 from presage.debug.session import Session
 from presage.errors import BadCommand, PresageError
 from presage.lifeline import Terminated
-from presage.trace.trace import Trace
-from presage.ui.debug import (
-    acting,
-    asking,
-    faults,
-    helping,
-    inspecting,
-    keeping,
-    looking,
-    moving,
+from presage.ui.debug.commands import (
+    choose,
+    help,
+    inject,
+    inspect,
+    navigate,
+    query,
+    record,
+    show,
 )
-from presage.ui.debug.commands import COMMANDS, Command, resolve
 from presage.ui.debug.pages import Pager
-from presage.ui.steps import Table
-from presage.ui.story import violation_of
-from presage.ui.theme import Span, Theme
+from presage.ui.debug.registry import COMMANDS, resolve
+from presage.ui.debug.screen import Screen
+from presage.ui.theme import Theme
 
-MODULES = (
-    moving,
-    looking,
-    inspecting,
-    asking,
-    acting,
-    faults,
-    keeping,
-    helping,
-)  # imported: their commands are there
+MODULES = (navigate, show, inspect, query, choose, inject, record, help)  # in the order of `help`
 PROMPT = "({} {}{}) "
 
 
-class Console(cmd.Cmd):
+class Console(Screen, cmd.Cmd):
     """One session at a terminal, or at whatever stands in for one."""
 
     def __init__(
@@ -62,19 +49,9 @@ class Console(cmd.Cmd):
         pager: Pager | None = None,
         report: Callable[[], str] | None = None,
     ) -> None:
-        super().__init__(stdin=stdin, stdout=stdout)
+        cmd.Cmd.__init__(self, stdin=stdin, stdout=stdout)
+        Screen.__init__(self, session, theme, path=path, pager=pager, report=report)
         self.use_rawinput = stdin is None
-        self.session: Session = session
-        self.theme = theme
-        self.path = path  # of the trace; notes are kept there
-        self.live: Trace | None = None  # the nearest live path, once it is known
-        self.pager = pager
-        self.report = report  # writes the page of the trace, and tells where
-        self.filter = Filter()
-        self.highlight: re.Pattern[str] | None = None
-        self.strip = True  # show what the properties say after every move
-        self.repeat = "next"  # what a bare Enter does
-        self.violation = violation_of(session.trace)
         self._echo = False
         self._opened = False
         self.failed = False  # a command was refused
@@ -117,7 +94,7 @@ class Console(cmd.Cmd):
         lines = self.theme.wrap("", f"{trace.system}: {told}")
         count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
         lines.append(f"{count}; `help` lists the commands, Enter steps on")
-        return [*lines, "", *looking.step_lines(self, session.step)]
+        return [*lines, "", *show.step_lines(self, session.step)]
 
     @property
     def prompt(self) -> str:
@@ -174,33 +151,3 @@ class Console(cmd.Cmd):
                 [f"{node}.{field}" for field in fields if field] if isinstance(fields, dict) else []
             )
         return sorted(each for each in known if each.startswith(text))
-
-    # -- writing -----------------------------------------------------------------------------
-
-    def say(self, lines: Iterable[str]) -> None:
-        """Write `lines`, with what was looked for made visible."""
-        shown = [self._highlighted(line) for line in lines]
-        if self.pager is not None:
-            shown = self.pager.turn(shown, self.stdout, self.stdin)
-        for line in shown:
-            self.stdout.write(line + "\n")
-        self.stdout.flush()
-
-    def _highlighted(self, line: str) -> str:
-        if self.highlight is None or not self.highlight.search(line):
-            return line
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
-        left, right = ("\x1b[7m", "\x1b[27m") if self.theme.colour else (">>", "<<")
-        return self.highlight.sub(lambda found: f"{left}{found[0]}{right}", plain)
-
-    def table(self) -> Table:
-        """The columns that all steps of this branch share."""
-        return Table.of(self.session.here.told, self.theme)
-
-    def dim(self, text: str) -> str:
-        """A remark."""
-        return self.theme.line(Span(text, "dim"))
-
-    def commands(self) -> dict[str, Command]:
-        """Everything that can be typed."""
-        return COMMANDS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,16 +13,14 @@ from presage.errors import BadCommand, explain
 from presage.search.states import State
 from presage.trace import codec
 from presage.trace.diff import diff
-from presage.trace.trace import Trace
+from presage.trace.trace import Trace, TraceStep
 from presage.ui import differences, graph
-from presage.ui.debug.commands import command
+from presage.ui.debug.registry import command, number
+from presage.ui.debug.screen import Screen
 from presage.ui.story import effects
 from presage.ui.summary import mark
 from presage.ui.theme import Span
 from presage.ui.violation import remark
-
-if TYPE_CHECKING:
-    from presage.ui.debug.console import Console
 
 GROUP = "look"
 AROUND = 8  # steps listed before and after the one we are at
@@ -32,48 +29,48 @@ LINES_MAX = 400  # of one listing
 FAILING = {False: "violated", True: "held", None: "open"}
 
 
-def moved(console: Console, end: str | bool = "") -> None:
+def moved(screen: Screen, end: str | bool = "") -> None:
     """Tell where we are now; `end` is said before it."""
-    lines = [console.dim(f"this is {end}")] if end else []
-    console.say([*lines, *step_lines(console, console.session.step)])
+    lines = [screen.dim(f"this is {end}")] if end else []
+    screen.say([*lines, *step_lines(screen, screen.session.step)])
 
 
-def step_lines(console: Console, step: int) -> list[str]:
+def step_lines(screen: Screen, step: int) -> list[str]:
     """One step: the event, what it sent and logged, which parts of the state it changed."""
-    session, theme = console.session, console.theme
+    session, theme = screen.session, screen.theme
     if step == 0:
         lines = [theme.line(Span("     0  the initial state", "strong"))]
         for node, text in session.ground.opening(session.here):
-            lines.append(console.dim(f"        {theme.clean(f'{node} logs {text}')}"))
-        return [*lines, *strip(console, step)]
-    told, table = session.here.told[step - 1], console.table()
+            lines.append(screen.dim(f"        {theme.clean(f'{node} logs {text}')}"))
+        return [*lines, *strip(screen, step)]
+    told, table = session.here.told[step - 1], screen.table()
     indent, marked = " " * table.indent, session.branch == MAIN and step == session.critical
-    lines = [table.row(told, marked=marked, remark=_remark(console, step))]
+    lines = [table.row(told, marked=marked, remark=_remark(screen, step))]
     if place := session.ground.place(session.here, step):
-        lines.append(console.dim(f"{indent}at {theme.clean(place)}"))
+        lines.append(screen.dim(f"{indent}at {theme.clean(place)}"))
     lines += effects(msgspec.structs.replace(told, changes={}), table)
     changed = diff(session.state(step - 1), session.state(step))
     lines += differences.render(changed, indent, theme)
     if not changed:
         lines.append(theme.line(Span(f"{indent}this step changed no state", "warn")))
-    return [*lines, *strip(console, step)]
+    return [*lines, *strip(screen, step)]
 
 
-def _remark(console: Console, step: int) -> str:
-    session = console.session
+def _remark(screen: Screen, step: int) -> str:
+    session = screen.session
     told = session.here.told[step - 1]
-    parts = [remark(console.violation, told)] if session.branch == MAIN else []
+    parts = [remark(screen.violation, told)] if session.branch == MAIN else []
     if session.branch != MAIN and session.here.taken(step).beyond:
         parts.append("beyond the budget")
     parts += [f"note: {text}" for at, text in session.notes if at == step]
     return ", ".join(part for part in parts if part)
 
 
-def strip(console: Console, step: int) -> list[str]:
+def strip(screen: Screen, step: int) -> list[str]:
     """What the properties say of the state after `step`, if that is wanted."""
-    if not console.strip:
+    if not screen.strip:
         return []
-    session, theme = console.session, console.theme
+    session, theme = screen.session, screen.theme
     sometimes = {prop.name for prop in session.ground.properties if prop.kind == "sometimes"}
     spans: list[Span] = []
     rows: list[str] = []
@@ -90,31 +87,29 @@ def strip(console: Console, step: int) -> list[str]:
 
 
 @command("show [N]", "a step: event, place, sends, logs, changed parts", group=GROUP)
-def show(console: Console, rest: str) -> None:
-    from presage.ui.debug.moving import number
-
-    step = number(rest, "step", console.session.step)
-    console.say(step_lines(console, _known(console, step)))
+def show(screen: Screen, rest: str) -> None:
+    step = number(rest, "step", screen.session.step)
+    screen.say(step_lines(screen, _known(screen, step)))
 
 
 @command("list [FROM..TO]", "the steps around here, as far as the filter lets them", group=GROUP)
-def list_(console: Console, rest: str) -> None:
-    session = console.session
-    first, last = span(console, rest, AROUND)
-    table, lines = console.table(), []
+def list_(screen: Screen, rest: str) -> None:
+    session = screen.session
+    first, last = span(screen, rest, AROUND)
+    table, lines = screen.table(), []
     for step in session.here.told[max(first, 1) - 1 : last]:
         chosen = session.node is None or step.node == session.node
-        if chosen and console.filter.keeps(step):
+        if chosen and screen.filter.keeps(step):
             here = step.index == session.step
-            lines.append(table.row(step, marked=here, remark=_remark(console, step.index)))
-    if console.filter.text:
-        lines.append(console.dim(f"filter: {console.filter.text}"))
-    console.say(lines or ["nothing to list"])
+            lines.append(table.row(step, marked=here, remark=_remark(screen, step.index)))
+    if screen.filter.text:
+        lines.append(screen.dim(f"filter: {screen.filter.text}"))
+    screen.say(lines or ["nothing to list"])
 
 
-def span(console: Console, text: str, around: int) -> tuple[int, int]:
+def span(screen: Screen, text: str, around: int) -> tuple[int, int]:
     """`FROM..TO` as it was typed, or so many steps around this one."""
-    session = console.session
+    session = screen.session
     if not text:
         return max(session.step - around, 0), min(session.step + around, session.last)
     found = re.fullmatch(r"(\d*)\s*(?:\.\.|-|\s)\s*(\d*)|(\d+)", text)
@@ -127,14 +122,14 @@ def span(console: Console, text: str, around: int) -> tuple[int, int]:
     return int(found[1] or 0), min(int(found[2] or session.last), session.last)
 
 
-def _known(console: Console, step: int) -> int:
-    if 0 <= step <= console.session.last:
+def _known(screen: Screen, step: int) -> int:
+    if 0 <= step <= screen.session.last:
         return step
     raise BadCommand(
         explain(
             f"there is no step {step}",
             "a step of another branch",
-            f"one from 0 to {console.session.last}",
+            f"one from 0 to {screen.session.last}",
         )
     )
 
@@ -143,12 +138,12 @@ def _known(console: Console, step: int) -> int:
     "diff A B",
     "what differs between two steps; `diff A --with FILE[:B]` another trace, `diff live`",
     group=GROUP,
-    example=lambda console: f"diff {max(console.session.step - 1, 0)} {console.session.step}",
+    example=lambda screen: f"diff {max(screen.session.step - 1, 0)} {screen.session.step}",
 )
-def diff_(console: Console, rest: str) -> None:
-    session, words = console.session, rest.split()
+def diff_(screen: Screen, rest: str) -> None:
+    session, words = screen.session, rest.split()
     if words == ["live"]:
-        _against_live(console)
+        _against_live(screen)
         return
     if "--with" in words:
         at = words.index("--with")
@@ -158,7 +153,7 @@ def diff_(console: Console, rest: str) -> None:
         name, _, other = words[at + 1].rpartition(":")
         if not other.isdigit():
             name, other = words[at + 1], str(step)
-        _against(console, _known(console, step), codec.read(name), int(other), Path(name).name)
+        _against(screen, _known(screen, step), codec.read(name), int(other), Path(name).name)
         return
     numbers = [int(word) for word in words if word.isdigit()]
     if len(numbers) != len(words) or len(numbers) > 2:
@@ -167,24 +162,22 @@ def diff_(console: Console, rest: str) -> None:
         )
     before = numbers[0] if numbers else max(session.step - 1, 0)
     after = numbers[1] if len(numbers) == 2 else session.step
-    states = session.state(_known(console, before)), session.state(_known(console, after))
-    _compare(console, states, f"step {before}", f"step {after}", "->")
+    states = session.state(_known(screen, before)), session.state(_known(screen, after))
+    _compare(screen, states, f"step {before}", f"step {after}", "->")
 
 
-def _compare(
-    console: Console, states: tuple[State, State], one: str, other: str, join: str
-) -> None:
+def _compare(screen: Screen, states: tuple[State, State], one: str, other: str, join: str) -> None:
     found = diff(*states)
     head = f"{one} {join} {other}: "
     many = f"{len(found)} part{'' if len(found) == 1 else 's'} differ{'s' * (len(found) == 1)}"
-    lines = [console.theme.line(Span(head + (many if found else "no difference"), "strong"))]
-    console.say([*lines, *differences.render(found, "  ", console.theme, join=join)])
+    lines = [screen.theme.line(Span(head + (many if found else "no difference"), "strong"))]
+    screen.say([*lines, *differences.render(found, "  ", screen.theme, join=join)])
 
 
-def _against_live(console: Console) -> None:
+def _against_live(screen: Screen) -> None:
     """The same step of the nearest live path: of the file beside the trace, or found here."""
-    session = console.session
-    live = nearest_live(console)
+    session = screen.session
+    live = nearest_live(screen)
     if live is None:
         raise BadCommand(
             explain(
@@ -196,44 +189,44 @@ def _against_live(console: Console) -> None:
     branch, trace = live
     step = min(session.step, len(trace.steps))
     name = f"live path, step {step}" + (f" (branch {branch})" if branch else "")
-    _against(console, session.step, trace, step, name)
+    _against(screen, session.step, trace, step, name)
 
 
-def nearest_live(console: Console) -> tuple[str, Trace] | None:
+def nearest_live(screen: Screen) -> tuple[str, Trace] | None:
     """The live path, and the branch it is if it is one."""
-    session = console.session
+    session = screen.session
     branch = next((name for name in reversed(session.branches) if name.startswith("live")), None)
     if branch is not None and branch != session.branch:
         steps = tuple(session.branches[branch].told)
         return branch, msgspec.structs.replace(session.trace, steps=steps, kind="live")
-    if console.live is None and console.path is not None:
-        path = codec.live_of(console.path, session.trace)
-        console.live = codec.read(path) if path else None
-    return None if console.live is None else ("", console.live)
+    if screen.live is None and screen.path is not None:
+        path = codec.live_of(screen.path, session.trace)
+        screen.live = codec.read(path) if path else None
+    return None if screen.live is None else ("", screen.live)
 
 
-def _against(console: Console, step: int, trace: Trace, other: int, name: str) -> None:
-    session = console.session
+def _against(screen: Screen, step: int, trace: Trace, other: int, name: str) -> None:
+    session = screen.session
     if not 0 <= other <= len(trace.steps):
         raise BadCommand(
             explain(f"{name} has no step {other}", "it is shorter", f"up to {len(trace.steps)}")
         )
     there = session.ground.state(session.ground.begin(trace), other)
-    join = console.theme.symbol("differs")
-    _compare(console, (session.state(step), there), f"step {step} here", name, join)
+    join = screen.theme.symbol("differs")
+    _compare(screen, (session.state(step), there), f"step {step} here", name, join)
 
 
 @command(
     "filter +RE -RE node:N kind:K",
     "which steps `list`, `grep` and `graph` show; alone it clears",
     group=GROUP,
-    example=lambda console: f"filter node:{console.session.names[0]} -timer",
+    example=lambda screen: f"filter node:{screen.session.names[0]} -timer",
 )
-def filter_(console: Console, rest: str) -> None:
-    console.filter = Filter.of(_words(rest, console.session.names))
-    kept = sum(console.filter.keeps(step) for step in console.session.here.told)
-    told = f"{kept} of {console.session.last} steps" if rest else "no filter: all steps"
-    console.say([told])
+def filter_(screen: Screen, rest: str) -> None:
+    screen.filter = Filter.of(_words(rest, screen.session.names))
+    kept = sum(screen.filter.keeps(step) for step in screen.session.here.told)
+    told = f"{kept} of {screen.session.last} steps" if rest else "no filter: all steps"
+    screen.say([told])
 
 
 def _words(text: str, names: tuple[str, ...]) -> list[str]:
@@ -247,20 +240,18 @@ def _words(text: str, names: tuple[str, ...]) -> list[str]:
 @command(
     "find RE", "highlight in all that is shown; alone it stops", group=GROUP, example="find n0"
 )
-def find(console: Console, rest: str) -> None:
-    console.highlight = pattern(rest) if rest else None
-    if console.highlight is None:
-        console.say(["nothing is highlighted"])
+def find(screen: Screen, rest: str) -> None:
+    screen.highlight = pattern(rest) if rest else None
+    if screen.highlight is None:
+        screen.say(["nothing is highlighted"])
         return
-    hits = [s.index for s in console.session.here.told if _hits(console.highlight, s)]
-    after = next((step for step in hits if step > console.session.step), None)
+    hits = [s.index for s in screen.session.here.told if _hits(screen.highlight, s)]
+    after = next((step for step in hits if step > screen.session.step), None)
     told = f"; the next is {after}" if after else ""
-    console.say([f"{len(hits)} of {console.session.last} steps match{told}"])
+    screen.say([f"{len(hits)} of {screen.session.last} steps match{told}"])
 
 
 def _hits(wanted: re.Pattern[str], step: object) -> list[str]:
-    from presage.trace.trace import TraceStep
-
     assert isinstance(step, TraceStep)
     return [line for line in lines_of(step) if wanted.search(line)]
 
@@ -271,10 +262,10 @@ def _hits(wanted: re.Pattern[str], step: object) -> list[str]:
     group=GROUP,
     example="grep sends",
 )
-def grep(console: Console, rest: str) -> None:
-    wanted, theme, lines = pattern(rest), console.theme, []
-    for step in console.session.here.told:
-        if console.filter.keeps(step):
+def grep(screen: Screen, rest: str) -> None:
+    wanted, theme, lines = pattern(rest), screen.theme, []
+    for step in screen.session.here.told:
+        if screen.filter.keeps(step):
             lines += [
                 theme.line(Span(f"{step.index:>6}  ", "dim"), Span(theme.clean(line)))
                 for line in _hits(wanted, step)
@@ -282,7 +273,7 @@ def grep(console: Console, rest: str) -> None:
     more = len(lines) - LINES_MAX
     if more > 0:
         lines = [*lines[:LINES_MAX], f"{theme.symbol('ellipsis')} and {more} more lines"]
-    console.say(lines or [f"no line matches `{theme.clean(rest)}`"])
+    screen.say(lines or [f"no line matches `{theme.clean(rest)}`"])
 
 
 @command(
@@ -290,26 +281,26 @@ def grep(console: Console, rest: str) -> None:
     "what each property says here, and whether that follows every step",
     group=GROUP,
 )
-def props(console: Console, rest: str) -> None:
+def props(screen: Screen, rest: str) -> None:
     if rest in ("on", "off"):
-        console.strip = rest == "on"
-        console.say([f"properties are {'shown' if console.strip else 'left out'} after every step"])
+        screen.strip = rest == "on"
+        screen.say([f"properties are {'shown' if screen.strip else 'left out'} after every step"])
         return
-    theme, lines = console.theme, []
-    for name, said in console.session.judge().items():
+    theme, lines = screen.theme, []
+    for name, said in screen.session.judge().items():
         sign = mark(name, FAILING[said.holds], theme)
         lines.append(theme.line(Span(f"  {sign.text}", sign.style)))
         if said.why and said.holds is not True:
             lines += theme.wrap("      ", said.why)
-    console.say(lines)
+    screen.say(lines)
 
 
 @command(
     "graph [FROM..TO]", "the event graph: a column per node", group=GROUP, example="graph 1..5"
 )
-def graph_(console: Console, rest: str) -> None:
-    first, last = span(console, rest, AROUND)
-    trace = console.session.as_trace()
-    kept = {step.index for step in trace.steps if console.filter.keeps(step)}
-    text = graph.render(trace, console.theme, first=max(first, 1), last=max(last, 1), only=kept)
-    console.say(text.splitlines())
+def graph_(screen: Screen, rest: str) -> None:
+    first, last = span(screen, rest, AROUND)
+    trace = screen.session.as_trace()
+    kept = {step.index for step in trace.steps if screen.filter.keeps(step)}
+    text = graph.render(trace, screen.theme, first=max(first, 1), last=max(last, 1), only=kept)
+    screen.say(text.splitlines())

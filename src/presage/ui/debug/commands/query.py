@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from presage.debug.asking import blame
 from presage.debug.explain import explain as explanation
 from presage.errors import BadCommand, explain
 from presage.trace.diff import ADDED, DELETED, MODIFIED, Change
 from presage.trace.plain import text_of
 from presage.ui import differences
-from presage.ui.debug.commands import command
-
-if TYPE_CHECKING:
-    from presage.ui.debug.console import Console
+from presage.ui.debug.commands.show import nearest_live
+from presage.ui.debug.registry import command, number
+from presage.ui.debug.screen import Screen
 
 GROUP = "ask"
 SIGNS = {True: "holds", False: "fails", None: "unknown"}
 
 
-def some_field(console: Console) -> str:
+def some_field(screen: Screen) -> str:
     """A part of the state that was changed here, for an example."""
-    told = console.session.told
+    told = screen.session.told
     for node, fields in (told.changes if told else {}).items():
         return f"{node}.{next(iter(fields))}"
-    return f"{console.session.names[0]}.up"
+    return f"{screen.session.names[0]}.up"
 
 
 @command("why [PROP]", "why a property does not hold here, with its witnesses", group=GROUP)
-def why(console: Console, rest: str) -> None:
-    session, theme = console.session, console.theme
+def why(screen: Screen, rest: str) -> None:
+    session, theme = screen.session, screen.theme
     said = session.judge()
     name = rest or session.trace.prop
     if not rest and said.get(name) is not None and said[name].holds is not False:
@@ -40,10 +37,10 @@ def why(console: Console, rest: str) -> None:
         )
     verdict = said[name]
     if verdict.holds is True:
-        console.say([f"{theme.clean(name)} holds after step {session.step}"])
+        screen.say([f"{theme.clean(name)} holds after step {session.step}"])
         return
     if verdict.holds is None:
-        console.say(theme.wrap("", f"{name} says nothing here{_because(verdict.why)}"))
+        screen.say(theme.wrap("", f"{name} says nothing here{_because(verdict.why)}"))
         return
     parts = session.conjuncts(name)
     own = "" if any(verdict.why.startswith(f"`{part.text}`") for part in parts) else verdict.why
@@ -51,7 +48,7 @@ def why(console: Console, rest: str) -> None:
     for part in parts if len(parts) > 1 or (parts and parts[0].why != verdict.why) else []:
         sign = theme.symbol(SIGNS[part.holds])
         lines += theme.wrap(f"  {sign} ", f"{part.text}{_because(part.why)}")
-    console.say(lines)
+    screen.say(lines)
 
 
 def _because(why: str) -> str:
@@ -59,60 +56,56 @@ def _because(why: str) -> str:
 
 
 @command("explain", "the whole trace in one paragraph: what broke, which steps matter", group=GROUP)
-def explain_(console: Console, rest: str) -> None:
-    from presage.ui.debug.looking import nearest_live
-
-    session = console.session
+def explain_(screen: Screen, rest: str) -> None:
+    session = screen.session
     if session.trace.kind == "live":
         raise BadCommand(
             explain("a live path breaks nothing", "the kind of trace", "explain the other trace")
         )
-    live = nearest_live(console)
-    told = explanation(session, console.violation.fact, live[1] if live else None)
-    console.say(console.theme.wrap("", told.text))
+    live = nearest_live(screen)
+    told = explanation(session, screen.violation.fact, live[1] if live else None)
+    screen.say(screen.theme.wrap("", told.text))
 
 
 @command(
     "blame NODE.FIELD",
     "the step that wrote it last; Enter then jumps there",
     group=GROUP,
-    example=lambda console: f"blame {some_field(console)}",
+    example=lambda screen: f"blame {some_field(screen)}",
 )
-def blame_(console: Console, rest: str) -> None:
+def blame_(screen: Screen, rest: str) -> None:
     if not rest:
         raise BadCommand(
-            explain("no field is named", "it was left out", f"`blame {some_field(console)}`")
+            explain("no field is named", "it was left out", f"`blame {some_field(screen)}`")
         )
-    session = console.session
+    session = screen.session
     found = blame(session, rest)
     if found.step == 0:
-        value = console.theme.clean(text_of(found.after))
-        console.say(console.theme.wrap("", f"{rest} is as it began: {value}"))
+        value = screen.theme.clean(text_of(found.after))
+        screen.say(screen.theme.wrap("", f"{rest} is as it began: {value}"))
         return
     told = session.here.told[found.step - 1]
     mark = ADDED if found.before is None else DELETED if found.after is None else MODIFIED
     change = Change(mark, (rest,), found.before, found.after)
-    lines = [console.table().row(told), *differences.render([change], "        ", console.theme)]
+    lines = [screen.table().row(told), *differences.render([change], "        ", screen.theme)]
     if found.step != session.step:
-        lines.append(console.dim(f"Enter jumps to step {found.step}"))
-        console.repeat = f"jump {found.step}"
-    console.say(lines)
+        lines.append(screen.dim(f"Enter jumps to step {found.step}"))
+        screen.repeat = f"jump {found.step}"
+    screen.say(lines)
 
 
 @command("past [N]", "the steps that led to this one, and no others", group=GROUP)
-def past(console: Console, rest: str) -> None:
-    from presage.ui.debug.moving import number
-
-    session = console.session
+def past(screen: Screen, rest: str) -> None:
+    session = screen.session
     step = number(rest, "step", session.step)
     if not 1 <= step <= session.last:
         raise BadCommand(
             explain(f"step {step} has no past", "it is the beginning", f"1 to {session.last}")
         )
     found = session.ground.past(session.as_trace(), session.here, step)
-    table = console.table()
+    table = screen.table()
     lines = [table.row(session.here.told[at - 1], marked=at == step) for at in found]
     told = f"{len(found)} of the {step} steps up to here; the others had no influence on it"
     if len(found) == step:
         told = "every step up to here had some influence on it"
-    console.say([*lines, console.dim(told)])
+    screen.say([*lines, screen.dim(told)])

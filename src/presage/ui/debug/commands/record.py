@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from presage.debug.asking import lines_of
 from presage.errors import BadCommand, explain
@@ -11,10 +10,8 @@ from presage.trace import codec
 from presage.trace.export.regression import regression
 from presage.trust import seen_from
 from presage.ui import graph
-from presage.ui.debug.commands import command
-
-if TYPE_CHECKING:
-    from presage.ui.debug.console import Console
+from presage.ui.debug.registry import command
+from presage.ui.debug.screen import Screen
 
 GROUP = "keep"
 KINDS = "path, trace, log, graph or test"
@@ -26,18 +23,18 @@ KINDS = "path, trace, log, graph or test"
     group=GROUP,
     example="save trace mine.trace",
 )
-def save(console: Console, rest: str) -> None:
+def save(screen: Screen, rest: str) -> None:
     kind, _, name = rest.partition(" ")
     if not name.strip():
         raise BadCommand(
             explain(f"`save {rest}` lacks a file", "one word only", f"`save trace FILE`: {KINDS}")
         )
-    session, path = console.session, Path(name.strip())
+    session, path = screen.session, Path(name.strip())
     trace = session.as_trace(session.step if kind == "path" else None)
     if kind in ("path", "trace"):
         codec.write(trace, path)
     elif kind == "graph":
-        _write(path, graph.render(trace, console.theme, last=max(len(trace.steps), 1)))
+        _write(path, graph.render(trace, screen.theme, last=max(len(trace.steps), 1)))
     elif kind == "log":
         lines = [f"{s.index:>6}  {line}" for s in trace.steps for line in lines_of(s)]
         _write(path, "\n".join(lines))
@@ -47,11 +44,11 @@ def save(console: Console, rest: str) -> None:
         _write(path, regression(trace, beside.name, target).rstrip("\n"))
     else:
         raise BadCommand(explain(f"`{kind}` cannot be saved", "a misspelt word", KINDS))
-    console.say([f"{len(trace.steps)} steps written to {console.theme.clean(str(path))}"])
+    screen.say([f"{len(trace.steps)} steps written to {screen.theme.clean(str(path))}"])
     if kind in ("path", "trace", "test") and session.beyond:
         told = ", ".join(map(str, session.beyond))
         text = f"beyond what the system allows: step {told}; a replay refuses this"
-        console.say(console.theme.wrap("warning: ", text))
+        screen.say(screen.theme.wrap("warning: ", text))
 
 
 def _write(path: Path, text: str) -> None:
@@ -75,8 +72,8 @@ def _write(path: Path, text: str) -> None:
     group=GROUP,
     example="note here it goes wrong",
 )
-def note(console: Console, rest: str) -> None:
-    session = console.session
+def note(screen: Screen, rest: str) -> None:
+    session = screen.session
     if not rest:
         raise BadCommand(explain("there is no text", "nothing was typed", "`note TEXT`"))
     if session.branch != "main":
@@ -89,24 +86,24 @@ def note(console: Console, rest: str) -> None:
         )
     session.note(rest)
     kept = ""
-    if console.path is not None:
-        codec.write(session.trace, console.path)
-        kept = f", in {console.theme.clean(str(console.path))}"
-    console.say([f"noted at step {session.step}{kept}"])
+    if screen.path is not None:
+        codec.write(session.trace, screen.path)
+        kept = f", in {screen.theme.clean(str(screen.path))}"
+    screen.say([f"noted at step {session.step}{kept}"])
 
 
 @command("notes", "what was written down", group=GROUP)
-def notes(console: Console, rest: str) -> None:
+def notes(screen: Screen, rest: str) -> None:
     lines = []
-    for step, text in console.session.notes:
-        lines += console.theme.wrap(f"{step:>6}  ", text)
-    console.say(lines or ["there are no notes; `note TEXT` makes one"])
+    for step, text in screen.session.notes:
+        lines += screen.theme.wrap(f"{step:>6}  ", text)
+    screen.say(lines or ["there are no notes; `note TEXT` makes one"])
 
 
 @command("report", "write the page of this trace", group=GROUP)
-def report(console: Console, rest: str) -> None:
-    if console.report is None:
+def report(screen: Screen, rest: str) -> None:
+    if screen.report is None:
         raise BadCommand(
             explain("no page can be written here", "not started by `presage debug`", "`save`")
         )
-    console.say([f"page: {console.theme.clean(console.report())}"])
+    screen.say([f"page: {screen.theme.clean(screen.report())}"])

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 from presage.errors import BadCommand, explain
+from presage.ui.debug.screen import Screen
 
-if TYPE_CHECKING:
-    from presage.ui.debug.console import Console
-
-Run: TypeAlias = "Callable[[Console, str], None]"
-Example: TypeAlias = "Callable[[Console], str]"
+Run = Callable[[Screen, str], None]
+Example = Callable[[Screen], str]
 
 # MDB's keys, where one word does not say it all. What is typed behind them stays behind.
 LETTERS = {
@@ -111,3 +108,15 @@ def resolve(line: str) -> tuple[Command, str]:
     fact = f"`{word}` may be {' or '.join(matching)}" if matching else f"`{word}` is no command"
     cause = "too few letters of it" if matching else "a misspelt word"
     raise BadCommand(explain(fact, cause, "`help` lists the commands"))
+
+
+def number(text: str, what: str, default: int | None = None) -> int:
+    """A whole number that was typed."""
+    if not text and default is not None:
+        return default
+    try:
+        return int(text)
+    except ValueError:
+        raise BadCommand(
+            explain(f"`{text}` is no {what}", "a word where a number belongs", f"give a {what}")
+        ) from None

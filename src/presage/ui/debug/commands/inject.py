@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from presage.errors import BadCommand, explain
 from presage.model.event import (
     Crash,
@@ -20,33 +18,31 @@ from presage.model.event import (
     Slow,
     Wake,
 )
-from presage.ui.debug.acting import came, chosen
-from presage.ui.debug.commands import BREAKING, command
-
-if TYPE_CHECKING:
-    from presage.ui.debug.console import Console
+from presage.ui.debug.commands.choose import came, chosen
+from presage.ui.debug.registry import BREAKING, command
+from presage.ui.debug.screen import Screen
 
 GROUP = BREAKING
 
 
-def some_node(console: Console) -> str:
+def some_node(screen: Screen) -> str:
     """A node, for an example."""
-    return console.session.names[-1]
+    return screen.session.names[-1]
 
 
-def strike(console: Console, event: Event) -> None:
+def strike(screen: Screen, event: Event) -> None:
     """Let a fault happen, and say if no search would."""
-    session = console.session
+    session = screen.session
     branch = session.branch
     _, beyond = session.fault(event)
     if beyond:
         told = "beyond what the system allows: no search goes there, no replay accepts it"
-        console.say(console.theme.wrap("", told))
-    came(console, branch)
+        screen.say(screen.theme.wrap("", told))
+    came(screen, branch)
 
 
-def _mail(console: Console, rest: str, kind: type[Drop | Duplicate]) -> None:
-    event = chosen(console, rest).event
+def _mail(screen: Screen, rest: str, kind: type[Drop | Duplicate]) -> None:
+    event = chosen(screen, rest).event
     if not isinstance(event, Deliver | Drop | Duplicate):
         raise BadCommand(
             explain(
@@ -55,12 +51,12 @@ def _mail(console: Console, rest: str, kind: type[Drop | Duplicate]) -> None:
                 "`events` numbers the deliveries; `cut A B` breaks a stream",
             )
         )
-    strike(console, kind(event.node, event.source, event.message))
+    strike(screen, kind(event.node, event.source, event.message))
 
 
 @command("drop K", "lose the message of event K", group=GROUP, example="drop 0")
-def drop(console: Console, rest: str) -> None:
-    _mail(console, rest, Drop)
+def drop(screen: Screen, rest: str) -> None:
+    _mail(screen, rest, Drop)
 
 
 @command(
@@ -69,32 +65,32 @@ def drop(console: Console, rest: str) -> None:
     group=GROUP,
     example="duplicate 0",
 )
-def duplicate(console: Console, rest: str) -> None:
-    _mail(console, rest, Duplicate)
+def duplicate(screen: Screen, rest: str) -> None:
+    _mail(screen, rest, Duplicate)
 
 
-def _own(console: Console, rest: str, kind: type[Own]) -> None:
-    session = console.session
+def _own(screen: Screen, rest: str, kind: type[Own]) -> None:
+    session = screen.session
     if rest not in session.names:
         raise BadCommand(explain(f"there is no node `{rest}`", "a slip", ", ".join(session.names)))
-    strike(console, kind(rest))
+    strike(screen, kind(rest))
 
 
 @command("crash NODE", "a node goes down", group=GROUP, example=lambda c: f"crash {some_node(c)}")
-def crash(console: Console, rest: str) -> None:
-    _own(console, rest, Crash)
+def crash(screen: Screen, rest: str) -> None:
+    _own(screen, rest, Crash)
 
 
 @command("restart NODE", "it comes back", group=GROUP, example=lambda c: f"restart {some_node(c)}")
-def restart(console: Console, rest: str) -> None:
-    _own(console, rest, Restart)
+def restart(screen: Screen, rest: str) -> None:
+    _own(screen, rest, Restart)
 
 
 @command(
     "reset NODE", "down and up at once", group=GROUP, example=lambda c: f"reset {some_node(c)}"
 )
-def reset(console: Console, rest: str) -> None:
-    _own(console, rest, Reset)
+def reset(screen: Screen, rest: str) -> None:
+    _own(screen, rest, Reset)
 
 
 @command(
@@ -103,8 +99,8 @@ def reset(console: Console, rest: str) -> None:
     group=GROUP,
     example=lambda c: f"silent {some_node(c)}",
 )
-def silent(console: Console, rest: str) -> None:
-    _own(console, rest, SilentReset)
+def silent(screen: Screen, rest: str) -> None:
+    _own(screen, rest, SilentReset)
 
 
 @command(
@@ -113,13 +109,13 @@ def silent(console: Console, rest: str) -> None:
     group=GROUP,
     example=lambda c: f"slow {some_node(c)}",
 )
-def slow(console: Console, rest: str) -> None:
-    _own(console, rest, Slow)
+def slow(screen: Screen, rest: str) -> None:
+    _own(screen, rest, Slow)
 
 
 @command("wake NODE", "a slow node goes on", group=GROUP, example=lambda c: f"wake {some_node(c)}")
-def wake(console: Console, rest: str) -> None:
-    _own(console, rest, Wake)
+def wake(screen: Screen, rest: str) -> None:
+    _own(screen, rest, Wake)
 
 
 @command(
@@ -128,14 +124,14 @@ def wake(console: Console, rest: str) -> None:
     group=GROUP,
     example=lambda c: f"cut {c.session.names[0]} {some_node(c)}",
 )
-def cut(console: Console, rest: str) -> None:
-    words, names = rest.split(), console.session.names
+def cut(screen: Screen, rest: str) -> None:
+    words, names = rest.split(), screen.session.names
     if len(words) != 2 or not set(words) <= set(names):
         raise BadCommand(explain(f"`cut {rest}`", "two nodes have to be named", ", ".join(names)))
     one, other = sorted(words, key=names.index)
-    strike(console, Cut(one, other))
+    strike(screen, Cut(one, other))
 
 
 @command("heal", "a network that fell apart is whole again", group=GROUP)
-def heal(console: Console, rest: str) -> None:
-    strike(console, Heal())
+def heal(screen: Screen, rest: str) -> None:
+    strike(screen, Heal())

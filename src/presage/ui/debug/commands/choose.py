@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from presage.debug.walking import LENGTH, WALKS, Option
 from presage.errors import BadCommand, explain
 from presage.model.event import Deliver, Drop, Duplicate, Receive
 from presage.trace.show import show
-from presage.ui.debug.commands import command
-from presage.ui.debug.looking import moved
-from presage.ui.debug.moving import number
+from presage.ui.debug.commands.show import moved
+from presage.ui.debug.registry import command, number
+from presage.ui.debug.screen import Screen
 from presage.ui.steps import KIND_COLUMNS
 from presage.ui.theme import Span, cells, pad
-
-if TYPE_CHECKING:
-    from presage.ui.debug.console import Console
 
 GROUP = "go another way"
 NODE_COLUMNS = 4
@@ -25,18 +20,18 @@ SWITCHES = {"on": True, "off": False}
 @command(
     "events", "what can happen next, numbered; what would change nothing is greyed", group=GROUP
 )
-def events(console: Console, rest: str) -> None:
-    found = console.session.options()
+def events(screen: Screen, rest: str) -> None:
+    found = screen.session.options()
     if not found:
-        console.say(["nothing can happen here"])
+        screen.say(["nothing can happen here"])
         return
-    widest = max(cells(console.theme.clean(option.event.node)) for option in found)
+    widest = max(cells(screen.theme.clean(option.event.node)) for option in found)
     width = max(widest, NODE_COLUMNS)
-    console.say([_option(console, at, option, width) for at, option in enumerate(found)])
+    screen.say([_option(screen, at, option, width) for at, option in enumerate(found)])
 
 
-def _option(console: Console, at: int, option: Option, width: int) -> str:
-    event, theme = option.event, console.theme
+def _option(screen: Screen, at: int, option: Option, width: int) -> str:
+    event, theme = option.event, screen.theme
     known = {"fault": option.fault, "no change": option.idle, "refused": option.refused}
     remarks = [text for text, so in known.items() if so]
     choice = ", ".join(str(k + 1) for k in option.choices)
@@ -54,9 +49,9 @@ def _option(console: Console, at: int, option: Option, width: int) -> str:
     return theme.line(Span(lead, style), Span(node, style or "node"), Span(text, style))
 
 
-def chosen(console: Console, rest: str) -> Option:
+def chosen(screen: Screen, rest: str) -> Option:
     """The event of this number in what `events` lists."""
-    found = console.session.options()
+    found = screen.session.options()
     at = number(rest, "number of an event")
     if not 0 <= at < len(found):
         raise BadCommand(
@@ -75,32 +70,32 @@ def chosen(console: Console, rest: str) -> Option:
     group=GROUP,
     example="take 0",
 )
-def take(console: Console, rest: str) -> None:
-    session = console.session
+def take(screen: Screen, rest: str) -> None:
+    session = screen.session
     branch = session.branch
-    session.take(chosen(console, rest).taken)
-    came(console, branch)
+    session.take(chosen(screen, rest).taken)
+    came(screen, branch)
 
 
-def came(console: Console, before: str) -> None:
+def came(screen: Screen, before: str) -> None:
     """Tell where we are, and which branch that made."""
-    branch = console.session.branch
+    branch = screen.session.branch
     if branch != before:
-        console.say([console.dim(f"on a new branch, {branch}; `switch {before}` goes back")])
-    moved(console)
+        screen.say([screen.dim(f"on a new branch, {branch}; `switch {before}` goes back")])
+    moved(screen)
 
 
 @command("random", "let chance choose, by the weights of the system", group=GROUP, repeats=True)
-def random(console: Console, rest: str) -> None:
-    branch = console.session.branch
-    if console.session.random() is None:
-        console.say(["nothing likely would change anything here"])
+def random(screen: Screen, rest: str) -> None:
+    branch = screen.session.branch
+    if screen.session.random() is None:
+        screen.say(["nothing likely would change anything here"])
         return
-    came(console, branch)
+    came(screen, branch)
 
 
 @command("live [walks=N] [length=L]", "walk on calmly until every `eventually` holds", group=GROUP)
-def live(console: Console, rest: str) -> None:
+def live(screen: Screen, rest: str) -> None:
     given = {"walks": WALKS, "length": LENGTH}
     for word in rest.split():
         name, _, value = word.partition("=")
@@ -109,20 +104,20 @@ def live(console: Console, rest: str) -> None:
                 explain(f"`{word}` is no setting", "a misspelt name", "`live walks=50 length=500`")
             )
         given[name] = number(value, "whole number")
-    session = console.session
+    session = screen.session
     branch, step = session.branch, session.step
     walked = session.live(**given)
     if walked.steps is None:
         rest_ = f", {walked.rest} of which came to rest" if walked.rest else ""
         told = f"none of {walked.walks} calm walks of up to {walked.length:,} steps{rest_}"
-        console.say(console.theme.wrap("", f"{told} got from step {step} to where all is well"))
+        screen.say(screen.theme.wrap("", f"{told} got from step {step} to where all is well"))
     elif not walked.steps:
-        console.say(["all is well here already"])
+        screen.say(["all is well here already"])
     else:
         count = f"{len(walked.steps):,} step{'' if len(walked.steps) == 1 else 's'}"
         tried = f" (walk {walked.walks} of {given['walks']})" if walked.walks > 1 else ""
-        console.say([f"all is well again after {count}{tried}"])
-        came(console, branch)
+        screen.say([f"all is well again after {count}{tried}"])
+        came(screen, branch)
 
 
 @command(
@@ -131,22 +126,22 @@ def live(console: Console, rest: str) -> None:
     group=GROUP,
     example="calm on",
 )
-def calm(console: Console, rest: str) -> None:
-    session = console.session
+def calm(screen: Screen, rest: str) -> None:
+    session = screen.session
     if rest and rest not in SWITCHES:
         raise BadCommand(explain(f"`calm {rest}`", "another word", "`calm on` or `calm off`"))
     session.calm = SWITCHES[rest] if rest else not session.calm
-    console.say([f"calm is {'on: no faults by chance' if session.calm else 'off'}"])
+    screen.say([f"calm is {'on: no faults by chance' if session.calm else 'off'}"])
 
 
 @command("branch [NAME]", "a new branch from here", group=GROUP)
-def branch_(console: Console, rest: str) -> None:
-    console.say([f"on branch {console.theme.clean(console.session.fork(rest or None))}"])
+def branch_(screen: Screen, rest: str) -> None:
+    screen.say([f"on branch {screen.theme.clean(screen.session.fork(rest or None))}"])
 
 
 @command("branches", "all branches, and where they part", group=GROUP)
-def branches(console: Console, rest: str) -> None:
-    session = console.session
+def branches(screen: Screen, rest: str) -> None:
+    session = screen.session
     main = session.branches["main"]
     for name, execution in session.branches.items():
         pairs = zip(main.told, execution.told, strict=False)
@@ -156,10 +151,10 @@ def branches(console: Console, rest: str) -> None:
         )
         apart = "" if name == "main" else f", parts from main after step {common}"
         sign = ">" if name == session.branch else " "
-        console.say([f"{sign} {console.theme.clean(name)}: {len(execution)} steps{apart}"])
+        screen.say([f"{sign} {screen.theme.clean(name)}: {len(execution)} steps{apart}"])
 
 
 @command("switch NAME", "to another branch", group=GROUP, example="switch main")
-def switch(console: Console, rest: str) -> None:
-    console.session.switch(rest or "main")
-    moved(console)
+def switch(screen: Screen, rest: str) -> None:
+    screen.session.switch(rest or "main")
+    moved(screen)
