@@ -12,12 +12,12 @@ import sys
 import time
 
 from presage import World
+from presage.execution.sandbox import Watch
 from presage.model.system import System
 from presage.model.weights import Weights
-from presage.search import hunt
-from presage.search.bridge import Bridge
 from presage.search.check import build
-from presage.search.watch import Watch
+from presage.search.hunt import settings as hunt
+from presage.search.kernel.bridge import Bridge
 from presage.systems import chord, mace_transport, pastry, randtree
 
 GOAL = 500_000  # steps per second of RandTree with four nodes

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from presage.load import load
-from presage.search.bridge import Bridge
+from presage.cli.target.load import load
+from presage.execution.sandbox import Watch
 from presage.search.check import build
-from presage.search.watch import Watch
+from presage.search.kernel.bridge import Bridge
 
 LIMITS = {
     "depth": None,

@@ -1,6 +1,7 @@
 """Every public name of presage, where it is defined; `presage` gives them out on demand."""
 
 from presage.errors import PresageError as PresageError
+from presage.execution.replay import replay as replay
 from presage.model.declare import action as action
 from presage.model.declare import broken as broken
 from presage.model.declare import counter as counter
@@ -58,8 +59,7 @@ from presage.props.property import no_deadlock as no_deadlock
 from presage.props.property import sometimes as sometimes
 from presage.props.property import step as step
 from presage.search.check import check as check
-from presage.search.hunt import Hunt as Hunt
-from presage.search.replay import replay as replay
+from presage.search.hunt.settings import Hunt as Hunt
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
 from presage.simulate.run import simulate as simulate

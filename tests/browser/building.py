@@ -4,7 +4,7 @@ import importlib
 from pathlib import Path
 
 from presage import check
-from presage.search.retell import Said, Scene, retell
+from presage.execution.frames import Said, Scene, retell
 from presage.trace.plain import plain, shortened
 from presage.trace.trace import Sent, Trace, TraceStep
 from presage.ui.page.data import page_data

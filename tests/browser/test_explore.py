@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 
 from presage.cli import main
-from presage.load import load
-from presage.reports import exploring
+from presage.cli.report import exploring
+from presage.cli.target.load import load
 
 STUBBORN = """
 import time

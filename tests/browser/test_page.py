@@ -5,7 +5,7 @@ import json
 import pytest
 from browser.building import hunted, made_up, write
 
-from presage.search.retell import retell
+from presage.execution.frames import retell
 from presage.trace.diff import same
 from presage.ui.page.data import page_data
 

@@ -9,7 +9,7 @@ from browser.test_explore import asked, served
 from msgspec.structs import replace
 
 from presage.debug.explore import texts
-from presage.debug.kept import kept
+from presage.debug.saved_path import kept
 from presage.trace import codec
 from presage.trace.export.standalone import standalone
 

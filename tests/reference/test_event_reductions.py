@@ -14,10 +14,10 @@ from reference.random_features import featured_system
 from reference.random_systems import random_system
 
 from presage.errors import BadSystem
-from presage.search.bridge import Bridge
+from presage.execution.sandbox import SECONDS_DEFAULT, Watch
 from presage.search.check import build
+from presage.search.kernel.bridge import Bridge
 from presage.search.tree import check_tree
-from presage.search.watch import SECONDS_DEFAULT, Watch
 
 DEPTH = 40
 STATES_MAX = 2_000

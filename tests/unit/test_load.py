@@ -7,8 +7,8 @@ from textwrap import dedent
 
 import pytest
 
+from presage.cli.target.load import load, shipped
 from presage.errors import BadService, BadSystem, BadTarget
-from presage.load import load, shipped
 from presage.systems import SHIPPED
 
 SYSTEM = """

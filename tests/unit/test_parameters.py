@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pytest
 
+from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
 from presage.errors.base import did_you_mean
-from presage.parameters import Parameter, parameters_of, takes_any, write
 
 if TYPE_CHECKING:
     from nowhere import Unknown

@@ -15,9 +15,7 @@ from typing import Any
 
 from presage.cli import check, systems, traces
 from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
-from presage.errors import PresageError, explain
-from presage.lifeline import findings
-from presage.options import (
+from presage.cli.options import (
     Parser,
     add_check,
     add_debug,
@@ -30,6 +28,8 @@ from presage.options import (
     add_simulate,
     add_trace,
 )
+from presage.errors import PresageError, explain
+from presage.lifeline import findings
 from presage.ui.output import TRACEBACK, complain, prepare_streams
 from presage.version import VERSION
 

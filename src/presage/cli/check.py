@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage import lifeline
 from presage.cli.common import give_up, theme_of
-from presage.options import hunt_of, settings_of
+from presage.cli.options import hunt_of, settings_of
 from presage.ui.output import write, write_json
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LIMITS = (
 
 def run_check(args: argparse.Namespace) -> int:
     """`presage check`: search, then tell what broke and what was covered."""
-    from presage.search.budget import Budget
+    from presage.execution.budget import Budget
 
     args.budget = Budget(args.seconds)  # for all that follows, loading included
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
@@ -38,7 +38,7 @@ def run_check(args: argparse.Namespace) -> int:
 
     theme, texts = theme_of(args, sys.stdout), []
     if report.violations:
-        from presage import debugging  # which most checks do not need
+        from presage.cli import debug as debugging  # which most checks do not need
 
         system = vars(args).get("system") if args.budget.spent_by is None else None
         texts = debugging.told(report, system, theme)
@@ -47,7 +47,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _check_target(args: argparse.Namespace) -> Report:
-    from presage.load import load
+    from presage.cli.target.load import load
     from presage.process.program import Program
     from presage.search.check import check
 
@@ -76,7 +76,7 @@ def _check_script(args: argparse.Namespace) -> Report:
 def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """The keyword arguments of `check` that were given."""
     if args.checkpoint is not None:
-        from presage.search.checkpoint import FILE
+        from presage.search.checkpoint.store import FILE
 
         lifeline.tell(f"file {os.path.join(args.checkpoint, FILE)}")
     limits: dict[str, Any] = {name: getattr(args, name) for name in LIMITS}

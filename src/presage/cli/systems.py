@@ -16,15 +16,15 @@ from presage.cli.common import (
     give_up,
     theme_of,
 )
+from presage.cli.options import settings_of
 from presage.errors import BadTarget, explain
-from presage.options import settings_of
 from presage.ui.output import complain, write, write_json
 from presage.version import VERSION
 
 
 def run_simulate(args: argparse.Namespace) -> int:
     """`presage simulate`: one run of a program on a platform, in virtual time."""
-    from presage.load import load_program
+    from presage.cli.target.load import load_program
     from presage.simulate.run import simulate
     from presage.ui import timeline
 
@@ -43,7 +43,7 @@ def run_simulate(args: argparse.Namespace) -> int:
 
 def run_run_once(args: argparse.Namespace) -> int:
     """`presage run-once`: one random execution, shown and saved."""
-    from presage.load import load_named
+    from presage.cli.target.load import load_named
     from presage.search.once import Settings, run_once
     from presage.trace import codec
     from presage.ui import once
@@ -73,8 +73,8 @@ def run_run_once(args: argparse.Namespace) -> int:
 
 def run_explore(args: argparse.Namespace) -> int:
     """`presage explore`: a page on a live system, until Ctrl-C."""
-    from presage import reports
-    from presage.load import load_any
+    from presage.cli import report as reports
+    from presage.cli.target.load import load_any
     from presage.search.scripts import target_of
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
@@ -93,7 +93,7 @@ def run_explore(args: argparse.Namespace) -> int:
 
 def run_systems(args: argparse.Namespace) -> int:
     """`presage systems`: what is shipped, with parameters and bug switches."""
-    from presage.load import shipped
+    from presage.cli.target.load import shipped
     from presage.ui import systems
 
     write(systems.render(shipped(), theme_of(args, sys.stdout)))
@@ -102,7 +102,7 @@ def run_systems(args: argparse.Namespace) -> int:
 
 def run_doctor(args: argparse.Namespace) -> int:
     """`presage doctor`: run steps twice, under two hash seeds, and name what differs."""
-    from presage import hashseeds
+    from presage.cli import hashseeds
     from presage.search.doctor import compare
     from presage.ui import doctor
 
@@ -124,8 +124,8 @@ def run_doctor(args: argparse.Namespace) -> int:
 
 def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
     """The doctor's work in one of its processes."""
-    from presage import hashseeds
-    from presage.load import load
+    from presage.cli import hashseeds
+    from presage.cli.target.load import load
     from presage.model.system import System
     from presage.search.doctor import transcribe
 

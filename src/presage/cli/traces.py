@@ -13,8 +13,8 @@ from presage.ui.output import write, write_json
 
 def run_replay(args: argparse.Namespace) -> int:
     """`presage replay`: the same steps on the code as it is now, each state compared."""
-    from presage.load import load_traced
-    from presage.search.replay import replay
+    from presage.cli.target.load import load_traced
+    from presage.execution.replay import replay
     from presage.trace import codec
     from presage.ui import story
 
@@ -43,7 +43,7 @@ def run_replay(args: argparse.Namespace) -> int:
 
 def run_debug(args: argparse.Namespace) -> int:
     """`presage debug`: walk about in a trace, on live code."""
-    from presage import debugging
+    from presage.cli import debug as debugging
 
     report = functools.partial(args.parse, debugging.asked_report(args))
     return debugging.debug(args, theme_of(args, sys.stdout), give_up, report)
@@ -51,7 +51,7 @@ def run_debug(args: argparse.Namespace) -> int:
 
 def run_explain(args: argparse.Namespace) -> int:
     """`presage explain`: a trace in one paragraph."""
-    from presage import debugging
+    from presage.cli import debug as debugging
 
     write(debugging.explained(args, theme_of(args, sys.stdout), give_up))
     return EXIT_HELD
@@ -70,7 +70,7 @@ def run_graph(args: argparse.Namespace) -> int:
 
 def run_report(args: argparse.Namespace) -> int:
     """`presage report`: a page that shows a trace, and other forms of it."""
-    from presage import reports
+    from presage.cli import report as reports
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         written = reports.write(args, give_up=give_up)

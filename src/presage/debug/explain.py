@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from presage.debug.execution import Taken
-from presage.debug.ground import Branch, Services
-from presage.debug.needed import Needed
+from presage.debug.backend import Branch, Services
+from presage.debug.service_branch import Taken
 from presage.debug.session import Session
-from presage.debug.walking import until_live
+from presage.debug.walk import until_live
+from presage.execution.chance import Dice
+from presage.execution.confirm import RAISED, Confirmed
+from presage.execution.conjuncts import Part, asserted
+from presage.execution.frames import NO_EXCEPTION
+from presage.execution.nearest import nearest_to
+from presage.execution.prefix import events_of
 from presage.model.event import FAULT_KINDS
-from presage.search.chance import Dice
-from presage.search.confirm import Confirmed
-from presage.search.conjuncts import Part, asserted
-from presage.search.course import events_of
-from presage.search.findings import RAISED
-from presage.search.nearest import nearest_to
-from presage.search.retell import NO_EXCEPTION
+from presage.shrink.essential import Needed
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of
 from presage.trace.trace import Trace, TraceStep

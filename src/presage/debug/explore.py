@@ -13,18 +13,18 @@ from typing import Any
 
 import msgspec
 
-from presage.debug.ground import Branch, Ground
+from presage.debug.backend import Branch, Ground
 from presage.debug.session import ground_of
-from presage.debug.walking import Option
+from presage.debug.walk import Option
 from presage.errors import BadChoice
+from presage.execution.frames import Scene
+from presage.execution.processes import Following
+from presage.execution.sandbox import Watch
 from presage.model.event import Deliver, Drop, Duplicate, Receive
 from presage.model.system import System
 from presage.model.world import World
 from presage.process.fence import Fence
 from presage.process.program import Program
-from presage.search.retell import Scene
-from presage.search.runs import Following
-from presage.search.watch import Watch
 from presage.trace.labels import body_and_ends, fitted, told_apart
 from presage.trace.show import show
 from presage.trace.trace import Trace, plain_parameters

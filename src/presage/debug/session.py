@@ -10,19 +10,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from presage.debug.execution import Execution, Taken
-from presage.debug.ground import Branch, Ground, Services
-from presage.debug.processes import Processes
-from presage.debug.walking import (
-    LENGTH,
-    WALKS,
-    Option,
-    Walked,
-    draw,
-    holds,
-    until_live,
-)
+from presage.debug.backend import Branch, Ground, Services
+from presage.debug.process_backend import Processes
+from presage.debug.service_branch import Execution, Taken
+from presage.debug.walk import LENGTH, WALKS, Option, Walked, draw, holds, until_live
 from presage.errors import BadCommand, PresageError, explain
+from presage.execution.chance import Dice
+from presage.execution.conjuncts import Part, conjuncts
+from presage.execution.frames import Said
+from presage.execution.sandbox import Watch
+from presage.execution.state import State
 from presage.model.byhand import granting
 from presage.model.event import FAULT_OF, Event
 from presage.model.system import System
@@ -31,11 +28,6 @@ from presage.model.world import World
 from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.props.property import Property
-from presage.search.chance import Dice
-from presage.search.conjuncts import Part, conjuncts
-from presage.search.retell import Said
-from presage.search.states import State
-from presage.search.watch import Watch
 from presage.trace.trace import Trace, TraceStep
 
 MAIN = "main"

@@ -11,13 +11,28 @@ place finds there what that place has. Whether steps and properties agree is see
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
+from presage._core import Codec
 from presage.errors import NotSymmetric, UnknownNode, explain
+from presage.model.automaton import Automaton
 
-if TYPE_CHECKING:
-    from presage.model.automaton import Automaton
-    from presage.model.system import System
+
+class System(Protocol):
+    """What has to be known of a system while it is being made."""
+
+    names: tuple[str, ...]
+    indices: dict[str, int]
+    automata: tuple[Automaton, ...]
+    codec: Codec
+    nodes: Any
+    faults: Any
+    observers: Any
+
+    @property
+    def observed(self) -> Any: ...
+
+    def index(self, name: str, /) -> int: ...
 
 
 class Symmetric(NamedTuple):

@@ -14,27 +14,27 @@ from typing import Any, Protocol, Unpack
 
 from presage._core import Kernel
 from presage.errors import BadSystem, HandlerStuck, explain
+from presage.execution.budget import Budget
+from presage.execution.sandbox import SECONDS_DEFAULT, Watch
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
 from presage.process.program import Program
-from presage.search import annotate
-from presage.search import checkpoint as disk
-from presage.search import hunt as hunting
-from presage.search.bridge import Bridge
-from presage.search.budget import Budget
-from presage.search.covering import covered
+from presage.search.checkpoint import store as disk
+from presage.search.coverage import annotate
+from presage.search.coverage.services import covered
 from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
-from presage.search.hunt import Hunt
+from presage.search.hunt import settings as hunting
+from presage.search.hunt.settings import Hunt
+from presage.search.kernel.bridge import Bridge
 from presage.search.liveness import Limits, examine, is_exact, share_of
 from presage.search.memory import check_memory, peak_mib
-from presage.search.programs import Exploring, Telling, check_program, refuse_options
+from presage.search.processes import Exploring, Telling, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
 from presage.search.threads import AUTO, settle
 from presage.search.threads import with_defaults as threads_of
 from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tell_tree
 from presage.search.walks import tell_calm, walking
-from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.version import VERSION
 
 SEARCHES = ("bfs", "dfs", "tree", "walk", "hunt")

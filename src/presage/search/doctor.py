@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from presage.errors import HandlerStuck, Impure, Nondeterminism
+from presage.execution.sandbox import SECONDS_DEFAULT, Watch
 from presage.model.automaton import Automaton
 from presage.model.event import MISHAPS, Event
 from presage.model.local import Outcome
@@ -23,9 +24,8 @@ from presage.model.saved import Saved
 from presage.model.stimulus import stimulus_of
 from presage.model.system import System
 from presage.model.world import World
-from presage.search.difference import describe, first_difference, flows, messages
-from presage.search.order import Orders, Stored
-from presage.search.watch import SECONDS_DEFAULT, Watch
+from presage.search.kernel.difference import describe, first_difference, flows, messages
+from presage.search.kernel.order import Orders, Stored
 from presage.trace.show import show
 
 STEPS_DEFAULT = 2_000  # local steps examined

@@ -6,7 +6,6 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,23 +14,22 @@ from typing import Any
 import msgspec
 
 from presage.errors import BadTrace, PresageError
+from presage.execution.budget import Budget
+from presage.execution.confirm import RAISED, Confirmed, Finding, confirm
+from presage.execution.nearest import nearest
+from presage.execution.sandbox import Watch
 from presage.model.system import System
 from presage.props.property import Property
-from presage.search.budget import Budget
-from presage.search.confirm import Confirmed, Finding, confirm
-from presage.search.critical import Located, locate
-from presage.search.hunt import Hunt
-from presage.search.nearest import nearest
+from presage.search.hunt.critical import Located, locate
+from presage.search.hunt.settings import Hunt
+from presage.search.hunt.shorten import shortened
 from presage.search.report import Report, Violation
-from presage.search.shorten import shortened
-from presage.search.shrink import shrink
-from presage.search.watch import Watch
+from presage.shrink.services import shrink
 from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
 from presage.trace import seal
 from presage.trace.trace import Trace
 
-RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
 EXACT = "exact"
 COVERAGE_MAX = 500_000  # characters of it in a trace
 LEFT_LONG = "the trace may be longer than it need be: there was no time to try all that is shorter"

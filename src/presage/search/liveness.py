@@ -14,14 +14,14 @@ import msgspec
 
 from presage._core import Graph, Kernel
 from presage.errors import BadSystem, Diverged, Nondeterminism, explain
+from presage.execution.budget import Budget
+from presage.execution.confirm import Confirmed, Finding, confirm, confirmed, follow
+from presage.execution.lasso import endless
+from presage.execution.sandbox import Watch
 from presage.model.system import System
 from presage.props.property import Property
-from presage.search.bridge import Bridge
-from presage.search.budget import Budget
-from presage.search.confirm import Confirmed, Finding, confirm, confirmed, follow
-from presage.search.lasso import endless
+from presage.search.kernel.bridge import Bridge
 from presage.search.report import Report, Surveyed, Violation
-from presage.search.watch import Watch
 
 LIVENESS = ("exact", "rest")
 ROUNDS = 2  # of a loop on live code, after the first time

@@ -14,6 +14,10 @@ from typing import Any
 import msgspec
 
 from presage.errors import BadChoice, HandlerStuck
+from presage.execution.chance import Dice, drawn
+from presage.execution.frames import NO_EXCEPTION, Judge, Said
+from presage.execution.processes import Broken, Following, Told, broken
+from presage.execution.sandbox import SECONDS_DEFAULT, Watch
 from presage.model.event import Step
 from presage.model.system import System
 from presage.model.world import World
@@ -22,12 +26,8 @@ from presage.process.ops import Publish
 from presage.process.program import Program
 from presage.process.world import Choice
 from presage.props.property import Property
-from presage.search.chance import Dice, drawn
-from presage.search.programs import ALWAYS_JUDGED, refuse_options, violation_of_run
+from presage.search.processes import ALWAYS_JUDGED, refuse_options, violation_of_run
 from presage.search.report import Report
-from presage.search.retell import NO_EXCEPTION, Judge, Said
-from presage.search.runs import Broken, Following, Told, broken
-from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import ORDINARY, Sent, Trace, TraceStep
 
 STEPS_DEFAULT = 50  # of services

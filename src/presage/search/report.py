@@ -15,8 +15,8 @@ from presage.search.summary import plain
 from presage.trace.trace import plain_parameters
 
 if TYPE_CHECKING:
-    from presage.search.coverage import Coverage
-    from presage.search.order import OrderDependent
+    from presage.search.coverage.report import Coverage
+    from presage.search.kernel.order import OrderDependent
     from presage.trace.trace import Trace
 
 EXIT_HELD = 0

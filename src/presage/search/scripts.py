@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from presage.execution.budget import Budget
 from presage.frontends.mpi.launch.program import BUFFERINGS, script
 from presage.frontends.mpi.report.races import HAZARD
-from presage.search import annotate
-from presage.search.budget import Budget
 from presage.search.check import check
-from presage.search.covering_processes import merged
+from presage.search.coverage import annotate
+from presage.search.coverage.processes import merged
 from presage.search.report import Report, Violation
 
 BOTH = "both"

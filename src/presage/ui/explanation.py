@@ -10,10 +10,10 @@ from presage.debug.explain import SECONDS_MAX, Explanation, explain
 from presage.debug.session import Session
 from presage.errors import BadTrace, HandlerStuck, PresageError
 from presage.errors import explain as told
+from presage.execution.sandbox import SECONDS_DEFAULT, Watch
 from presage.model.system import System
 from presage.process.program import Program
 from presage.search.report import Violation
-from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace import codec
 from presage.trace.trace import Trace
 from presage.ui.story import violation_of

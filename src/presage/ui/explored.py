@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from presage.debug.explore import Explorer
-from presage.debug.kept import kept
+from presage.debug.saved_path import kept
 from presage.trace import codec
 from presage.trace.export.standalone import standalone
 from presage.trace.plain import TYPE, Plain, shortened

@@ -11,7 +11,7 @@ from functools import cache
 from commands.harness import Ended
 
 from presage import check
-from presage.load import load
+from presage.cli.target.load import load
 
 SERVICES = {
     "counter": [{}, {"locked": "true"}, {"threads": "3"}],

@@ -21,7 +21,7 @@ from presage import (
     timer,
 )
 from presage.debug.session import Session
-from presage.search.watch import Watch
+from presage.execution.sandbox import Watch
 from presage.trace.trace import Trace
 from presage.ui.debug.console import Console
 from presage.ui.theme import Theme

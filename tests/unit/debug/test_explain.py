@@ -4,8 +4,8 @@ import msgspec
 from unit.debug.samples import found, lossy, ordered, session, stuck
 
 from presage.debug.explain import explain
-from presage.debug.needed import needed
-from presage.search.watch import Watch
+from presage.execution.sandbox import Watch
+from presage.shrink.essential import needed
 
 
 def told(system, trace, live=None):

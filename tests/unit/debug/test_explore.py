@@ -10,9 +10,9 @@ from presage import Faults, Process, Program, Service, System, timer
 from presage.debug import explore
 from presage.debug.explore import Explorer
 from presage.errors import Impure
+from presage.execution.replay import replay
+from presage.execution.sandbox import Watch
 from presage.mailbox import Mailbox, choose, publish
-from presage.search.replay import replay
-from presage.search.watch import Watch
 from presage.systems import randtree, two_phase_commit
 
 

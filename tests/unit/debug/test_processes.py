@@ -10,10 +10,10 @@ from unit.debug.programs import choosing, claimed, found, ordered, stuck
 from unit.debug.samples import drive, saved, session
 
 from presage import check, replay
+from presage.cli.target.load import load
 from presage.debug.explain import explain
 from presage.errors import BadCommand, BadTrace, Diverged
 from presage.frontends.mpi import script
-from presage.load import load
 from presage.ui.debug.registry import COMMANDS
 from presage.ui.explanation import brief
 from presage.ui.story import violation_of

@@ -6,15 +6,15 @@ import pytest
 from unit.debug.samples import session
 
 from presage import Process, Program, check
+from presage.execution.describe import Words
+from presage.execution.frames import retell
+from presage.execution.influence import past
+from presage.execution.processes import Following
 from presage.process.context import blocking, cancel, post, wait_any
 from presage.process.context import test_any as tested
 from presage.process.fence import Fence
 from presage.process.ops import ANY, Cancel, Choose, Create, Join, Kill, Probe, Publish, Recv, Send
 from presage.process.world import ProcessWorld
-from presage.search.influence import past
-from presage.search.retell import retell
-from presage.search.runs import Following
-from presage.search.words import Words
 from presage.trace.trace import Trace
 
 BOXES = ("x", "y")

@@ -7,12 +7,12 @@ import pytest
 from unit.debug.samples import Client, found, lossy, ordered, session
 
 from presage import System, action, always
-from presage.debug.execution import Taken
-from presage.debug.walking import draw
+from presage.debug.service_branch import Taken
+from presage.debug.walk import draw
 from presage.errors import BadCommand, BadTrace, Diverged, Nondeterminism, NotEnabled
+from presage.execution.chance import Dice
+from presage.execution.replay import replay
 from presage.model.event import Act, Crash, Drop
-from presage.search.chance import Dice
-from presage.search.replay import replay
 
 
 class Tireless(Client):

@@ -4,11 +4,11 @@ import pytest
 
 from presage import Service, System, action, always, on, step
 from presage.errors import HandlerStuck, Impure, Nondeterminism, NotState, ObserverError
+from presage.execution.sandbox import Watch
 from presage.model.saved import SavedReader
 from presage.model.weights import UNIT
 from presage.model.world import World
-from presage.search.bridge import Bridge
-from presage.search.watch import Watch
+from presage.search.kernel.bridge import Bridge
 
 RUNS: list[int] = []
 

@@ -7,9 +7,9 @@ import pytest
 
 from presage import Service, System, action, always, check, eventually, sometimes
 from presage._core import forget_stop, request_stop, stop_requested
-from presage.search import budget as module
+from presage.execution import budget as module
+from presage.execution.budget import Budget
 from presage.search import liveness
-from presage.search.budget import Budget
 from presage.search.liveness import Limits
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from presage import HOLDS, forall
-from presage.search.conditions import conditions
+from presage.search.coverage.conditions import conditions
 
 
 def left_of(predicate):

@@ -4,9 +4,9 @@ import pytest
 
 from presage import Service, System, action, always, check, no_deadlock, sometimes, step
 from presage.errors import Impure, Nondeterminism
+from presage.execution.confirm import Finding, confirm
+from presage.execution.sandbox import Watch
 from presage.model.world import World
-from presage.search.confirm import Finding, confirm
-from presage.search.watch import Watch
 
 RUNS: list[int] = []
 

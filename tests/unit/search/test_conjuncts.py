@@ -3,8 +3,8 @@
 import pytest
 
 from presage import Service, System, Verdict, always, exists, forall
+from presage.execution.conjuncts import because, conjuncts
 from presage.model.world import World
-from presage.search.conjuncts import because, conjuncts
 
 
 class Node(Service):

@@ -25,8 +25,8 @@ from presage import (
     written,
 )
 from presage.mailbox import Mailbox, publish
-from presage.search.coverage import Coverage, Ran
-from presage.search.covering import keeps_growing
+from presage.search.coverage.report import Coverage, Ran
+from presage.search.coverage.services import keeps_growing
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from presage import Call, Faults, Service, System, always, check, on
-from presage.search.definition import Definition
+from presage.search.checkpoint.code_digest import Definition
 
 SHIPPED = """
 import sys

@@ -5,11 +5,11 @@ from process.random_programs import random_program
 from unit.debug.programs import choosing, found, ordered, stuck
 
 from presage import Process, Program, check, replay
-from presage.load import load
+from presage.cli.target.load import load
+from presage.execution.processes import Broken
 from presage.mailbox import Mailbox
-from presage.search import programs
-from presage.search.fewer import same
-from presage.search.runs import Broken
+from presage.search import processes as programs
+from presage.shrink.processes import same
 
 
 def as_found(program, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from presage import Faults, Hunt, Service, System, always, check, eventually, on, replay, timer
 from presage.errors import BadSystem, BadTrace
-from presage.search.critical import evidence
+from presage.search.hunt.critical import evidence
 from presage.trace import codec
 
 SMALL = Hunt(walk_length=400, recovery_walks=20, samples=6)

@@ -1,8 +1,8 @@
 """What steps of processes follow, and pages of processes that come and go."""
 
 from presage import Process, Program, check
+from presage.execution.frames import retell
 from presage.mailbox import Actor, Mailbox
-from presage.search.retell import retell
 from presage.ui.page.data import page_data
 
 

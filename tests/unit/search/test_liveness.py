@@ -7,12 +7,12 @@ import pytest
 
 from presage import UNLIMITED, Call, Faults, Service, System, check, eventually, on, timer
 from presage.errors import BadProperty, BadSystem
+from presage.execution.confirm import Run
+from presage.execution.fairness import is_fair, unit_of
+from presage.execution.lasso import endless
+from presage.execution.replay import replay
+from presage.execution.sandbox import Watch
 from presage.model.world import World
-from presage.search.confirm import Run
-from presage.search.fairness import is_fair, unit_of
-from presage.search.lasso import endless
-from presage.search.replay import replay
-from presage.search.watch import Watch
 from presage.trace import codec
 
 

@@ -15,7 +15,7 @@ from presage import (
     step,
     timer,
 )
-from presage.search.nearest import WALKS, longest
+from presage.execution.nearest import WALKS, longest
 from presage.ui.explanation import of
 from presage.ui.theme import Theme
 from presage.ui.violation import render

@@ -7,7 +7,7 @@ from unit.search.test_replay import Trader, trading, violation_of
 
 from presage import Faults, Service, System, Verdict, always, check, eventually, on, step, timer
 from presage.errors import BadTrace, Diverged
-from presage.search.retell import Said, retell
+from presage.execution.frames import Said, retell
 from presage.systems import mace_transport, randtree
 from presage.trace.diff import diff
 from presage.trace.plain import text_of

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from unit.debug.samples import found, ordered
 
 from presage import check
+from presage.execution.confirm import Run
+from presage.execution.prefix import Course, events_of, likeness
+from presage.execution.replay import replay
+from presage.execution.sandbox import Watch
 from presage.model.world import World
-from presage.search.confirm import Run
-from presage.search.course import Course, events_of, likeness
-from presage.search.delta import least
-from presage.search.hunt import Hunt
-from presage.search.replay import replay
-from presage.search.watch import Watch
+from presage.search.hunt.settings import Hunt
+from presage.shrink.delta import least
 from presage.systems import chord, mace_transport
 
 

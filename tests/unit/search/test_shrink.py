@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import pytest
 
 from presage import Service, System, action, always, check, on, replay, step
+from presage.execution.budget import Budget
+from presage.execution.confirm import Confirmed, Run
+from presage.execution.sandbox import Watch
 from presage.model.world import World
-from presage.search.budget import Budget
-from presage.search.confirm import Confirmed, Run
-from presage.search.shrink import shrink
-from presage.search.watch import Watch
+from presage.shrink.services import shrink
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from presage import (
     timer,
 )
 from presage.errors import BadSystem
+from presage.execution.sandbox import Watch
 from presage.model.choice import Chooser as Toss
 from presage.model.faults import FAULTS
 from presage.model.weights import UNIT
-from presage.search.bridge import Bridge
 from presage.search.check import build
+from presage.search.kernel.bridge import Bridge
 from presage.search.walks import kernel_weights
-from presage.search.watch import Watch
 
 
 class Chooser(Service):

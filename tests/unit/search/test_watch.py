@@ -11,8 +11,8 @@ import pytest
 
 from presage import Service, System, action, check
 from presage.errors import HandlerStuck, Impure
+from presage.execution.sandbox import Watch
 from presage.process.leaves import ORIGINALS
-from presage.search.watch import Watch
 
 
 def originals():

@@ -7,7 +7,7 @@ import pytest
 from unit.search.test_retell import hunted_violation
 from unit.ui.samples import join, step, trace
 
-from presage.search.retell import retell
+from presage.execution.frames import retell
 from presage.systems import mace_transport, randtree
 from presage.trace.causes import Causes
 from presage.trace.export.itf import expression, itf

@@ -1,7 +1,7 @@
 """Histories as intervals: when a client asked, when it was answered, and what."""
 
 from presage import check
-from presage.search.retell import Scene, retell
+from presage.execution.frames import Scene, retell
 from presage.systems import single_copy
 from presage.ui.page.histories import histories
 

@@ -9,7 +9,7 @@ import pytest
 from browser.building import made_up
 from unit.search.test_retell import hunted_violation
 
-from presage.search.retell import retell
+from presage.execution.frames import retell
 from presage.systems import randtree
 from presage.trace.diff import Change, same
 from presage.trace.patch import apply

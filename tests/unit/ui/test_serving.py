@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from presage.load import load
-from presage.reports import exploring
+from presage.cli.report import exploring
+from presage.cli.target.load import load
 from presage.ui import serving
 from presage.ui.explore import Server
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 import pytest
 
-from presage.load import Shipped
-from presage.parameters import parameters_of
+from presage.cli.target.load import Shipped
+from presage.cli.target.parameters import parameters_of
 from presage.ui.systems import render
 from presage.ui.theme import Theme
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
-from presage.debug.asking import Filter
+from presage.debug.query import Filter
 from presage.debug.session import Session
 from presage.trace.trace import Trace
 from presage.ui.debug.pages import Pager

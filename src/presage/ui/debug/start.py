@@ -10,9 +10,9 @@ from typing import TextIO
 
 from presage.debug.session import Session
 from presage.errors import HandlerStuck
+from presage.execution.sandbox import SECONDS_DEFAULT, Watch
 from presage.model.system import System
 from presage.process.program import Program
-from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import Trace
 from presage.ui.debug.console import Console
 from presage.ui.debug.pages import Pager, keep, remember

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from presage.search.retell import Scene
+from presage.execution.frames import Scene
 from presage.trace.flow import FATES, Flight, Flow
 from presage.trace.plain import Plain, shortened
 from presage.trace.trace import Trace

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from presage.search.retell import Scene
+from presage.execution.frames import Scene
 from presage.trace.causes import Causes
 from presage.trace.diff import Change, diff
 from presage.trace.folds import folds

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from presage.search.retell import Scene
+from presage.execution.frames import Scene
 from presage.trace.plain import TYPE, Plain, shortened, text_of
 
 HISTORY = "History"

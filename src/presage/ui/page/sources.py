@@ -16,9 +16,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from presage.search.moments import AT
-from presage.search.retell import Scene
-from presage.search.states import STATUS, State
+from presage.execution.frames import Scene
+from presage.execution.process_state import AT
+from presage.execution.state import STATUS, State
 
 REMARKS = (AT, STATUS)
 LINES_MAX = 40  # of one function

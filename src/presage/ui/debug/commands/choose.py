@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.debug.walking import LENGTH, WALKS, Option
+from presage.debug.walk import LENGTH, WALKS, Option
 from presage.errors import BadCommand, explain
 from presage.model.event import Deliver, Drop, Duplicate, Receive
 from presage.trace.show import show

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.debug.inspecting import around, channels, node_state, value_of
+from presage.debug.inspect import around, channels, node_state, value_of
 from presage.errors import BadCommand
 from presage.ui.debug.registry import command
 from presage.ui.debug.screen import Screen

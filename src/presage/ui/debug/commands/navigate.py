@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.debug.asking import Found, until
+from presage.debug.query import Found, until
 from presage.errors import BadCommand, explain
 from presage.ui.debug.commands.show import moved
 from presage.ui.debug.registry import command, number

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from presage.debug.asking import blame
 from presage.debug.explain import explain as explanation
+from presage.debug.query import blame
 from presage.errors import BadCommand, explain
 from presage.trace.diff import ADDED, DELETED, MODIFIED, Change
 from presage.trace.plain import text_of

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from presage.debug.asking import lines_of
+from presage.debug.query import lines_of
 from presage.errors import BadCommand, explain
 from presage.trace import codec
 from presage.trace.export.regression import regression
-from presage.trust import seen_from
 from presage.ui import graph
 from presage.ui.debug.registry import command
 from presage.ui.debug.screen import Screen
+from presage.ui.origin import seen_from
 
 GROUP = "keep"
 KINDS = "path, trace, log, graph or test"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from presage.debug.asking import Filter, lines_of, pattern
+from presage.debug.query import Filter, lines_of, pattern
 from presage.debug.session import MAIN
 from presage.errors import BadCommand, explain
-from presage.search.states import State
+from presage.execution.state import State
 from presage.trace import codec
 from presage.trace.diff import diff
 from presage.trace.trace import Trace, TraceStep

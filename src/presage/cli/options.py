@@ -1,0 +1,355 @@
+"""The options of the command line: what they are called, and which values they take."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, NoReturn
+
+from presage.errors import BadTarget, did_you_mean, explain
+from presage.systems import SHIPPED
+
+COUNT_MAX = 2**32 - 1  # what the core counts limits with
+SEED_MAX = 2**64 - 1
+SECONDS_MAX = 1e9  # thirty years
+RANKS_MAX = 1_000
+TRACES = ".presage/traces"
+EXIT_USAGE = 2
+TRUST = "run the code that the file names, whoever made it"
+WAITS = "whether sends wait for their receives; default: zero, they do"
+
+
+class Parser(argparse.ArgumentParser):
+    """Speaks of usage errors as presage speaks of all others."""
+
+    given: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        meant, prog = self._meant(message), self.prog
+        if message.startswith("unrecognized") and (command := self._command()) is not None:
+            prog = command.prog
+        self.exit(EXIT_USAGE, f"error: {meant}\n  way out: `{prog} --help` tells more\n")
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.given = list(sys.argv[1:] if args is None else args)
+        return super().parse_args(args, namespace)
+
+    def _command(self) -> argparse.ArgumentParser | None:
+        """The parser of the command that was given; None if this is it, or there is none."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                named = [each for each in self.given if each in action.choices]
+                return action.choices[named[0]] if named else None
+        return None
+
+    def _meant(self, message: str) -> str:
+        """`message`, with the name that was probably meant."""
+        if found := re.match(r"unrecognized arguments: (--?[\w-]+)", message):
+            known = [*self._option_string_actions]
+            if (command := self._command()) is not None:
+                known += command._option_string_actions
+            return message + did_you_mean(found[1], known)
+        if found := re.match(r"(.*): invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            where, given, listed = found.groups()
+            known = [each.strip("' ") for each in listed.split(",")]
+            hint = did_you_mean(given, known)
+            if "COMMAND" in where and not hint and did_you_mean(given, SHIPPED):
+                hint = f"; did you mean `presage check {given}`?"
+            what = where.removeprefix("argument ")
+            return f"{what}: there is no {given!r}{hint or ''} (choose from {', '.join(known)})"
+        return message
+
+
+def add_check(parser: Parser) -> None:
+    """The options of `presage check`."""
+    from presage.search.check import SEARCHES
+    from presage.search.liveness import LIVENESS
+    from presage.search.processes import REDUCTIONS as REDUCED
+    from presage.search.reductions import REDUCTIONS
+    from presage.search.threads import AUTO
+
+    add_target(parser)
+    how = parser.add_argument_group("search")
+    default = "default: bfs; of programs: tree"
+    threads = "default: auto, for bfs all cores"
+    how.add_argument("--search", choices=SEARCHES, help=default)
+    how.add_argument("--threads", metavar="N", type=_threads, default=AUTO, help=threads)
+    how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
+    how.add_argument("--walks", metavar="N", type=positive, help="how many random walks")
+    default = "default: none; in a tree: odpor"
+    how.add_argument("--reduction", choices=(*REDUCTIONS, *REDUCED[1:]), help=default)
+    spins = "tests in a row that may fail before the next waits; 0: no end; default: 2"
+    how.add_argument("--spins", metavar="N", type=at_least(0), help=spins)
+    how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
+    how.add_argument("--calm", action="store_true", help="walks without faults, by weights")
+    how.add_argument("--keep-going", action="store_true", help="look on after a violation")
+    how.add_argument(
+        "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
+    )
+    waits = "whether sends wait for their receives (zero), never do (eager); default: both"
+    _add_script(parser, ("zero", "eager", "both"), None, waits)
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--depth", metavar="N", type=positive, help="the initial state is 1")
+    limits.add_argument("--states", metavar="N", type=positive, help="distinct states")
+    limits.add_argument("--seconds", metavar="S", type=_duration, help="wall-clock time")
+    limits.add_argument("--memory", metavar="MIB", type=positive, help="of the process, in MiB")
+    limits.add_argument(
+        "--handler-seconds", metavar="S", type=_duration, help="for one run of one handler"
+    )
+    long = parser.add_argument_group("long searches")
+    long.add_argument("--checkpoint", metavar="DIR", help="keep the progress there")
+    long.add_argument("--checkpoint-seconds", metavar="S", type=_duration, help="default: 60")
+    long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    long.add_argument("--trust", action="store_true", help="whoever made the checkpoint")
+    long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
+    lines = "write what ran there, with source lines; as JSON if it ends in .json"
+    parser.add_argument("--coverage", metavar="FILE", help=lines)
+    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
+    _add_hunt(parser)
+
+
+def add_trace(parser: Parser) -> None:
+    """The options of what is done to a whole trace."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    _add_source(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_source(parser: Parser) -> None:
+    parser.add_argument("--target", help="the system, instead of the one that the trace names")
+    parser.add_argument("--trust", action="store_true", help=TRUST)
+
+
+def add_debug(parser: Parser) -> None:
+    """The options of `presage debug`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    _add_source(parser)
+    parser.add_argument("--at", metavar="N", type=_whole, help="begin there, not where it breaks")
+    does = "do this and end; may be given several times"
+    parser.add_argument("--do", metavar="COMMAND", action="append", default=[], help=does)
+
+
+def add_graph(parser: Parser) -> None:
+    """The options of `presage graph`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
+    last = "default: the last step, but of a dead end the tenth after its critical transition"
+    parser.add_argument("--last", metavar="N", type=positive, help=last)
+
+
+def add_doctor(parser: Parser) -> None:
+    """The options of `presage doctor`."""
+    add_target(parser)
+    parser.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
+
+
+def add_simulate(parser: Parser) -> None:
+    """The options of `presage simulate`."""
+    add_target(parser)
+    parser.add_argument(
+        "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
+    )
+    _add_script(parser, ("zero", "eager"), "zero", WAITS)
+    parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
+    parser.add_argument("--until", metavar="S", type=_duration, help="virtual time to stop at")
+    parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
+
+
+def _add_script(
+    parser: Parser, bufferings: tuple[str, ...], default: str | None, waits: str
+) -> None:
+    mpi = parser.add_argument_group("mpi4py scripts")
+    mpi.add_argument("--mpi", metavar="N", type=_ranks, help="run TARGET, a script, by N ranks")
+    mpi.add_argument("--buffering", choices=bufferings, default=default, help=waits)
+    args = "an argument of the script; may be repeated"
+    mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
+
+
+def _add_hunt(parser: Parser) -> None:
+    from presage.search.hunt.settings import COUNTS, EXECUTIONS, ORDERS, Hunt
+
+    choices = {"count": COUNTS, "executions": EXECUTIONS, "order": ORDERS}
+    about = {
+        "walk_length": "steps of a calm walk that stand for ever",
+        "depth_step": "by how many choices the tree grows each round",
+        "count": "what the tree is bounded by",
+        "executions": "all up to a depth, random ones, or both",
+        "order": "of events in the tree",
+        "storm": "steps with faults, at most, between calm walks",
+        "prefixes": "live executions to start from as well",
+        "recovery_walks": "walks from each place to find the critical transition",
+        "region": "states searched to make sure that nothing recovers",
+        "samples": "places where the share that recovers is measured",
+        "tail": "steps kept after the critical transition",
+    }
+    group = parser.add_argument_group("hunt")
+    for each in fields(Hunt)[:-1]:
+        option = f"--{each.name.replace('_', '-')}"
+        if each.name in choices:
+            group.add_argument(option, choices=choices[each.name], help=about[each.name])
+        else:
+            least = 0 if each.name in Hunt.MAY_BE_NONE else 1
+            told = f"{about[each.name]}; default: {each.default:,}"
+            group.add_argument(option, metavar="N", type=at_least(least), help=told)
+    group.add_argument("--prefix", metavar="TRACE", help="go on from the end of a saved trace")
+
+
+def hunt_of(args: argparse.Namespace) -> Any:
+    """The settings of a hunt that were given; None if none were."""
+    from presage.search.hunt.settings import Hunt
+    from presage.trace import codec
+
+    given = {each.name: getattr(args, each.name) for each in fields(Hunt)}
+    if given["prefix"] is not None:
+        given["prefix"] = codec.read(given["prefix"])
+    given = {name: value for name, value in given.items() if value is not None}
+    return Hunt(**given) if given else None
+
+
+def add_target(parser: Parser, *, json: bool = True) -> None:
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="a shipped system, `package.module:name` or `path/to/file.py:name`",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        type=_setting,
+        help="a keyword argument of the function that makes the system; may be repeated",
+    )
+    if json:
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_run_once(parser: Parser) -> None:
+    """The options of `presage run-once`."""
+    add_target(parser)
+    parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="which run; default: 0")
+    steps = "at most; default: 50, of programs 10,000"
+    parser.add_argument("--steps", metavar="N", type=positive, help=steps)
+    parser.add_argument("--faults", action="store_true", help="let faults happen, too")
+    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
+    _add_script(parser, ("zero", "eager"), "zero", WAITS)
+
+
+def add_explore(parser: Parser) -> None:
+    """The options of `presage explore`."""
+    add_target(parser, json=False)
+    _add_script(parser, ("zero", "eager"), "zero", WAITS)
+    parser.add_argument("--port", metavar="N", type=_port, default=0, help="default: any")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser")
+
+
+EXPORTS = {
+    "shiviz": "a log with vector clocks, for ShiViz",
+    "perfetto": "Chrome-trace JSON, for Perfetto",
+    "mermaid": "a sequence diagram, for Mermaid",
+    "itf": "the states in Apalache's trace format",
+    "pytest": "a test that replays the trace",
+}
+
+
+def add_report(parser: Parser) -> None:
+    """The options of `presage report`."""
+    parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
+    parser.add_argument("--out", metavar="FILE", help="the page; default: TRACE's name with .html")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser")
+    other = "another trace, to be shown beside this one"
+    parser.add_argument("--with", dest="other", metavar="OTHER.trace", help=other)
+    _add_source(parser)
+    for name, what in EXPORTS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, instead of the page")
+
+
+def add_mpirun(parser: Parser) -> None:
+    """The options of `presage mpirun`; what follows the script is the script's."""
+    parser.add_argument("-n", "--np", dest="ranks", metavar="N", type=_ranks, default=1)
+    parser.add_argument("--tag-output", action="store_true", help="the rank before each line")
+    parser.add_argument("script", metavar="SCRIPT", help="a script that uses mpi4py")
+    parser.add_argument("args", nargs=argparse.REMAINDER, help="of the script")
+
+
+def at_least(least: int) -> Any:
+    """The type of a count that is `least` or more."""
+
+    def count(text: str) -> int:
+        return _between(least, COUNT_MAX, text)
+
+    return count
+
+
+def positive(text: str) -> int:
+    return _between(1, COUNT_MAX, text)
+
+
+def _ranks(text: str) -> int:
+    return _between(1, RANKS_MAX, text)
+
+
+def _threads(text: str) -> int | str:
+    from presage.search.threads import AUTO, THREADS_MAX
+
+    return AUTO if text == AUTO else _between(1, THREADS_MAX, text)
+
+
+def _port(text: str) -> int:
+    return _between(0, 65_535, text)
+
+
+def _seed(text: str) -> int:
+    return _between(0, SEED_MAX, text)
+
+
+def _between(least: int, most: int, text: str) -> int:
+    number = _whole(text)
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
+    return number
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _duration(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
+    if not 0 < seconds <= SECONDS_MAX:
+        most = f"{SECONDS_MAX:,.0f}"
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a positive number of seconds, up to {most}"
+        )
+    return seconds
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
+    return name, value
+
+
+def settings_of(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """What `--set` was given; refuses a name that is set twice."""
+    settings = dict(pairs)
+    for name in settings:
+        if sum(given == name for given, _ in pairs) > 1:
+            raise BadTarget(
+                explain(
+                    f"`{name}` is set more than once",
+                    "a command line put together from parts",
+                    f"keep one `--set {name}=VALUE`",
+                )
+            )
+    return settings

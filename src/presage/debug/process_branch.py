@@ -1,0 +1,228 @@
+"""One execution of processes on live code, which can be looked at anywhere and gone on with.
+
+Processes cannot be copied: to go back they are run again from the start. So what there is to say
+of a moment is kept when it is first come to, and only to go on from it are they run again.
+
+Invariant: `told[i - 1]` is step i. Of a branch of one's own, steps are told anew when it goes on,
+because a message may then have met somebody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from presage.debug.service_branch import Taken
+from presage.errors import Diverged, Nondeterminism
+from presage.execution.describe import Words
+from presage.execution.frames import Said, said_of
+from presage.execution.process_state import state_of
+from presage.execution.processes import Following, choice_of, expected
+from presage.execution.sandbox import Watch
+from presage.execution.state import State
+from presage.process.fence import Fence
+from presage.process.payload import Payloads
+from presage.process.program import Program
+from presage.process.view import ProgramView
+from presage.process.world import Choice, ProcessWorld
+from presage.process.world import Taken as ProcessStep
+from presage.trace.trace import TraceStep
+
+
+@dataclass(frozen=True)
+class Due:
+    """A step that a process can take: the event of a program."""
+
+    node: str
+    kind: str
+    label: str
+    choice: Choice
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What there is to say of the world after a step."""
+
+    state: State
+    said: dict[str, Said]
+    due: tuple[Due, ...]  # what can happen next
+    ended: frozenset[str]  # processes
+    place: str  # where the process stood that took the step
+    opening: tuple[tuple[str, str], ...]  # what processes printed at their start, as far as begun
+    payloads: Payloads
+    published: dict[str, dict[str, int]]  # by process and field, numbers of `payloads`
+
+
+class Running:
+    """The steps of one branch of a session on a program."""
+
+    def __init__(
+        self, program: Program, watch: Watch, initial: int, told: Sequence[TraceStep]
+    ) -> None:
+        self.program = program
+        self.watch = watch
+        self.initial = initial
+        self.told = list(told)
+        self._path: list[Choice | None] = [None] * len(self.told)
+        self._moments: dict[int, Moment] = {}
+        self._following: Following | None = None
+        self.world(0)
+
+    def __len__(self) -> int:
+        return len(self.told)
+
+    def fingerprint(self, step: int) -> int:
+        """That of the state after `step`; 0 is the initial state."""
+        return self.told[step - 1].fingerprint if step else self.initial
+
+    def world(self, step: int) -> ProcessWorld:
+        """The world after `step`: to look at, and to be left as it is."""
+        with Fence():
+            return self._reach(step).world
+
+    def moment(self, step: int) -> Moment:
+        """What there is to say of the world after `step`."""
+        if step not in self._moments:
+            self.world(step)
+        return self._moments[step]
+
+    def view(self, step: int) -> ProgramView:
+        """What processes have published, as fresh values: nothing that is done to them stays."""
+        moment = self.moment(step)
+        return ProgramView(
+            {
+                name: {field: moment.payloads.fresh(number) for field, number in fields.items()}
+                for name, fields in moment.published.items()
+            }
+        )
+
+    def taken(self, step: int) -> Taken:
+        """What `step` made happen."""
+        told = self.told[step - 1]
+        return Taken(Due(told.node, told.kind, told.label, self.path(step)[-1]))
+
+    def path(self, step: int) -> list[Choice]:
+        """The choices that lead to `step`."""
+        if None in self._path[:step]:
+            self.world(step)
+        return [choice for choice in self._path[:step] if choice is not None]
+
+    def happened(self, step: int) -> tuple[ProcessStep, ...]:
+        """The steps up to `step` as they were taken."""
+        with Fence():
+            return self._reach(step).taken
+
+    @property
+    def begun(self) -> tuple[str, ...]:
+        """The processes that were there as far as this has been looked at."""
+        return tuple(self._moments[max(self._moments)].published)
+
+    def extend(self, taken: Taken) -> TraceStep:
+        """Let one more thing happen at the end."""
+        with Fence():
+            following = self._reach(len(self.told))
+            choice: Choice = taken.event.choice
+            place = following.world.members[choice.process].live.place
+            try:
+                following.take(choice)
+                moment = self._moment_of(following.world, place)
+            except BaseException:
+                self._let_go()
+                raise
+        self.told = list(following.steps())
+        self._path.append(choice)
+        self._moments[len(self.told)] = moment
+        return self.told[-1]
+
+    def fork(self, step: int) -> Running:
+        """Another execution that has the steps up to `step` in common with this one."""
+        other = object.__new__(Running)
+        other.program, other.watch, other.initial = self.program, self.watch, self.initial
+        other._path = list(self.path(step))
+        other.told = self.told[:step]
+        other._moments = {at: moment for at, moment in self._moments.items() if at <= step}
+        other._following = None
+        return other
+
+    def redo(self, step: int, origin: int) -> None:
+        """Programs have no loops that could be gone round again."""
+        raise NotImplementedError
+
+    # -- going there -------------------------------------------------------------------------
+
+    def _reach(self, step: int) -> Following:
+        assert 0 <= step <= len(self.told), step
+        if self._following is None or len(self._following) > step:
+            self._let_go()
+            self._following = Following(self.program, self.watch.run)
+            if self._following.initial != self.initial:
+                raise Diverged("the initial state", self.initial, self._following.initial)
+            self._note(0, "")
+        try:
+            while len(self._following) < step:
+                self._advance(self._following)
+        except BaseException:
+            self._let_go()  # it may be anywhere
+            raise
+        return self._following
+
+    def _advance(self, following: Following) -> None:
+        at = len(following)
+        told = self.told[at]
+        choice = self._path[at] or choice_of(following, told)
+        place = following.world.members[choice.process].live.place
+        following.take(choice)
+        found = following.world.fingerprint
+        if found != told.fingerprint:
+            where = f"step {at + 1} (`{told.label}` of {told.node})"
+            first = Diverged(where, told.fingerprint, found)
+            if self._again([*self.path(at), choice]) == found:
+                raise first
+            told_twice = f"two replays of one step went different ways: {first}"
+            raise Nondeterminism(told_twice)
+        self._path[at] = choice
+        self._note(at + 1, place)
+
+    def _again(self, path: Sequence[Choice]) -> int | None:
+        """Where `path` leads once more; None if it is not possible any more."""
+        following = Following(self.program, self.watch.run)
+        try:
+            for choice in path:
+                if choice.choice not in following.options(choice.process):
+                    return None
+                following.take(choice)
+            return following.world.fingerprint
+        finally:
+            following.close()
+
+    def _let_go(self) -> None:
+        if self._following is not None:
+            self._following.close()
+        self._following = None
+
+    def _note(self, step: int, place: str) -> None:
+        if step not in self._moments:
+            assert self._following is not None
+            self._moments[step] = self._moment_of(self._following.world, place)
+
+    def _moment_of(self, world: ProcessWorld, place: str) -> Moment:
+        members = world.members.items()
+        return Moment(
+            state_of(world),
+            said_of(world, self.watch),
+            tuple(due(world, choice) for choice in world.enabled()),
+            frozenset(name for name, member in members if member.ended),
+            place,
+            tuple((name, line) for name, lines in world.opening.items() for line in lines),
+            world.payloads,
+            {name: dict(member.published) for name, member in members},
+        )
+
+
+def due(world: ProcessWorld, choice: Choice) -> Due:
+    """A step that can be taken, in the words in which it will be told."""
+    kind, label, _, _ = Words(world.program).step(expected(world, choice))
+    return Due(choice.process, kind, label, choice)

@@ -1,0 +1,134 @@
+"""Go on by chance: what can happen next, how likely it is, and calm walks until all is well.
+
+The rules are the hunt's: what changes nothing does not happen, a calm walk leaves out faults but
+not their ends, and it is live as soon as every `eventually` holds at once. Here they are followed
+on live code, a step at a time, so that somebody can look on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from presage.debug.service_branch import Taken
+from presage.errors import PresageError
+from presage.execution.chance import Dice, drawn, weight_of
+from presage.execution.sandbox import Watch
+from presage.model.choice import NOT_THEIRS
+from presage.model.event import FAULT_KINDS, Event
+from presage.model.world import World
+from presage.props.property import Property
+
+WALKS = 20
+LENGTH = 1_000
+
+
+@dataclass(frozen=True)
+class Option:
+    """One thing that can happen next."""
+
+    event: Any  # an `Event`; of processes a `Due`
+    choices: tuple[int, ...]
+    fault: bool
+    idle: bool  # it leads back to the same state
+    weight: float  # in walks, by the session's mode
+    refused: str = ""  # why it cannot happen after all: its handler does what none may do
+
+    @property
+    def taken(self) -> Taken:
+        return Taken(self.event, self.choices)
+
+
+@dataclass(frozen=True)
+class Walked:
+    """What came of walking until live."""
+
+    steps: tuple[Taken, ...] | None  # of the walk that got there; None: none did
+    walks: int  # that were tried
+    length: int  # each, at most
+    rest: int = 0  # of them came to rest before
+
+
+def options(world: World, watch: Watch, *, calm: bool) -> list[Option]:
+    """Everything that can happen next in `world`, which is left as it is."""
+    here, saved = world.fingerprint, world.save()
+    found = []
+    events: list[Event] = watch.run(world.enabled)
+    for event in events:
+        weight, fault = weight_of(world.system, event, calm=calm), event.kind in FAULT_KINDS
+        odds, refused = _asked(watch, [((), 1.0)], world.odds, event)
+        for choices, share in odds:
+            if not refused:
+                _, refused = _asked(watch, None, world.apply, event, choices)
+            idle = not refused and world.fingerprint == here
+            world.restore(saved)
+            part = share if calm else 1 / len(odds)
+            found.append(Option(event, choices, fault, idle, weight * part, refused))
+            refused = ""
+    return found
+
+
+def _asked(watch: Watch, otherwise: Any, function: Callable[..., Any], *args: Any) -> Any:
+    """What user code gives and "", or `otherwise` and why it is refused."""
+    try:
+        return watch.run(function, *args), ""
+    except PresageError as error:
+        watch.error = None  # it would repeat what it has to say; all else can still happen
+        return otherwise, str(error)
+
+
+def draw(found: Iterable[Option], dice: Dice) -> Option | None:
+    """One of `found` by weight, of those that lead elsewhere; None if there is none."""
+    likely = [option for option in found if option.weight > 0 and not option.idle]
+    left = dice.below(sum(option.weight for option in likely))
+    for option in likely:
+        if left < option.weight:
+            return option
+        left -= option.weight
+    return likely[-1] if likely else None
+
+
+def step(world: World, watch: Watch, dice: Dice) -> Taken | None:
+    """Take one calm step in `world`; None where nothing likely leads elsewhere."""
+    here, saved = world.fingerprint, world.save()
+    for event, choices in drawn(world, watch, dice, calm=True):
+        watch.run(world.apply, event, choices)
+        if world.fingerprint != here:
+            return Taken(event, choices)
+        world.restore(saved)
+    return None
+
+
+def holds(prop: Property, watch: Watch, *seen: Any) -> bool:
+    """Whether `prop` says that what is `seen` is as it should be."""
+    try:
+        return bool(watch.run(prop.judge, *seen).holds)
+    except NOT_THEIRS:
+        raise
+    except BaseException:
+        if watch.error is not None:
+            raise
+        return False
+
+
+def until_live(
+    world: World, watch: Watch, dice: Dice, props: Iterable[Property], walks: int, length: int
+) -> Walked:
+    """Walk calmly from `world` until all of `props` hold at once; `world` is left as it is."""
+    saved, rest, judged = world.save(), 0, list(props)
+    try:
+        for number in range(1, walks + 1):
+            world.restore(saved)
+            steps: list[Taken] = []
+            while len(steps) <= length:
+                if all(holds(prop, watch, world.view()) for prop in judged):
+                    return Walked(tuple(steps), number, length, rest)
+                taken = step(world, watch, dice)
+                if taken is None:
+                    rest += 1
+                    break
+                steps.append(taken)
+    finally:
+        world.restore(saved)
+    return Walked(None, walks, length, rest)

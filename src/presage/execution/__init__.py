@@ -1,0 +1,1 @@
+"""One execution on live code: confirmed, replayed, shown, and tried again."""

@@ -1,0 +1,190 @@
+"""The nearest good run of a safety violation: how long can the property still be kept, and how?
+
+From the last state before the bad step, and then from ever earlier ones, executions go on by
+chance, without further faults. The first place from which one keeps the property is where the
+violation is decided; the step taken there instead of the violation's is the one to look at.
+
+An execution is good if it comes to rest, or has gone on for `LENGTH` steps and has meanwhile taken
+all that could happen where it began: merely putting off the bad step is not keeping a property.
+
+Invariant: what is returned was executed from the start on live code, and no `always` property and
+no handler failed in it. That nothing is kept from later places rests on random runs alone, and is
+told so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from presage._core import stop_requested
+from presage.errors import Nondeterminism
+from presage.execution.chance import Dice, drawn, likely
+from presage.execution.confirm import Confirmed, Run
+from presage.execution.prefix import events_of
+from presage.execution.replay import taken
+from presage.execution.sandbox import NOW, Watch
+from presage.model.saved import Saved
+from presage.model.system import System
+from presage.model.world import World
+from presage.trace.trace import Trace
+
+WALKS = 12  # from each place
+LENGTH = 60  # steps that stand for ever
+STEPS_MAX = 4_000  # live steps spent on one violation
+SECONDS_MAX = 3.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How an execution kept a property."""
+
+    steps: int  # of it all
+    more: int  # of them after the place where it went another way
+    at_rest: bool
+
+    @property
+    def text(self) -> str:
+        if self.at_rest:
+            return f"is kept to the end, step {self.steps:,}"
+        return f"is kept for {self.more:,} more steps, as far as was looked"
+
+
+def longest(last: int, attempt: Callable[[int], T | None]) -> tuple[int, T] | None:
+    """The last place up to `last` from which `attempt` gives something, and what; None: none.
+
+    Looks in ever longer strides, then between them: what cannot be kept from a place is not kept
+    from later ones either.
+    """
+    failed, place, stride = last + 1, last, 1
+    while (best := attempt(place)) is None:
+        if place == 0:
+            return None
+        failed, place, stride = place, max(0, place - stride), 2 * stride
+    while place + 1 < failed:
+        middle = (place + failed) // 2
+        better = attempt(middle)
+        if better is None:
+            failed = middle
+        else:
+            place, best = middle, better
+    return place, best
+
+
+def evidence(place: int, walks: Counter[int]) -> str:
+    """What is known of the place after the one where good runs begin."""
+    if tried := walks[place + 1]:
+        return f"after step {place + 1:,} none of {tried} random runs kept it"
+    return "exact"
+
+
+class Nearest:
+    """Attempts to keep a property that an execution breaks."""
+
+    def __init__(self, system: System, watch: Watch, found: Confirmed, seconds: float) -> None:
+        self.walks: Counter[int] = Counter()  # from each place
+        self._system = system
+        self._watch = watch
+        self._found = found
+        self._deadline = NOW() + seconds
+        self._spent = 0
+        self._world: World = watch.run(World.initial, system, found.choices)
+        self._saved: list[Saved] = [self._world.save()]
+        for each in events_of(found.steps)[:-1]:
+            watch.run(self._world.apply, *each)
+            self._saved.append(self._world.save())
+
+    def find(self) -> tuple[Confirmed, str] | None:
+        """The good run that has most in common with the violation, and on what evidence."""
+        found = longest(len(self._found.steps) - 1, self._from)
+        if found is None:
+            return None
+        place, (steps, kept) = found
+        run = self._again(steps)
+        known = self._found
+        good = Confirmed(known.prop, kept.text, known.choices, known.initial, tuple(run.steps))
+        return good, evidence(place, self.walks)
+
+    def _from(self, place: int) -> tuple[Run, Kept] | None:
+        for number in range(WALKS):
+            if self._spent >= STEPS_MAX or NOW() >= self._deadline or stop_requested():
+                return None
+            self.walks[place] += 1
+            found = self._walk(place, Dice(place * WALKS + number))
+            if found is not None:
+                return found
+        return None
+
+    def _walk(self, place: int, dice: Dice) -> tuple[Run, Kept] | None:
+        world, watch = self._world, self._watch
+        world.restore(self._saved[place])
+        run = Run(self._system, watch, world, self._found.prop)
+        run.steps = list(self._found.steps[:place])
+        due = {repr(event) for event, _ in likely(world, watch, calm=True)}
+        while len(run.steps) - place < LENGTH:
+            if not self._step(run, dice):
+                stuck = len(run.steps) > place and self._fails(run)
+                return None if stuck else (run, self._kept(run, place, at_rest=True))
+            due.discard(repr(run.steps[-1].event))
+            if self._fails(run):
+                return None
+        if any(repr(event) in due for event, _ in likely(world, watch, calm=True)):
+            return None
+        return run, self._kept(run, place, at_rest=False)
+
+    def _step(self, run: Run, dice: Dice) -> bool:
+        """Take a calm step that leads elsewhere; False where there is none."""
+        world = self._world
+        here, saved = world.fingerprint, world.save()
+        for each in drawn(world, self._watch, dice, calm=True):
+            self._spent += 1
+            run.apply(*each)
+            if world.fingerprint != here:
+                return True
+            run.steps.pop()
+            world.restore(saved)
+        return False
+
+    def _fails(self, run: Run) -> bool:
+        """Whether the property is broken here, or anything else that is always to hold."""
+        if run.steps and run.steps[-1].failure is not None:
+            return True
+        every = (prop for prop in self._system.properties if prop.kind == "always")
+        return run.verdict() is not None or any(run.breaks(prop) for prop in every)
+
+    @staticmethod
+    def _kept(run: Run, place: int, *, at_rest: bool) -> Kept:
+        return Kept(len(run.steps), len(run.steps) - place, at_rest)
+
+    def _again(self, walked: Run) -> Run:
+        """The same execution from the start, every state compared."""
+        world: World = self._watch.run(World.initial, self._system, self._found.choices)
+        run = Run(self._system, self._watch, world, self._found.prop)
+        for step, each in zip(list(walked.steps), events_of(walked.steps), strict=True):
+            run.apply(*each)
+            if world.fingerprint != step.fingerprint or self._fails(run):
+                raise Nondeterminism("a run that kept a property went another way the second time")
+        return run
+
+
+def nearest(
+    system: System, watch: Watch, found: Confirmed, seconds: float | None = None
+) -> tuple[Confirmed, str] | None:
+    """The good run nearest to a violation, and on what evidence; None if none was met."""
+    if not found.steps:
+        return None
+    limit = SECONDS_MAX if seconds is None else min(seconds, SECONDS_MAX)
+    return Nearest(system, watch, found, limit).find()
+
+
+def nearest_to(system: System, watch: Watch, trace: Trace) -> Confirmed | None:
+    """The good run nearest to a saved violation."""
+    run = taken(system, trace, watch)
+    message, steps = trace.message, tuple(run.steps)
+    found = Confirmed(run.prop, message, tuple(trace.choices), trace.initial, steps)
+    good = nearest(system, watch, found)
+    return None if good is None else good[0]

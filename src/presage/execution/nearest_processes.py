@@ -1,0 +1,90 @@
+"""The nearest good run of a violation in a program of processes: see `nearest`.
+
+A world of processes cannot be gone back in, so every attempt is run from the start: first as the
+violation was, up to some step, then by chance until the program is over. It is good if nothing at
+all is wrong with it then, or after `LENGTH` more steps of a program that does not end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from presage._core import stop_requested
+from presage.execution.chance import Dice
+from presage.execution.nearest import WALKS, Kept, evidence, longest
+from presage.execution.processes import Following, Run, Told, broken, follow
+from presage.execution.sandbox import NOW
+from presage.process.ops import Publish
+from presage.process.program import Program
+from presage.process.world import Choice
+
+LENGTH = 400  # steps after which a program that does not end has kept what it should
+STEPS_MAX = 10_000  # live steps spent on one violation
+SECONDS_MAX = 3.0
+
+
+class NearestRun:
+    """Attempts to run a program to its end, each with less of a run that breaks something."""
+
+    def __init__(self, program: Program, path: Sequence[Choice], run: Run, seconds: float) -> None:
+        self.walks: Counter[int] = Counter()  # from each place
+        self._program = program
+        self._path = path
+        self._run = run
+        self._deadline = NOW() + seconds
+        self._spent = 0
+
+    def find(self) -> tuple[Told, str, str] | None:
+        """The good run, how it kept what it should, and on what evidence."""
+        found = longest(len(self._path) - 1, self._from)
+        if found is None:
+            return None
+        place, (path, kept) = found
+        told = follow(self._program, path, self._run)
+        return told, kept.text, evidence(place, self.walks)
+
+    def _from(self, place: int) -> tuple[list[Choice], Kept] | None:
+        for number in range(WALKS):
+            if self._spent >= STEPS_MAX or NOW() >= self._deadline or stop_requested():
+                return None
+            self.walks[place] += 1
+            found = self._walk(place, Dice(place * WALKS + number))
+            if found is not None:
+                return found
+        return None
+
+    def _walk(self, place: int, dice: Dice) -> tuple[list[Choice], Kept] | None:
+        following = Following(self._program, self._run)
+        path: list[Choice] = []
+        try:
+            for step in self._path[:place]:
+                following.take(step)
+                path.append(step)
+            while len(path) < place + LENGTH:
+                due = following.world.enabled()
+                if not due:
+                    break
+                path.append(due[int(dice.below(len(due)))])
+                taken = following.take(path[-1])
+                if isinstance(taken.op, Publish) and broken(following.world, self._run):
+                    return None
+                if following.world.members[taken.process].failed is not None:
+                    return None
+            if broken(following.world, self._run):
+                return None
+            at_rest = not following.world.enabled()
+            return path, Kept(len(path), len(path) - place, at_rest)
+        finally:
+            self._spent += len(path) + 1
+            following.close()
+
+
+def nearest_run(
+    program: Program, path: Sequence[Choice], run: Run, seconds: float | None = None
+) -> tuple[Told, str, str] | None:
+    """The good run nearest to one that breaks something; to be used within a `Fence`."""
+    if not path:
+        return None
+    limit = SECONDS_MAX if seconds is None else min(seconds, SECONDS_MAX)
+    return NearestRun(program, path, run, limit).find()

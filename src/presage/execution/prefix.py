@@ -1,0 +1,133 @@
+"""Take a list of events as far as they can be taken, on live code, and remember the last course.
+
+Shortening tries the same execution again and again with a piece missing. Up to that piece nothing
+differs, so the world is not begun anew there but restored.
+
+Where an event is not possible any more, because what was left out had numbered its messages, one
+like it may stand in for it: of the same kind, at the same node, with a message of the same class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from presage.errors import BadChoice, NotEnabled
+from presage.execution.confirm import Run
+from presage.execution.sandbox import Watch
+from presage.model.event import Act, Deliver, Drop, Duplicate, Event, Fire, Receive, Step
+from presage.model.event import message_name as name_of
+from presage.model.saved import Saved
+from presage.model.system import System
+from presage.model.world import World
+from presage.props.property import Property
+
+Taken = tuple[Event, tuple[int, ...]]
+MAIL = Deliver | Receive | Drop | Duplicate
+
+
+@dataclass(frozen=True)
+class Place:
+    """One step of the last course, and the world before it."""
+
+    taken: Taken
+    saved: Saved
+    step: Step
+    why: str | None  # it was stopped there
+
+
+class Course:
+    """Executions of one system that begin alike."""
+
+    def __init__(
+        self,
+        system: System,
+        watch: Watch,
+        choices: Sequence[int],
+        prop: Property | None,
+        *,
+        alike: bool = False,
+    ) -> None:
+        self.system = system
+        self.watch = watch
+        self.prop = prop
+        self.alike = alike  # let like events stand in
+        self.spent = 0  # live steps
+        self.why: str | None = None  # the last course was stopped
+        self._world: World = watch.run(World.initial, system, tuple(choices))
+        self._places: list[Place] = []
+
+    def take(self, events: Sequence[Taken], stop: Callable[[Run], str | None]) -> Run:
+        """Take what is possible of `events`, up to where `stop` gives a reason to stop.
+
+        Of what the last course had in common with this one, `stop` was asked then.
+        """
+        common = self._common(events)
+        world, run = self._world, Run(self.system, self.watch, self._world, self.prop)
+        if common < len(self._places):
+            world.restore(self._places[common].saved)
+            del self._places[common:]
+        run.steps = [place.step for place in self._places]
+        self.why = self._places[-1].why if self._places else stop(run)
+        for asked in events[common:] if self.why is None else ():
+            saved = world.save()
+            taken = self._one(run, asked)
+            if taken is None:
+                continue
+            self.why = stop(run)
+            self._places.append(Place(taken, saved, run.steps[-1], self.why))
+            if self.why is not None:
+                break
+        return run
+
+    @property
+    def taken(self) -> list[Taken]:
+        """What happened in the last course."""
+        return [place.taken for place in self._places]
+
+    def _common(self, events: Sequence[Taken]) -> int:
+        pairs = zip(self._places, events, strict=False)
+        apart = (at for at, (place, event) in enumerate(pairs) if place.taken is not event)
+        return next(apart, min(len(self._places), len(events)))
+
+    def _one(self, run: Run, asked: Taken) -> Taken | None:
+        """Let `asked` happen, or one like it; gives what did."""
+        self.spent += 1
+        for taken in chain([asked], self._stand_ins(asked)):
+            try:
+                run.apply(*taken)
+                return taken
+            except (NotEnabled, BadChoice):
+                continue
+        return None
+
+    def _stand_ins(self, asked: Taken) -> Iterator[Taken]:
+        event, choices = asked
+        wanted = likeness(event)
+        if wanted is None or not self.alike:
+            return
+        enabled: list[Event] = self.watch.run(self._world.enabled)
+        for other in enabled:
+            if likeness(other) == wanted:
+                runs = self.watch.run(self._world.runs, other)
+                if choices in runs:
+                    yield other, choices
+                elif runs:
+                    yield other, runs[0]
+
+
+def likeness(event: Event) -> tuple[str, ...] | None:
+    """What an event has in common with those that may stand in for it; None: nothing may."""
+    if isinstance(event, MAIL):
+        return (event.kind, event.node, event.source, name_of(event.message))
+    if isinstance(event, Fire):
+        return (event.kind, event.node, event.timer)
+    if isinstance(event, Act):
+        return (event.kind, event.node, event.action)
+    return None
+
+
+def events_of(steps: Sequence[Step]) -> list[Taken]:
+    """What made these steps happen."""
+    return [(step.event, tuple(k for k, _ in step.choices)) for step in steps]

@@ -1,0 +1,1 @@
+"""Long searches: what is kept of them, and whether a search may resume from it."""

@@ -1,0 +1,356 @@
+"""Long searches: where their progress is kept, and whether it may be gone on with.
+
+The file itself is the kernel's (`rust/src/checkpoint`). Here its header is made and compared: a
+checkpoint is only taken up by the same system, defined by the same code, under the same presage
+and Python. Whatever else is found in its place is refused, never half understood.
+
+A checkpoint names classes and functions, and its values are rebuilt by calls. So it is signed, as
+traces are, and one that this user did not make is refused; whoever trusts it all the same lets it
+name what is loaded here, and nothing that would have to be imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypedDict
+
+import msgspec
+
+from presage import _core
+from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted, explain
+from presage.model.system import System
+from presage.search.checkpoint.code_digest import Definition
+from presage.search.coverage.vacuity import Vacuity
+from presage.search.kernel.order import Orders
+from presage.trace import seal
+from presage.trace.trace import plain_parameters
+from presage.version import VERSION
+
+FILE = "search.checkpoint"
+KIND = "presage-checkpoint"
+SECONDS_DEFAULT = 60.0
+SECONDS_MAX = 1e9
+FOLDERS: tuple[Literal["checkpoint", "spill"], ...] = ("checkpoint", "spill")
+AGAIN = "search from the beginning, with a new folder for `--checkpoint`"
+
+
+class Keeping(TypedDict, total=False):
+    """Options of searches that take long."""
+
+    checkpoint: str | Path | None  # folder for the progress of the search
+    checkpoint_seconds: float  # between two checkpoints
+    resume: bool  # go on from the checkpoint, if there is one
+    trust: bool  # go on from it whoever made it
+    spill: str | Path | None  # folder for what does not fit into the memory allowed
+
+
+class Header(msgspec.Struct, kw_only=True):
+    """What must be equal for a search to go on, and what helps to say why it is not."""
+
+    presage: str
+    python: str
+    search: str
+    system: str
+    target: str | None
+    parameters: dict[str, Any]
+    definition: str  # digest of code and data
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a search learns beside its states, and would not learn again after a stop."""
+
+    errors: dict[int, str]  # why properties could not be judged
+    vacuity: Vacuity
+    orders: Orders
+
+    def saved(self) -> bytes:
+        parts = {"vacuity": self.vacuity.saved(), "orders": self.orders.saved()}
+        return msgspec.json.encode({"errors": self.errors, **parts})
+
+    def recall(self, saved: bytes) -> None:
+        """Take back what `saved` gave in an earlier process."""
+        parts = msgspec.json.decode(saved)
+        for at, text in parts["errors"].items():
+            self.errors.setdefault(int(at), text)
+        self.vacuity.recall(parts["vacuity"])
+        self.orders.recall(parts["orders"])
+
+
+class Checkpoint:
+    """The checkpoint of one search. The kernel calls `errors`, `restore`, `recall`, `refuse`."""
+
+    def __init__(
+        self,
+        system: System,
+        folder: str | Path,
+        search: str,
+        resume: bool,
+        target: str | None,
+        parameters: Mapping[str, Any] | None,
+        learned: Learned,
+        trust: bool = False,
+    ) -> None:
+        self.path = Path(folder) / FILE
+        self._key = seal.key_for(KIND)
+        self._trust = trust
+        self._signed = False
+        self._system = system
+        self._learned = learned
+        self._definition = Definition(system)
+        self._header = Header(
+            presage=VERSION,
+            python=".".join(map(str, sys.version_info[:2])),
+            search=search,
+            system=system.name,
+            target=target,
+            parameters=plain_parameters(dict(parameters or {})),
+            definition=self._definition.digest,
+        )
+        self.resumes = self._may_resume(resume)
+
+    def open(self, seconds: float) -> _core.Checkpoint:
+        """Make sure that checkpoints can be written, by this process alone."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            header = msgspec.json.encode(self._header)
+            signing = (self._key, self._trust)
+            return _core.Checkpoint(self.path, header, seconds, self.resumes, signing, self)
+        except BlockingIOError as error:
+            raise BadCheckpoint(
+                explain(
+                    f"another search writes its checkpoints to `{self.path.parent}`",
+                    "the same command runs twice",
+                    "wait for it to end, or give this search a folder of its own",
+                )
+            ) from error
+        except OSError as error:
+            raise BadCheckpoint(
+                explain(
+                    f"no checkpoint can be written to `{self.path.parent}`: {_reason(error)}",
+                    "a folder that may not be written to, a file where a folder is meant, a full"
+                    " disk",
+                    "name another folder with `--checkpoint DIR`",
+                )
+            ) from error
+
+    def _may_resume(self, resume: bool) -> bool:
+        """Whether there is something to go on with; raises if what is there must not be lost."""
+        try:
+            header, over, states, self._signed = _core.inspect(self.path, self._key)
+        except OSError:
+            return False
+        except ValueError as error:
+            self.refuse(error)
+        if resume:
+            self._compare(self._decoded(header))
+            if not self._signed and not self._trust:
+                self.refuse(ValueError("unsigned", ""))
+        elif not over:
+            raise BadCheckpoint(
+                explain(
+                    f"`{self.path}` holds an unfinished search of {states:,} states",
+                    "a search that was stopped, and is started again without `--resume`",
+                    "`--resume` goes on with it; remove the file to begin again",
+                )
+            )
+        return resume
+
+    def _decoded(self, header: bytes) -> Header:
+        try:
+            return msgspec.json.decode(header, type=Header)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self.refuse(ValueError("damaged", f"its header is none: {error}"))
+
+    def _compare(self, saved: Header) -> None:
+        now = self._header
+        told = [_told(saved), _told(now)]
+        if told[0] != told[1]:
+            fact = f"belongs to {told[0]}, and this is {told[1]}"
+            cause = "another system, other parameters, or another search"
+        elif (saved.presage, saved.python) != (now.presage, now.python):
+            fact = (
+                f"was written by presage {saved.presage} on Python {saved.python}, and this is"
+                f" presage {now.presage} on Python {now.python}"
+            )
+            cause = "an update since the search was stopped"
+        elif saved.definition != now.definition:
+            fact = f"belongs to another version of {told[0]}"
+            cause = "code or data of the system was edited since the search was stopped"
+        else:
+            return
+        raise BadCheckpoint(
+            explain(f"the checkpoint `{self.path}` {fact}", cause, f"undo that, or {AGAIN}")
+        )
+
+    def errors(self) -> bytes:
+        """What was learned beside the states: why a property could not be judged, ..."""
+        return self._learned.saved()
+
+    def recall(self, errors: bytes) -> None:
+        """Take back what `errors` gave."""
+        self._learned.recall(errors)
+
+    def restore(self, classes: list[str], references: list[str]) -> None:
+        """Make the codec know every class and function that encoded values name."""
+        for name in references:
+            self._system.codec.encode(self._find(name))
+        for name in classes:
+            self._system.codec.learn(self._find(name))
+
+    def _find(self, name: str) -> Any:
+        """What `module:qualname` means in this process; a file of ours may import it."""
+        module, _, path = name.partition(":")
+        met = self._definition.classes.get(name, [])
+        if len(met) == 1:
+            return met[0]
+        if "<locals>" not in path:
+            try:
+                if not self._signed and module not in sys.modules:
+                    raise ImportError
+                found: Any = importlib.import_module(module)
+                for part in path.split("."):
+                    found = inspect.getattr_static(found, part)  # calls no code of the module
+                return found.__func__ if isinstance(found, staticmethod) else found
+            except (ImportError, AttributeError):
+                pass
+        living = [cls for cls in _classes(object) if f"{cls.__module__}:{cls.__qualname__}" == name]
+        if len(living) == 1:
+            return living[0]
+        raise BadCheckpoint(
+            explain(
+                f"the checkpoint `{self.path}` has values of `{name}`, which cannot be found here",
+                "a class that is made while the system runs, inside a function",
+                "define it at the level of its module",
+            )
+        )
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """Say what is wrong with the file; the kernel knows it by a word."""
+        if isinstance(error, PresageError):
+            raise error
+        kind, detail = error.args if len(error.args) == 2 else ("", "")
+        if kind == "unreadable":
+            fact, cause = f"cannot be read: {_reason(error)}", "no permission, or not a file"
+        elif kind == "foreign":
+            fact, cause = "is not a checkpoint of presage", "another file of that name"
+        elif kind == "version":
+            fact = f"is of version {detail}, which this presage {VERSION} does not read"
+            cause = "another presage wrote it"
+        elif kind == "unsigned":
+            raise self._untrusted()
+        elif kind == "depth":
+            fact = f"has gone down to depth {detail}, beyond the limit given now"
+            cause = "a smaller `--depth` than before"
+        elif kind == "damaged":
+            fact, cause = f"is damaged: {detail}", "it was edited, or copied only in part"
+        else:  # whole, but its content does not fit
+            fact = f"belongs to another system: {error}"
+            cause = "code that the system uses was edited, or depends on the hash seed"
+        raise BadCheckpoint(explain(f"the checkpoint `{self.path}` {fact}", cause, AGAIN))
+
+    def _untrusted(self) -> Untrusted:
+        unsafe = seal.why_unsigned()
+        return Untrusted(
+            explain(
+                f"the checkpoint `{self.path}` is not used: nothing proves that you made it",
+                unsafe or "it comes from another user or machine, or was edited",
+                f"if you know who made it, `--resume --trust`; else {AGAIN}",
+            )
+        )
+
+
+def _check_options(search: str, memory_mib: int | None, keeping: Keeping) -> None:
+    """Refuse options that do not go together."""
+    seconds = keeping.get("checkpoint_seconds", SECONDS_DEFAULT)
+    if keeping.get("resume") and keeping.get("checkpoint") is None:
+        fact, cause = "`resume` is given, and no checkpoint to go on from", "no folder was named"
+        remedy = "name the folder that the search was started with: `--checkpoint DIR`"
+    elif not 0 < seconds <= SECONDS_MAX:
+        fact = f"`checkpoint_seconds` is {seconds}"
+        cause = "zero, a negative number, or one beyond any patience"
+        remedy = "give the seconds between two checkpoints, such as 60"
+    elif keeping.get("spill") is not None and memory_mib is None:
+        fact, cause = "`spill` is given, and no limit of memory", "files are used past a limit only"
+        remedy = "say how much memory may be used: `--memory MIB`"
+    elif search != "bfs" and (name := next((n for n in FOLDERS if keeping.get(n)), None)):
+        fact = f"`{name}` is given for the search `{search}`"
+        cause = "only `bfs` can stop and go on, or use files, without changing its result"
+        remedy = f"use `--search bfs`, or leave out `--{name}`"
+    else:
+        return
+    raise BadSystem(explain(fact, cause, remedy))
+
+
+def prepare(
+    system: System,
+    search: str,
+    target: str | None,
+    parameters: Mapping[str, Any] | None,
+    learned: Learned,
+    memory_mib: int | None,
+    keeping: Keeping,
+) -> dict[str, Any]:
+    """What the kernel needs to keep its progress, and to go on in files."""
+    _check_options(search, memory_mib, keeping)
+    checkpoint, spill = keeping.get("checkpoint"), keeping.get("spill")
+    given: dict[str, Any] = {}
+    if checkpoint is not None:
+        resume = keeping.get("resume", False)
+        known = (learned, keeping.get("trust", False))
+        saved = Checkpoint(system, checkpoint, search, resume, target, parameters, *known)
+        given["checkpoint"] = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
+    if spill is not None and memory_mib is not None:
+        given["spill"] = _spill(spill, memory_mib)
+    return given
+
+
+def told(keeping: Keeping, resumed_from: int | None) -> list[str]:
+    """What to note about a search that had nothing to go on from, or leaves nothing signed."""
+    notes = []
+    if keeping.get("resume") and resumed_from is None:
+        notes.append(f"`{keeping.get('checkpoint')}` held no checkpoint: the search began afresh")
+    if keeping.get("checkpoint") is not None and (why := seal.why_unsigned()) is not None:
+        notes.append(f"the checkpoint is unsigned, so `--resume` asks for `--trust`: {why}")
+    return notes
+
+
+def _spill(folder: str | Path, memory_mib: int) -> _core.Spill:
+    try:
+        return _core.Spill(folder, memory_mib)
+    except OSError as error:
+        raise BadSystem(
+            explain(
+                f"no file can be made in `{folder}`: {_reason(error)}",
+                "a folder that may not be written to, a file where a folder is meant, a full disk",
+                "name another folder with `--spill DIR`",
+            )
+        ) from error
+
+
+def _told(header: Header) -> str:
+    given = "".join(f" {name}={value}" for name, value in sorted(header.parameters.items()))
+    return f"`{header.system}{given}`, {header.search}"
+
+
+def _classes(root: type) -> Iterator[type]:
+    met = {root}
+    waiting = [root]
+    while waiting:
+        cls = waiting.pop()
+        yield cls
+        below: list[type] = type.__subclasses__(cls)
+        for derived in below:
+            if derived not in met:
+                met.add(derived)
+                waiting.append(derived)
+
+
+def _reason(error: Exception) -> str:
+    return re.sub(r" \(os error \d+\)$", "", str(error.args[-1])).lower()

@@ -1,0 +1,1 @@
+"""Hunts: executions that never recover, and the critical transition of each."""

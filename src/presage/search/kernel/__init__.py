@@ -1,0 +1,1 @@
+"""What the kernel asks Python while it searches, and what is wrong with an answer."""

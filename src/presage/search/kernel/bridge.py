@@ -1,0 +1,283 @@
+"""What the kernel asks Python: run this step, judge this world, feed this observer.
+
+The kernel calls these methods by name, each only for what it has not met before. They return plain
+tuples and numbers; the kernel encodes and interns.
+
+Invariant: property 0 is `no_exception`; property i + 1 is the i-th one of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from typing import Any, NoReturn
+
+from presage import lifeline
+from presage._core import Reader
+from presage.errors import (
+    HandlerStuck,
+    Impure,
+    Nondeterminism,
+    NotState,
+    PresageError,
+    Sharing,
+    explain,
+)
+from presage.execution.fairness import unit
+from presage.execution.sandbox import Watch
+from presage.model.automaton import Automaton
+from presage.model.blame import observer_error
+from presage.model.choice import NOT_THEIRS
+from presage.model.local import Outcome, Stimulus, Values, is_up
+from presage.model.source import raised
+from presage.model.stream import Lost
+from presage.model.system import System
+from presage.model.view import WorldView, node_view
+from presage.model.weights import Weights, units
+from presage.props.property import Property
+from presage.search.coverage.lines import Lines
+from presage.search.coverage.vacuity import Vacuity
+from presage.search.kernel.difference import describe, first_difference
+from presage.search.kernel.ghosts import Haunted
+from presage.search.kernel.order import Fresh, Orders
+from presage.search.kernel.symmetry import Asymmetry
+
+# How a world, or a node's new life, begins is no step that a step property is asked about.
+BEGINNINGS = ("start", "reset", "silent")
+Odds = tuple[int, int]
+UNWEIGHED: Odds = (0, 0)
+BREAKING = ("always", "step")  # kinds that one false verdict breaks
+NOT_CONFIRMED = "broke in the search; without `--keep-going` it ends there, with a trace"
+EXCEPTION = 1  # the bit of `no_exception` among the broken properties
+
+Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[, flows, limits]
+
+
+class Bridge(Asymmetry):
+    """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
+
+    def __init__(
+        self, system: System, watch: Watch, *, weighs: bool = True, lines: Lines | None = None
+    ) -> None:
+        self.system = system
+        self.automata: tuple[Automaton, ...] = system.automata
+        self.properties: list[Property] = list(system.properties)
+        self.judged = 0  # how often a predicate was run over a world
+        self.errors: dict[int, str] = {}  # kernel index of a property -> why it cannot be judged
+        self.vacuity = Vacuity(self.properties)
+        self._observers = list(system.observers.items())
+        self._names = tuple(system.nodes)
+        self.lines = lines
+        self._run = watch.run if lines is None else partial(lines.run, watch.run)
+        self.orders = Orders(system, watch)
+        self._weights = (system.weights or Weights()) if weighs else None
+        self._haunted = [
+            Haunted(node, self._names) if node.ghosts else None for node in self.automata
+        ]
+        self._step_properties = [
+            [(at, prop) for at, prop in enumerate(self.properties, 1) if self._concerns(prop, node)]
+            for node in self.automata
+        ]
+
+    @staticmethod
+    def _concerns(prop: Property, node: Automaton) -> bool:
+        return prop.kind == "step" and (prop.of is None or issubclass(node.service, prop.of))
+
+    def stimuli(self, node: int, values: Values) -> list[tuple[Stimulus, int | None]]:
+        """What `node` can start by itself."""
+        haunted = self._haunted[node]
+        copy = self.system.codec.encode(values) if haunted else b""
+        found: list[tuple[Stimulus, int | None]] = self._run(self.automata[node].stimuli, values)
+        if haunted:
+            fresh = partial(self.system.codec.decode, copy)
+            self._run(haunted.test_stimuli, fresh, found)
+        return found
+
+    def workloads(self) -> list[list[tuple[Any, ...]]]:
+        """The arguments of each node's calls."""
+        return [[call.args for call in automaton.workload] for automaton in self.automata]
+
+    def step(
+        self, node: int, fresh: Callable[[], Values], stimulus: Stimulus
+    ) -> list[Branch] | None:
+        """Every branch of a step; None while the message cannot be delivered.
+
+        Its odds are what a branch weighs in walks: in one with faults, and in a calm one. Where
+        nobody walks (`weighs` is false) they mean nothing.
+        """
+        outcomes = self._run(self.automata[node].branches, fresh, stimulus)
+        haunted = self._haunted[node]
+        if haunted:
+            self._run(haunted.test_step, fresh, stimulus, outcomes)
+        if outcomes is None:
+            return None
+        before = None if stimulus[0] in BEGINNINGS else fresh
+        if self._weights is None:
+            return [self._branch(node, before, outcome, UNWEIGHED) for outcome in outcomes]
+        weight = self._weight(self._weights, node, stimulus)
+        return [self._branch(node, before, each, odds(weight, each)) for each in outcomes]
+
+    def _weight(self, weights: Weights, node: int, stimulus: Stimulus) -> float:
+        """How likely an event is in a weighted walk; its branches share that."""
+        kind, shape = stimulus[0], self.automata[node].shape
+        own = None
+        if kind == "timer":
+            own = shape.timers[stimulus[1]].weight
+        elif kind == "action":
+            own = shape.actions[stimulus[1]].weight
+        elif kind == "deliver" and isinstance(stimulus[2], Lost):
+            own = 1.0  # the kernel knows how it was lost, and what that weighs
+        return weights.of(kind) if own is None else own
+
+    def _branch(
+        self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome, weighs: Odds
+    ) -> Branch:
+        broken = 0
+        if outcome.failure is not None:
+            broken = EXCEPTION
+            lifeline.found(f"`no_exception` {NOT_CONFIRMED}")
+        if fresh and self._step_properties[node] and is_up(outcome.values[0]):
+            before = fresh()
+            if is_up(before[0]):
+                broken |= self._broken(node, before, outcome)
+        choices = [k for k, _ in outcome.choices]
+        branch = (choices, outcome.values, outcome.sends, outcome.records, broken, *weighs)
+        if self.system.streams is None:
+            return branch
+        return (*branch, outcome.flows, outcome.limits)
+
+    def _broken(self, node: int, before: Values, outcome: Outcome) -> int:
+        automaton, codec = self.automata[node], self.system.codec
+        broken = 0
+        for at, prop in self._step_properties[node]:
+            if at in self.errors:
+                continue
+            # Views of copies: a predicate must not change what the kernel goes on with.
+            earlier = node_view(automaton, before)
+            later = node_view(automaton, codec.decode(codec.encode(outcome.values)))
+            if self._verdict(at, prop, earlier, later) is False:
+                broken |= 1 << at
+        return broken
+
+    def judge(self, at: int, reader: Reader) -> bool | None:
+        """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
+        self.judged += 1
+        return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
+
+    def judge_again(self, at: int, reader: Reader) -> bool | None:
+        """The same, to be compared with what `judge` said of the same world."""
+        return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
+
+    def _verdict(self, at: int, prop: Property, *seen: Any) -> bool | None:
+        try:
+            holds = bool(self._run(self.vacuity.judge, at, prop, *seen).holds)
+            if not holds and prop.kind in BREAKING:
+                lifeline.found(f"`{prop.name}` {NOT_CONFIRMED}")
+            return holds
+        except (HandlerStuck, Impure):
+            raise
+        except PresageError as error:
+            self.errors.setdefault(at, str(error))
+        except NOT_THEIRS:
+            raise
+        except BaseException as error:
+            self.errors.setdefault(at, told(prop, error))
+        return None
+
+    def observe(self, slot: int, state: Any, records: list[tuple[int, Any]]) -> Any:
+        """The state of an observer after it has taken in `records`."""
+        name, observer = self._observers[slot]
+        try:
+            for node, record in records:
+                state = self._run(observer.observe, state, self._names[node], record)
+        except NOT_THEIRS:
+            raise
+        except BaseException as error:
+            raise observer_error(name, observer, error) from error
+        return state
+
+    def due(self, faces: Any, node: int, stimulus: Stimulus) -> bool:
+        """Whether the clocks of a timed system let `stimulus` happen."""
+        clocks = self.system.clocks
+        return clocks is None or clocks.due(faces, node, stimulus)
+
+    def unit(self, node: int, stimulus: Stimulus) -> str | None:
+        """What fairness calls `stimulus` at `node`; None where it is silent."""
+        return unit(self.system, node, stimulus)
+
+    def impure(self, node: int, fresh: Callable[[], Values], stimulus: Stimulus) -> NoReturn:
+        """Say what differed between two runs of one step."""
+        automaton = self.automata[node]
+        what = describe(automaton, stimulus, self._names)
+        for _ in range(50):
+            first = self._run(automaton.branches, fresh, stimulus)
+            second = self._run(automaton.branches, fresh, stimulus)
+            difference = first_difference(automaton, first, second)
+            if difference is not None:
+                raise Nondeterminism(f"{what}, run twice from the same state, {difference}")
+        raise Nondeterminism(f"{what}, run twice from the same state, gave two results")
+
+    def order_matters(self, node: int, fresh: Fresh, stimulus: Stimulus) -> None:
+        """A step does something else where sets and dicts have another order: collect it."""
+        if self.orders.add_step(self.automata[node], fresh, stimulus):
+            return
+        usual = self.step(node, fresh, stimulus) or []
+        other = self.system.codec.reorder(self.step, node, fresh, stimulus) or []
+        broken = [one[4] ^ two[4] for one, two in zip(usual, other, strict=False)]
+        for at, prop in self._step_properties[node]:
+            if any(bits >> at & 1 for bits in broken):
+                self.orders.add_property(prop)
+
+    def order_matters_to_guards(self, node: int, fresh: Fresh) -> None:
+        """A node can start other events by itself where sets and dicts have another order."""
+        self.orders.add_guards(self.automata[node], fresh)
+
+    def order_matters_to_property(self, at: int, fields: list[tuple[int, int]]) -> None:
+        """The verdict of a property depends on the order of sets and dicts."""
+        nodes = [(self.automata[node], field) for node, field in fields]
+        parts = [f"{node.name}.{node.fields[field - 1]}" for node, field in nodes if field]
+        self.orders.add_property(self.properties[at - 1], parts)
+
+    def order_matters_to_observer(self, slot: int) -> None:
+        """What an observer makes of records depends on the order of sets and dicts."""
+        self.orders.add_observer(*self._observers[slot])
+
+    def not_state(self, node: int, error: Exception) -> NoReturn:
+        """Tell which field holds what cannot be state."""
+        if isinstance(error, NotState):
+            raise error.at(self.automata[node].place(error.position))
+        raise error
+
+    def explained(
+        self, node: int, fresh: Callable[[], Values], stimulus: Stimulus, error: Exception
+    ) -> NoReturn:
+        """Tell which step led to an error."""
+        if isinstance(error, Sharing):
+            raise self.automata[node].shared_by(stimulus, fresh(), error)
+        raise error
+
+    def fickle(self, at: int) -> NoReturn:
+        """A property looked at other things although all it had read was the same."""
+        prop = self.properties[at - 1]
+        raise Nondeterminism(
+            f"{prop.source}: property `{prop.name}` read different things, or gave another"
+            " verdict, for worlds in which all it had read was equal"
+        )
+
+
+def odds(weight: float, outcome: Outcome) -> Odds:
+    """What one branch of an event weighs: by even choices, and by likely ones."""
+    even = weight / prod(n for _, n in outcome.choices)
+    return units(even), units(weight * outcome.share)
+
+
+def told(prop: Property, error: BaseException) -> str:
+    """Why a predicate could not be judged, with the line that raised."""
+    where = raised(error.__traceback__)
+    place = where[0] if where else prop.source
+    return explain(
+        f"{place}: property `{prop.name}` raised {type(error).__name__}: {error}",
+        "a misspelt name, or a world in which what the predicate expects is not there yet",
+        "correct the name, or let the predicate answer in every reachable world",
+    )

@@ -1,0 +1,394 @@
+"""`check` for programs: explore the runs of processes, confirm on live ones, report.
+
+`tree` follows runs from the start, one per class of runs that differ in what anybody could notice
+(`odpor`), or more of them with weaker reductions. `bfs` remembers states instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from presage._core import ProcessKernel
+from presage.errors import BadSystem, HandlerStuck, Nondeterminism, PresageError, explain
+from presage.execution.budget import Budget, Deadline
+from presage.execution.confirm import RAISED
+from presage.execution.nearest_processes import nearest_run
+from presage.execution.processes import Broken, Told, broken, follow
+from presage.execution.sandbox import Watch
+from presage.process.collecting import seldom_collected
+from presage.process.fence import Fence
+from presage.process.histories import Histories
+from presage.process.program import Passing, Program
+from presage.process.view import ProgramView
+from presage.process.world import Choice
+from presage.search.coverage import annotate
+from presage.search.coverage.processes import processes_covered
+from presage.search.coverage.vacuity import Vacuity
+from presage.search.findings import LEFT_LONG, save
+from presage.search.memory import peak_mib
+from presage.search.report import Report, Violation
+from presage.search.tree import DEPTH_DEFAULT
+from presage.shrink.processes import Fewer, same
+from presage.shrink.services import SECONDS_MAX
+from presage.trace.trace import Trace, plain_parameters
+from presage.version import VERSION
+
+SEARCHES = ("tree", "bfs")
+REDUCTIONS = ("none", "dpor", "sdpor", "odpor")
+SPINS_DEFAULT = 2
+ALWAYS_JUDGED = ("no_exception", "no_deadlock")
+
+
+class Judged(Histories):
+    """Local states, and properties over what processes publish."""
+
+    def __init__(self, program: Program, run: Callable[..., Any]) -> None:
+        super().__init__(program, run)
+        self.vacuity = Vacuity(program.properties)
+
+    def judge(self, published: tuple[tuple[int, int, int], ...]) -> list[int]:
+        """Called by the kernel: the properties broken by published values."""
+        names = [self.names.kept[at] for at in range(len(self.names.kept))]
+        values: dict[str, dict[str, Any]] = {name: {} for name in names}
+        for process, key, value in published:
+            values[names[process]][self.fields.kept[key]] = self.payloads.fresh(value)
+        view = ProgramView(values)
+        judge, properties = self.vacuity.judge, enumerate(self.program.properties)
+        return [at for at, prop in properties if not self._run(judge, at + 1, prop, view)]
+
+
+@dataclass(frozen=True)
+class Exploring:
+    """How the runs of a program are explored; None: as is best for most."""
+
+    search: str | None = None
+    reduction: str | None = None
+    depth: int | None = None
+    states: int | None = None  # `bfs` only
+    runs: int | None = None  # `tree` only
+    budget: Budget = field(default_factory=Budget)
+    keep_going: bool = False
+    spins: int | None = None  # tests in a row that may fail before the next one waits
+
+    def settled(self) -> Exploring:
+        """With everything said; refuses what does not go together."""
+        stateful = self.search == "bfs"
+        search = self.search or "tree"
+        reduction = self.reduction or ("none" if stateful else "odpor")
+        _one_of("search", search, SEARCHES)
+        _one_of("reduction", reduction, REDUCTIONS)
+        if stateful and reduction != "none":
+            raise BadSystem(
+                explain(
+                    f"`bfs` of a program together with the reduction `{reduction}`",
+                    "a search that remembers states would hide what comes after them",
+                    "leave out either: `--search tree` for reductions, `--search bfs` for states",
+                )
+            )
+        unused = ("runs", self.runs) if stateful else ("states", self.states)
+        if unused[1] is not None:
+            raise BadSystem(
+                explain(
+                    f"a limit of `{unused[0]}` for the search `{search}`",
+                    "`states` limits a search of states, `walks` one of runs",
+                    "leave it out, or limit the other",
+                )
+            )
+        depth = self.depth or (None if stateful else DEPTH_DEFAULT)
+        spins = SPINS_DEFAULT if self.spins is None else self.spins
+        return replace(self, search=search, reduction=reduction, depth=depth, spins=spins)
+
+
+def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        names = ", ".join(f"`{name}`" for name in known)
+        fact = f"there is no {what} `{given}` for programs"
+        raise BadSystem(explain(fact, "one that is for systems only, or misspelt", f"use {names}"))
+
+
+def refuse_options(**given: Any) -> None:
+    """Refuse options that mean nothing to a program."""
+    for name, value in given.items():
+        if value:
+            raise BadSystem(
+                explain(
+                    f"`{name}` was given for a program",
+                    "an option that is for systems of services only",
+                    f"leave out `{name}`",
+                )
+            )
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How long user code may take, and where to tell what came of a search."""
+
+    handler_seconds: float
+    traces: str | Path | None = None
+    target: str | None = None
+    parameters: Mapping[str, Any] | None = None
+    progress: Any = None  # a `ProgressLine`
+    give_up: Callable[[HandlerStuck], None] | None = None
+    coverage: str | Path | None = None  # a file for the lines that ran
+
+    def __post_init__(self) -> None:
+        annotate.check_path(self.coverage)
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return dict(self.parameters or {})
+
+
+def check_program(
+    program: Program,
+    exploring: Exploring,
+    telling: Telling,
+    tell: Callable[..., None] | None = None,
+) -> Report:
+    """Explore the runs of `program` and report what held and what broke."""
+    exploring = exploring.settled()
+    shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
+    budget = exploring.budget
+    with budget.watching(), Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
+        lines = annotate.watched(program) if telling.coverage is not None else None
+        run = watch.run if lines is None else partial(lines.run, watch.run)
+        histories = Judged(program, run)
+        kernel = _kernel(program, histories, exploring)
+        with seldom_collected():
+            raw = _explored(kernel, exploring, tell)
+        report = _report(program, exploring, raw)
+        report.target, report.parameters = telling.target, telling.named
+        report.handler_runs = histories.runs
+        coverage = processes_covered(histories, histories.vacuity, report)
+        report.coverage = annotate.with_lines(coverage, program, lines)
+        orders = Orders(program, exploring, raw, histories)
+        for finding in raw["findings"]:
+            deadline = budget.deadline(SECONDS_MAX)
+            passing = partial(orders.passing, watch, deadline)
+            how = (passing, deadline, shrinks)
+            _add(program, report, histories, finding, watch, how)
+    report.peak_mib = peak_mib()
+    save(report, telling.traces)
+    annotate.write(telling.coverage, report)
+    return report
+
+
+def _kernel(program: Program, histories: Judged, exploring: Exploring) -> ProcessKernel:
+    return ProcessKernel(
+        histories,
+        histories.begin(),
+        judge=bool(program.properties),
+        unmatched=program.leftovers,
+        spins=exploring.spins or 0,
+    )
+
+
+@dataclass
+class Orders:
+    """What the exploration knows of runs that end well; one that stopped early goes on for it.
+
+    A violation that some orders of events have and others do not is a race, and called so only
+    on this evidence.
+    """
+
+    program: Program
+    exploring: Exploring
+    raw: dict[str, Any]  # what the exploration that found the violation said
+    histories: Judged
+
+    def passing(self, watch: Watch, deadline: Deadline) -> Passing:
+        """A run that ends well, or None, and then whether there is none."""
+        if self.raw.get("passed") is None and not self._is_whole():
+            self._explore(watch, deadline)
+        path = self.raw["passed"]
+        if path is None:
+            return Passing(None, self._is_whole())
+        names = self.histories.names.kept
+        steps = [Choice(names[process], choice) for process, choice in path]
+        return Passing(follow(self.program, steps, watch.run).taken, True)
+
+    def _explore(self, watch: Watch, deadline: Deadline) -> None:
+        """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
+        self.histories = Judged(self.program, watch.run)
+        kernel = _kernel(self.program, self.histories, self.exploring)
+        self.raw = kernel.explore(
+            "odpor" if self.exploring.search == "bfs" else str(self.exploring.reduction),
+            depth=self.exploring.depth,
+            seconds=deadline.remaining(),
+            keep_going=True,
+            until_pass=True,
+        )
+
+    def _is_whole(self) -> bool:
+        """Whether every run was explored, by which one that ends well would have been met."""
+        raw = self.raw
+        whole = "passed" in raw and raw["stopped_by"] is None
+        return whole and not raw["truncated"] and not raw["spun"]
+
+
+def _explored(
+    kernel: ProcessKernel, exploring: Exploring, tell: Callable[..., None] | None
+) -> dict[str, Any]:
+    limits: dict[str, Any] = {
+        "depth": exploring.depth,
+        "seconds": exploring.budget.remaining(),
+        "keep_going": exploring.keep_going,
+        "progress": tell,
+    }
+    if exploring.search == "bfs":
+        return kernel.search(states=exploring.states, **limits)
+    return kernel.explore(str(exploring.reduction), runs=exploring.runs, **limits)
+
+
+def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Report:
+    cut = "depth" if raw["truncated"] else "spins" if raw["spun"] else None
+    stopped_by = raw["stopped_by"] or cut
+    stopped_by = "violation" if stopped_by == "found" else stopped_by
+    names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
+    names += [prop.name for prop in program.properties]
+    report = Report(
+        presage=VERSION,
+        search=str(exploring.search),
+        reduction=str(exploring.reduction),
+        exhausted=stopped_by is None,
+        stopped_by=stopped_by,
+        depth=raw["depth"] + 1,
+        seconds=raw["seconds"],
+        properties=dict.fromkeys(names, "held"),
+        nodes=len(program.processes),
+        system=program.name,
+    )
+    if exploring.search == "bfs":
+        report.unique, report.generated = raw["unique"], raw["generated"]
+        report.collision_probability = report.unique**2 / 2.0**65
+    else:
+        report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
+        report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]
+    if raw["spun"]:
+        report.notes.append(
+            f"a process that tested in vain {exploring.spins} times in a row then waited until"
+            " something had come; `--spins` lets it test more often, 0 without end"
+        )
+    return report
+
+
+def _add(
+    program: Program,
+    report: Report,
+    histories: Judged,
+    finding: tuple[Any, ...],
+    watch: Watch,
+    how: tuple[Callable[[], Passing], Deadline, bool],
+) -> None:
+    """Confirm a finding on live processes; it goes into the report with its trace.
+
+    `how`: what is known of runs that end well, until when to look, whether it is made shorter.
+    """
+    passing, deadline, shrinks = how
+    prop, path = _named(program, finding), finding[2]
+    steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
+    told = follow(program, steps, watch.run)
+    matching = [each for each in broken(told.world, watch.run) if each.prop == prop]
+    if not matching:
+        raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
+    what = matching[0]
+    if shrinks:
+        told, what = _shorter(program, report, steps, (told, what), watch, deadline)
+    if program.refine is not None:
+        kind, message = program.refine(what.kind, what.message, told.taken, passing)
+        what = Broken(what.prop, kind, message)
+    violation = violation_of_run(program, report, told, what)
+    violation.found = len(steps) if len(told.steps) < len(steps) else None
+    violation.live = _good_run(program, report, told, what, watch, deadline)
+    report.violations.append(violation)
+    report.properties[prop] = "violated"
+
+
+def _shorter(
+    program: Program,
+    report: Report,
+    steps: list[Choice],
+    known: tuple[Told, Broken],
+    watch: Watch,
+    deadline: Deadline,
+) -> tuple[Told, Broken]:
+    """A shorter run with the same violation, or the one that is known."""
+    fewer = Fewer(program, watch.run, known[1], deadline.allows)
+    kept = fewer.of(steps)
+    if not fewer.go_on and LEFT_LONG not in report.notes:
+        report.notes.append(LEFT_LONG)
+    if len(kept) == len(steps):
+        return known
+    told = follow(program, [step for _, step in kept], watch.run)
+    found = [each for each in broken(told.world, watch.run) if same(known[1], each)]
+    if not found:
+        raise Nondeterminism(
+            f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
+        )
+    return told, found[0]
+
+
+def _good_run(
+    program: Program,
+    report: Report,
+    told: Told,
+    what: Broken,
+    watch: Watch,
+    deadline: Deadline,
+) -> Trace | None:
+    """The nearest run in which nothing breaks; None if none was met."""
+    try:
+        found = nearest_run(program, told.path, watch.run, deadline.remaining())
+    except KeyboardInterrupt:
+        report.notes.append("interrupted while the nearest good run was looked for")
+        return None
+    except PresageError:  # of code that the search did not come to: it is not what was found
+        return None
+    if found is None:
+        return None
+    good, message, evidence = found
+    facts = Broken(what.prop, "live", message)
+    trace = violation_of_run(program, report, good, facts).trace
+    return None if trace is None else msgspec.structs.replace(trace, evidence=evidence)
+
+
+def _named(program: Program, finding: tuple[Any, ...]) -> str:
+    """The property that a finding of the kernel breaks."""
+    kind, detail = finding[:2]
+    if kind == "property":
+        return str(program.properties[detail[0]].name)
+    return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
+
+
+def violation_of_run(program: Program, report: Report, told: Told, what: Broken) -> Violation:
+    """What a run breaks, with its trace."""
+    raised = RAISED.search(what.message)
+    where = raised.groups() if raised else ("", "")
+    claims = {prop.name: (prop.source, prop.signature) for prop in program.properties}
+    source, signature = claims.get(what.prop, where)
+    facts: dict[str, Any] = {
+        "prop": what.prop,
+        "kind": what.kind,
+        "message": what.message,
+        "source": source,
+        "signature": signature,
+        "step": len(told.steps),
+    }
+    trace = Trace(
+        target=report.target,
+        parameters=plain_parameters(report.parameters),
+        system=program.name,
+        nodes=tuple(told.world.members),
+        door="process",
+        initial=told.initial,
+        steps=told.steps,
+        **facts,
+    )
+    return Violation(steps=len(told.steps), trace=trace, **facts)

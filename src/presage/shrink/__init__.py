@@ -1,0 +1,1 @@
+"""Fewer steps with the same outcome: one loop, and what to keep."""
