@@ -12,7 +12,7 @@ import sys
 import time
 
 from presage import World
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.system import System
 from presage.model.weights import Weights
 from presage.search.check import build
@@ -47,7 +47,7 @@ LIMITS = {
 def memoised(system: System) -> float:
     """Steps per second of random executions on a warm kernel."""
     how = hunt.Hunt(executions="random", prefixes=0)
-    with Watch() as watch:
+    with Sandbox() as watch:
         kernel = build(system, Bridge(system, watch))
         for _ in range(ROUNDS):
             raw = hunt.run(kernel, system, how, LIMITS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from presage.cli.target.load import load
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
 
@@ -28,7 +28,7 @@ LIMITS = {
 def main() -> int:
     target, *settings = sys.argv[1:]
     system = load(target, dict(setting.split("=", 1) for setting in settings)).system
-    with Watch() as watch:
+    with Sandbox() as watch:
         kernel = build(system, Bridge(system, watch))
         kernel.search("bfs", **LIMITS)
         again = kernel.search("bfs", **LIMITS)

@@ -4,7 +4,7 @@ import importlib
 from pathlib import Path
 
 from presage import check
-from presage.execution.frames import Said, Scene, retell
+from presage.execution.frames import Frame, PropertyStatus, frames
 from presage.trace.plain import plain, shortened
 from presage.trace.trace import Sent, Trace, TraceStep
 from presage.ui.page.data import page_data
@@ -28,18 +28,18 @@ def data_of(system, violation):
     """The data of the page of a violation, with its live path if it has one."""
     others = []
     if violation.live is not None:
-        live = (violation.live, retell(system, violation.live))
+        live = (violation.live, frames(system, violation.live))
         others = [("nearest live path", "live", live)]
-    return page_data((violation.trace, retell(system, violation.trace)), others, command="presage")
+    return page_data((violation.trace, frames(system, violation.trace)), others, command="presage")
 
 
-def made_up(length: int, text: str = "Join", nodes=NODES, **more) -> tuple[Trace, list[Scene]]:
+def made_up(length: int, text: str = "Join", nodes=NODES, **more) -> tuple[Trace, list[Frame]]:
     """A trace of messages that go round, with a timer now and then, and its states."""
     steps, scenes, waiting = [], [], []
     state = {node: {"count": 0, "last": None, "up": True} for node in nodes}
     network = {"messages": {"": "messages"}}
-    verdict = {"all_joined": Said(False, shortened(f"{text} is missing"), "eventually")}
-    scenes.append(Scene(0, None, {**state, "network": network}, verdict))
+    verdict = {"all_joined": PropertyStatus(False, shortened(f"{text} is missing"), "eventually")}
+    scenes.append(Frame(0, None, {**state, "network": network}, verdict))
     for index in range(1, length + 1):
         node = nodes[index * 7 % len(nodes)]
         mail = next((each for each in waiting if each.to == node), None) if index % 3 else None
@@ -62,7 +62,7 @@ def made_up(length: int, text: str = "Join", nodes=NODES, **more) -> tuple[Trace
         waiting.extend(sends)
         state = state | {node: {"count": index, "last": plain(text), "up": True}}
         steps.append(step)
-        scenes.append(Scene(index, step, {**state, "network": network}, verdict, logs=step.logs))
+        scenes.append(Frame(index, step, {**state, "network": network}, verdict, logs=step.logs))
     facts = {"critical": length // 2, "kind": "liveness", "message": f"{text} is missing"} | more
     trace = Trace(
         target=None, system=f"Made {text}", nodes=tuple(nodes), prop="all_joined", step=length,

@@ -5,7 +5,7 @@ import json
 import pytest
 from browser.building import hunted, made_up, write
 
-from presage.execution.frames import retell
+from presage.execution.frames import frames
 from presage.trace.diff import same
 from presage.ui.page.data import page_data
 
@@ -211,7 +211,7 @@ def test_causal_rows_put_every_step_below_its_causes(opened, tree):
 
 def test_the_page_makes_the_states_that_python_made(opened, tmp_path):
     system, violation = hunted("randtree", "RT-init", seed=1)
-    scenes = retell(system, violation.trace)
+    scenes = frames(system, violation.trace)
     path = write(tmp_path / "t.html", page_data((violation.trace, scenes)))
     page = opened(path).page
     for scene in scenes[:: max(1, len(scenes) // 60)]:

@@ -9,7 +9,7 @@ from presage.model.disk import Disk
 from presage.model.moment import Counter, Moment
 
 
-class Keeping(Member):
+class CheckpointOptions(Member):
     triggers = (*Member.triggers, "stored")
     disk: Disk = disk(prefix=True)
     count: Counter = counter()
@@ -42,4 +42,4 @@ class Keeping(Member):
 
 def keeping_system(seed):
     """The system of a seed."""
-    return build(random.Random(seed).randrange, Keeping, slow=(0, 1, 1))
+    return build(random.Random(seed).randrange, CheckpointOptions, slow=(0, 1, 1))

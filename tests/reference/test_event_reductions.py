@@ -14,7 +14,7 @@ from reference.random_features import featured_system
 from reference.random_systems import random_system
 
 from presage.errors import BadSystem
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
 from presage.search.tree import check_tree
@@ -29,7 +29,7 @@ BATCHES += [("sdpor", 8), ("dpor", 9)]
 
 def told(system, reduction=None):
     """What the kernel tells: of all states, or of executions."""
-    with Watch(SECONDS_DEFAULT) as watch:
+    with Sandbox(SECONDS_DEFAULT) as watch:
         kernel = build(system, Bridge(system, watch, weighs=False))
         limits = {"seconds": None, "memory_mib": None, "keep_going": True, "progress": None}
         if reduction is None:

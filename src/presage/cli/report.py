@@ -17,8 +17,8 @@ from presage.cli.options import EXPORTS
 from presage.cli.target.load import Checkable, load_traced
 from presage.debug.explore import Explorer
 from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
-from presage.execution.frames import Scene, retell
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.frames import Frame, frames
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.trace import codec
 from presage.trace.causes import Causes
 from presage.trace.export.itf import itf
@@ -43,7 +43,7 @@ def write(args: argparse.Namespace, give_up: GiveUp | None = None) -> dict[str, 
     trace = codec.read(args.trace)
     wanted = {name: getattr(args, name) for name in EXPORTS if getattr(args, name)}
     loaded = load_traced(trace, args.trace, args.target, "report", trust=args.trust)
-    scenes = retell(loaded.system, trace, give_up=give_up)
+    scenes = frames(loaded.system, trace, give_up=give_up)
     ran = msgspec.structs.replace(trace, target=loaded.target)
     written = {}
     for name, path in wanted.items():
@@ -71,7 +71,7 @@ def exploring(
     parameters: Mapping[str, Any] | None = None,
 ) -> Iterator[Server]:
     """A server of the page of a live system, ready to serve; saved paths name `target`."""
-    with Watch(SECONDS_DEFAULT, give_up) as watch:
+    with Sandbox(SECONDS_DEFAULT, give_up) as watch:
         desk = Desk()
         explorer = desk.do(Explorer, system, watch, target, parameters)
         try:
@@ -90,13 +90,13 @@ def exploring(
 
 def _scenes(
     trace: Trace, path: str | Path, target: str | None, trust: bool, give_up: GiveUp | None
-) -> tuple[Scene, ...]:
+) -> tuple[Frame, ...]:
     system = load_traced(trace, path, target, "report", trust=trust).system
-    return retell(system, trace, give_up=give_up)
+    return frames(system, trace, give_up=give_up)
 
 
 def _page(
-    trace: Trace, scenes: tuple[Scene, ...], args: argparse.Namespace, give_up: GiveUp | None
+    trace: Trace, scenes: tuple[Frame, ...], args: argparse.Namespace, give_up: GiveUp | None
 ) -> str:
     others = []
     if (live := codec.live_of(args.trace, trace)) is not None:
@@ -116,7 +116,7 @@ def _page(
 
 
 def _export(
-    name: str, trace: Trace, scenes: tuple[Scene, ...], args: argparse.Namespace, path: str
+    name: str, trace: Trace, scenes: tuple[Frame, ...], args: argparse.Namespace, path: str
 ) -> str:
     causes = Causes(trace, scenes[0].sends)
     match name:

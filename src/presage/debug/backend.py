@@ -11,14 +11,14 @@ from typing import Any, Protocol, TypeVar
 
 from presage.debug.service_branch import Execution, Taken
 from presage.debug.walk import Option, options
-from presage.execution.frames import Judge, Said
-from presage.execution.sandbox import Watch
+from presage.execution.frames import Judge, PropertyStatus
+from presage.execution.sandbox import Sandbox
 from presage.execution.state import State, States
 from presage.model.handling import place_of_handler
 from presage.model.system import System
 from presage.model.world import World
 from presage.props.property import Property
-from presage.shrink.essential import Needed, needed
+from presage.shrink.essential import EssentialSteps, needed
 from presage.trace.causes import Causes
 from presage.trace.trace import Sent, Trace, TraceStep
 
@@ -48,7 +48,7 @@ class Branch(Protocol):
     def redo(self, step: int, origin: int) -> None: ...
 
 
-class Ground(Protocol):
+class Backend(Protocol):
     """How the checked code of a session is asked; `branch` is one that `begin` made."""
 
     properties: tuple[Property, ...]
@@ -59,22 +59,22 @@ class Ground(Protocol):
     def state(self, branch: Any, step: int) -> State: ...
     def values(self, branch: Any, step: int) -> dict[str, dict[str, Any]]: ...
     def channels(self, branch: Any, step: int) -> list[tuple[str, str, list[Any]]]: ...
-    def judge(self, branch: Any, step: int) -> dict[str, Said]: ...
+    def judge(self, branch: Any, step: int) -> dict[str, PropertyStatus]: ...
     def options(self, branch: Any, step: int, *, calm: bool) -> list[Option]: ...
     def place(self, branch: Any, step: int) -> str: ...
     def opening(self, branch: Any) -> list[tuple[str, str]]: ...
     def posted(self, branch: Any) -> tuple[Sent, ...]: ...
     def known(self, branch: Any, step: int) -> dict[str, Any]: ...
     def past(self, trace: Trace, branch: Any, step: int) -> tuple[int, ...]: ...
-    def needed(self, trace: Trace, branch: Any, seconds: float) -> Needed: ...
+    def needed(self, trace: Trace, branch: Any, seconds: float) -> EssentialSteps: ...
 
 
-class Services:
+class ServiceBackend:
     """A system of services."""
 
     of_services = True
 
-    def __init__(self, system: System, watch: Watch) -> None:
+    def __init__(self, system: System, watch: Sandbox) -> None:
         self.system = system
         self.properties: tuple[Property, ...] = tuple(system.properties)
         self._watch = watch
@@ -124,7 +124,7 @@ class Services:
             by_channel.setdefault((each.source, each.to), []).append(each)
         return self._queued(sorted(by_channel.items()), kind)
 
-    def judge(self, branch: Execution, step: int) -> dict[str, Said]:
+    def judge(self, branch: Execution, step: int) -> dict[str, PropertyStatus]:
         """What each property says of the state after a step, and of the step itself."""
         told = branch.told[step - 1] if step else None
         judge = Judge(self.system, self._watch)
@@ -164,7 +164,7 @@ class Services:
         """The steps that led to `step` of `branch`, of which `trace` tells."""
         return Causes(trace).past(step)
 
-    def needed(self, trace: Trace, branch: Execution, seconds: float) -> Needed:
+    def needed(self, trace: Trace, branch: Execution, seconds: float) -> EssentialSteps:
         """Which steps of the trace that `branch` is matter."""
         taken = [branch.taken(at) for at in range(1, len(branch) + 1)]
         events = [(each.event, each.choices) for each in taken]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from presage.debug.backend import Branch, Services
+from presage.debug.backend import Branch, ServiceBackend
 from presage.debug.service_branch import Taken
 from presage.debug.session import Session
 from presage.debug.walk import until_live
@@ -20,7 +20,7 @@ from presage.execution.frames import NO_EXCEPTION
 from presage.execution.nearest import nearest_to
 from presage.execution.prefix import events_of
 from presage.model.event import FAULT_KINDS
-from presage.shrink.essential import Needed
+from presage.shrink.essential import EssentialSteps
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of
 from presage.trace.trace import Trace, TraceStep
@@ -51,7 +51,7 @@ class Explanation:
     failed: tuple[Part, ...]
     step: int
     changes: tuple[Change, ...]
-    needed: Needed
+    needed: EssentialSteps
     difference: Difference | None
     text: str
     silent: bool = False  # the property itself does not say why it fails
@@ -159,7 +159,7 @@ def _good_run(session: Session, here: Branch, step: int) -> tuple[Branch, str] |
 
 def _kept(session: Session, here: Branch) -> tuple[Branch, str] | None:
     """The nearest run of services that keeps the property which this one breaks."""
-    if not isinstance(session.ground, Services) or session.trace.loop is not None:
+    if not isinstance(session.ground, ServiceBackend) or session.trace.loop is not None:
         return None
     found = nearest_to(session.ground.system, session.watch, session.trace)
     if found is None:
@@ -232,7 +232,7 @@ def _came(trace: Trace, told: Explanation) -> str:
     return f"Step {told.step}, {event}, {then}."
 
 
-def _needed(found: Needed, trace: Trace) -> str:
+def _needed(found: EssentialSteps, trace: Trace) -> str:
     before = "before the loop " if trace.loop else ""
     if not found.of:
         return ""
@@ -246,7 +246,7 @@ def _needed(found: Needed, trace: Trace) -> str:
     return f"{some}: {_list(found.steps)}; without any one of them it does not come to this."
 
 
-def _faults(found: Needed, trace: Trace) -> str:
+def _faults(found: EssentialSteps, trace: Trace) -> str:
     every = len(found.faults) + len(found.spare)
     inside = [] if trace.loop is None else trace.steps[trace.loop - 1 :]
     ongoing = [f"{step.kind} (step {step.index})" for step in inside if step.kind in FAULT_KINDS]

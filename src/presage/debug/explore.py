@@ -13,13 +13,13 @@ from typing import Any
 
 import msgspec
 
-from presage.debug.backend import Branch, Ground
+from presage.debug.backend import Backend, Branch
 from presage.debug.session import ground_of
 from presage.debug.walk import Option
 from presage.errors import BadChoice
-from presage.execution.frames import Scene
-from presage.execution.processes import Following
-from presage.execution.sandbox import Watch
+from presage.execution.frames import Frame
+from presage.execution.processes import ProcessExecution
+from presage.execution.sandbox import Sandbox
 from presage.model.event import Deliver, Drop, Duplicate, Receive
 from presage.model.system import System
 from presage.model.world import World
@@ -37,7 +37,7 @@ START_CHOICES_MAX = 1_000  # of all `start` handlers together; each takes its fi
 class Place:
     """A state that was visited, and how one came there."""
 
-    scene: Scene
+    scene: Frame
     branch: Branch  # ends here
     options: tuple[Option, ...]
     parent: int | None  # the number of the place before
@@ -50,14 +50,14 @@ class Explorer:
     def __init__(
         self,
         system: System | Program,
-        watch: Watch,
+        watch: Sandbox,
         target: str | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
         self.target = target
         self.parameters = plain_parameters(parameters)
         self._watch = watch
-        self._ground: Ground = ground_of(system, watch)
+        self._ground: Backend = ground_of(system, watch)
         self._begun = _begun(system, watch)
         self.places = [self._place(self._ground.begin(self._begun), None, None)]
         self.here = 0
@@ -78,7 +78,7 @@ class Explorer:
         return tuple(reversed(found))
 
     @property
-    def scenes(self) -> tuple[Scene, ...]:
+    def scenes(self) -> tuple[Frame, ...]:
         """The execution that led here."""
         first, *later = (self.places[number].scene for number in self.path)
         # As it is told here: where a message goes may be known only now.
@@ -133,7 +133,7 @@ class Explorer:
     def _place(self, branch: Branch, parent: int | None, taken: int | None) -> Place:
         ground, index = self._ground, len(branch)
         step = branch.told[-1] if index else None
-        scene = Scene(
+        scene = Frame(
             index,
             step,
             ground.state(branch, index),
@@ -180,13 +180,13 @@ def _listed(option: Option) -> str:
     return ", ".join(map(str, option.choices))
 
 
-def _begun(system: System | Program, watch: Watch) -> Trace:
+def _begun(system: System | Program, watch: Sandbox) -> Trace:
     """An execution without a step."""
     if isinstance(system, System):
         choices, initial = _first_choices(system, watch)
     else:
         with Fence():
-            following = Following(system, watch.run)
+            following = ProcessExecution(system, watch.run)
             choices, initial = (), following.initial
             following.close()
     return Trace(
@@ -202,7 +202,7 @@ def _begun(system: System | Program, watch: Watch) -> Trace:
     )
 
 
-def _first_choices(system: System, watch: Watch) -> tuple[tuple[int, ...], int]:
+def _first_choices(system: System, watch: Sandbox) -> tuple[tuple[int, ...], int]:
     """What every `start` chooses if it takes its first option, and the state that gives."""
     choices: tuple[int, ...] = ()
     while True:

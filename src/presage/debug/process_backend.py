@@ -7,26 +7,26 @@ from typing import Any
 from presage.debug.backend import Written, module_names
 from presage.debug.process_branch import Running
 from presage.debug.walk import Option
-from presage.execution.frames import Said
+from presage.execution.frames import PropertyStatus
 from presage.execution.influence import past
 from presage.execution.process_state import AT, mailboxes_of
-from presage.execution.processes import broken
-from presage.execution.sandbox import NOW, Watch
+from presage.execution.processes import failures_in
+from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.state import State
 from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.props.property import Property
-from presage.shrink.essential import Needed
-from presage.shrink.processes import Fewer
+from presage.shrink.essential import EssentialSteps
+from presage.shrink.processes import ProcessShrinker
 from presage.trace.trace import Sent, Trace
 
 
-class Processes:
+class ProcessBackend:
     """A program."""
 
     of_services = False
 
-    def __init__(self, program: Program, watch: Watch) -> None:
+    def __init__(self, program: Program, watch: Sandbox) -> None:
         self.program = program
         self.properties: tuple[Property, ...] = program.properties
         self._watch = watch
@@ -61,7 +61,7 @@ class Processes:
             if isinstance(texts, list)
         ]
 
-    def judge(self, branch: Running, step: int) -> dict[str, Said]:
+    def judge(self, branch: Running, step: int) -> dict[str, PropertyStatus]:
         """What is claimed of every program, and of this one, after a step."""
         return branch.moment(step).said
 
@@ -105,15 +105,19 @@ class Processes:
         """The steps that led to `step` of `branch`."""
         return past(branch.happened(step), step)
 
-    def needed(self, trace: Trace, branch: Running, seconds: float) -> Needed:
+    def needed(self, trace: Trace, branch: Running, seconds: float) -> EssentialSteps:
         """Which steps of the trace that `branch` is matter."""
         deadline = NOW() + seconds
         path, every = branch.path(trace.step), tuple(range(1, trace.step + 1))
         world = branch.world(trace.step)
         with Fence():
-            found = [each for each in broken(world, self._watch.run) if each.prop == trace.prop]
+            found = [
+                each for each in failures_in(world, self._watch.run) if each.prop == trace.prop
+            ]
             if not found:  # a branch that was saved: nothing breaks
-                return Needed(every, trace.step, (), (), True)
-            fewer = Fewer(self.program, self._watch.run, found[0], lambda: NOW() < deadline)
+                return EssentialSteps(every, trace.step, (), (), True)
+            fewer = ProcessShrinker(
+                self.program, self._watch.run, found[0], lambda: NOW() < deadline
+            )
             kept = fewer.of(path)
-            return Needed(tuple(at + 1 for at, _ in kept), trace.step, (), (), fewer.go_on)
+            return EssentialSteps(tuple(at + 1 for at, _ in kept), trace.step, (), (), fewer.go_on)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from presage.debug.service_branch import Taken
 from presage.errors import Diverged, Nondeterminism
 from presage.execution.describe import Words
-from presage.execution.frames import Said, said_of
+from presage.execution.frames import PropertyStatus, process_statuses
 from presage.execution.process_state import state_of
-from presage.execution.processes import Following, choice_of, expected
-from presage.execution.sandbox import Watch
+from presage.execution.processes import ProcessExecution, choice_of, expected
+from presage.execution.sandbox import Sandbox
 from presage.execution.state import State
 from presage.process.fence import Fence
 from presage.process.payload import Payloads
@@ -47,7 +47,7 @@ class Moment:
     """What there is to say of the world after a step."""
 
     state: State
-    said: dict[str, Said]
+    said: dict[str, PropertyStatus]
     due: tuple[Due, ...]  # what can happen next
     ended: frozenset[str]  # processes
     place: str  # where the process stood that took the step
@@ -60,7 +60,7 @@ class Running:
     """The steps of one branch of a session on a program."""
 
     def __init__(
-        self, program: Program, watch: Watch, initial: int, told: Sequence[TraceStep]
+        self, program: Program, watch: Sandbox, initial: int, told: Sequence[TraceStep]
     ) -> None:
         self.program = program
         self.watch = watch
@@ -68,7 +68,7 @@ class Running:
         self.told = list(told)
         self._path: list[Choice | None] = [None] * len(self.told)
         self._moments: dict[int, Moment] = {}
-        self._following: Following | None = None
+        self._following: ProcessExecution | None = None
         self.world(0)
 
     def __len__(self) -> int:
@@ -153,11 +153,11 @@ class Running:
 
     # -- going there -------------------------------------------------------------------------
 
-    def _reach(self, step: int) -> Following:
+    def _reach(self, step: int) -> ProcessExecution:
         assert 0 <= step <= len(self.told), step
         if self._following is None or len(self._following) > step:
             self._let_go()
-            self._following = Following(self.program, self.watch.run)
+            self._following = ProcessExecution(self.program, self.watch.run)
             if self._following.initial != self.initial:
                 raise Diverged("the initial state", self.initial, self._following.initial)
             self._note(0, "")
@@ -169,7 +169,7 @@ class Running:
             raise
         return self._following
 
-    def _advance(self, following: Following) -> None:
+    def _advance(self, following: ProcessExecution) -> None:
         at = len(following)
         told = self.told[at]
         choice = self._path[at] or choice_of(following, told)
@@ -188,7 +188,7 @@ class Running:
 
     def _again(self, path: Sequence[Choice]) -> int | None:
         """Where `path` leads once more; None if it is not possible any more."""
-        following = Following(self.program, self.watch.run)
+        following = ProcessExecution(self.program, self.watch.run)
         try:
             for choice in path:
                 if choice.choice not in following.options(choice.process):
@@ -212,7 +212,7 @@ class Running:
         members = world.members.items()
         return Moment(
             state_of(world),
-            said_of(world, self.watch),
+            process_statuses(world, self.watch),
             tuple(due(world, choice) for choice in world.enabled()),
             frozenset(name for name, member in members if member.ended),
             place,

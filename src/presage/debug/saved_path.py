@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from presage.debug.explore import Explorer
-from presage.execution.frames import NO_EXCEPTION, Said
+from presage.execution.frames import NO_EXCEPTION, PropertyStatus
 from presage.trace.trace import Trace
 
 KINDS = {NO_EXCEPTION: "exception", "no_deadlock": "deadlock", "no_leftovers": "unmatched"}
@@ -32,5 +32,5 @@ def kept(explorer: Explorer) -> Trace:
     return msgspec.structs.replace(trace, prop=broken, kind=kind, message=why)
 
 
-def _is_broken(said: Said) -> bool:
+def _is_broken(said: PropertyStatus) -> bool:
     return said.holds is False and said.kind not in LATER

@@ -16,7 +16,7 @@ from typing import Any
 
 from presage.errors import Diverged, Nondeterminism
 from presage.execution.replay import event_of
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.byhand import granting
 from presage.model.saved import Saved
 from presage.model.system import System
@@ -42,7 +42,7 @@ class Execution:
     def __init__(
         self,
         system: System,
-        watch: Watch,
+        watch: Sandbox,
         choices: Sequence[int],
         initial: int,
         told: Sequence[TraceStep],

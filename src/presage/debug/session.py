@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from presage.debug.backend import Branch, Ground, Services
-from presage.debug.process_backend import Processes
+from presage.debug.backend import Backend, Branch, ServiceBackend
+from presage.debug.process_backend import ProcessBackend
 from presage.debug.service_branch import Execution, Taken
 from presage.debug.walk import LENGTH, WALKS, Option, Walked, draw, holds, until_live
 from presage.errors import BadCommand, PresageError, explain
 from presage.execution.chance import Dice
 from presage.execution.conjuncts import Part, conjuncts
-from presage.execution.frames import Said
-from presage.execution.sandbox import Watch
+from presage.execution.frames import PropertyStatus
+from presage.execution.sandbox import Sandbox
 from presage.execution.state import State
 from presage.model.byhand import granting
 from presage.model.event import FAULT_OF, Event
@@ -33,16 +33,20 @@ from presage.trace.trace import Trace, TraceStep
 MAIN = "main"
 
 
-def ground_of(system: System | Program, watch: Watch) -> Ground:
+def ground_of(system: System | Program, watch: Sandbox) -> Backend:
     """How the code of `system` is asked."""
-    return Services(system, watch) if isinstance(system, System) else Processes(system, watch)
+    return (
+        ServiceBackend(system, watch)
+        if isinstance(system, System)
+        else ProcessBackend(system, watch)
+    )
 
 
 class Session:
     """A trace, its branches, and the place somebody is at."""
 
-    def __init__(self, system: System | Program, trace: Trace, watch: Watch) -> None:
-        self.ground: Ground = ground_of(system, watch)
+    def __init__(self, system: System | Program, trace: Trace, watch: Sandbox) -> None:
+        self.ground: Backend = ground_of(system, watch)
         self.trace = trace
         self.watch = watch
         self.branches: dict[str, Branch] = {MAIN: self.ground.begin(trace)}
@@ -262,12 +266,12 @@ class Session:
 
     def _copy(self) -> World:
         """A world like the one here, to do anything with."""
-        assert isinstance(self.ground, Services) and isinstance(self.here, Execution)
+        assert isinstance(self.ground, ServiceBackend) and isinstance(self.here, Execution)
         return self.ground.copy(self.here, self.step)
 
     # -- what is so here ---------------------------------------------------------------------
 
-    def judge(self, step: int | None = None) -> dict[str, Said]:
+    def judge(self, step: int | None = None) -> dict[str, PropertyStatus]:
         """What each property says of the state after a step, and of the step itself."""
         return self.ground.judge(self.here, self.step if step is None else step)
 

@@ -14,7 +14,7 @@ from typing import Any
 from presage.debug.service_branch import Taken
 from presage.errors import PresageError
 from presage.execution.chance import Dice, drawn, weight_of
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.choice import NOT_THEIRS
 from presage.model.event import FAULT_KINDS, Event
 from presage.model.world import World
@@ -50,7 +50,7 @@ class Walked:
     rest: int = 0  # of them came to rest before
 
 
-def options(world: World, watch: Watch, *, calm: bool) -> list[Option]:
+def options(world: World, watch: Sandbox, *, calm: bool) -> list[Option]:
     """Everything that can happen next in `world`, which is left as it is."""
     here, saved = world.fingerprint, world.save()
     found = []
@@ -69,7 +69,7 @@ def options(world: World, watch: Watch, *, calm: bool) -> list[Option]:
     return found
 
 
-def _asked(watch: Watch, otherwise: Any, function: Callable[..., Any], *args: Any) -> Any:
+def _asked(watch: Sandbox, otherwise: Any, function: Callable[..., Any], *args: Any) -> Any:
     """What user code gives and "", or `otherwise` and why it is refused."""
     try:
         return watch.run(function, *args), ""
@@ -89,7 +89,7 @@ def draw(found: Iterable[Option], dice: Dice) -> Option | None:
     return likely[-1] if likely else None
 
 
-def step(world: World, watch: Watch, dice: Dice) -> Taken | None:
+def step(world: World, watch: Sandbox, dice: Dice) -> Taken | None:
     """Take one calm step in `world`; None where nothing likely leads elsewhere."""
     here, saved = world.fingerprint, world.save()
     for event, choices in drawn(world, watch, dice, calm=True):
@@ -100,7 +100,7 @@ def step(world: World, watch: Watch, dice: Dice) -> Taken | None:
     return None
 
 
-def holds(prop: Property, watch: Watch, *seen: Any) -> bool:
+def holds(prop: Property, watch: Sandbox, *seen: Any) -> bool:
     """Whether `prop` says that what is `seen` is as it should be."""
     try:
         return bool(watch.run(prop.judge, *seen).holds)
@@ -113,7 +113,7 @@ def holds(prop: Property, watch: Watch, *seen: Any) -> bool:
 
 
 def until_live(
-    world: World, watch: Watch, dice: Dice, props: Iterable[Property], walks: int, length: int
+    world: World, watch: Sandbox, dice: Dice, props: Iterable[Property], walks: int, length: int
 ) -> Walked:
     """Walk calmly from `world` until all of `props` hold at once; `world` is left as it is."""
     saved, rest, judged = world.save(), 0, list(props)

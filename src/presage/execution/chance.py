@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.event import FAULT_OF, Event
 from presage.model.system import FAULTS, System
 from presage.model.weights import RECOVERIES, Weights
@@ -63,7 +63,7 @@ def weight_of(system: System, event: Event, *, calm: bool) -> float:
     return weights.of(kind) if own is None else own
 
 
-def likely(world: World, watch: Watch, *, calm: bool) -> list[tuple[Event, float]]:
+def likely(world: World, watch: Sandbox, *, calm: bool) -> list[tuple[Event, float]]:
     """The events that walks may take from here, each with its weight."""
     events: list[Event] = watch.run(world.enabled)
     weighed = [(event, weight_of(world.system, event, calm=calm)) for event in events]
@@ -71,7 +71,7 @@ def likely(world: World, watch: Watch, *, calm: bool) -> list[tuple[Event, float
 
 
 def drawn(
-    world: World, watch: Watch, dice: Dice, *, calm: bool
+    world: World, watch: Sandbox, dice: Dice, *, calm: bool
 ) -> Iterator[tuple[Event, tuple[int, ...]]]:
     """Everything that can happen next, with its choices, in an order drawn by weight.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from presage.errors import Nondeterminism
 from presage.execution.conjuncts import because
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.choice import NOT_THEIRS
 from presage.model.event import (
     MISHAPS,
@@ -74,13 +74,13 @@ class Confirmed:
     loop: int | None = None
 
 
-def confirm(system: System, watch: Watch, finding: Finding) -> Confirmed:
+def confirm(system: System, watch: Sandbox, finding: Finding) -> Confirmed:
     """Replay `finding`; raises `Nondeterminism` where live code disagrees."""
     run = follow(system, watch, finding)
     return confirmed(run, finding, run.verdict())
 
 
-def follow(system: System, watch: Watch, finding: Finding, lacking: int | None = None) -> Run:
+def follow(system: System, watch: Sandbox, finding: Finding, lacking: int | None = None) -> Run:
     """Take the steps of `finding` on live code, comparing every state.
 
     From step `lacking` on the property must not hold, which is asked after each.
@@ -136,7 +136,7 @@ def named(system: System, world: World, what: str, node: int, origin: tuple[Any,
 class Run:
     """A live execution, and whether it decides a property in its last state or step."""
 
-    def __init__(self, system: System, watch: Watch, world: World, prop: Property | None) -> None:
+    def __init__(self, system: System, watch: Sandbox, world: World, prop: Property | None) -> None:
         self.system = system
         self.watch = watch
         self.world = world

@@ -13,9 +13,9 @@ from typing import Any
 from presage.errors import HandlerStuck
 from presage.execution.conjuncts import because
 from presage.execution.process_state import state_of
-from presage.execution.processes import broken, retrace
+from presage.execution.processes import failures_in, retrace
 from presage.execution.replay import event_of, expect, same_steps
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.execution.state import State, States
 from presage.model.choice import NOT_THEIRS
 from presage.model.event import MISHAPS
@@ -34,7 +34,7 @@ NEW_LIFE = frozenset({"reset", "silent"})
 
 
 @dataclass(frozen=True)
-class Said:
+class PropertyStatus:
     """What a property says of one state; `holds` is None where it says nothing."""
 
     holds: bool | None
@@ -44,38 +44,38 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Frame:
     """The world after one step."""
 
     index: int  # of the step, from 1; 0 is the initial state
     step: TraceStep | None  # None: the initial state
     state: State
-    verdicts: dict[str, Said]
+    verdicts: dict[str, PropertyStatus]
     source: str = ""  # file:line of the handler that ran
     logs: tuple[str, ...] = ()
     sends: tuple[Sent, ...] = field(default_factory=tuple)
 
 
-def retell(
+def frames(
     system: System | Program,
     trace: Trace,
     *,
     handler_seconds: float = SECONDS_DEFAULT,
     give_up: Callable[[HandlerStuck], None] | None = None,
-) -> tuple[Scene, ...]:
+) -> tuple[Frame, ...]:
     """The initial state and the state after each step of `trace`, taken on live code.
 
     Raises as `replay` does, where the system is no longer the one that the trace was made of.
     """
     if isinstance(system, Program):
         return _retell_program(system, trace, handler_seconds, give_up)
-    with Watch(handler_seconds, give_up) as watch:
+    with Sandbox(handler_seconds, give_up) as watch:
         world: World = watch.run(World.initial, system, trace.choices)
         expect(trace.initial, world, "the initial state")
         states, judge = States(system), Judge(system, watch)
         opening = world.opening
         scenes = [
-            Scene(
+            Frame(
                 0,
                 None,
                 states.of(world),
@@ -92,7 +92,7 @@ def retell(
             step = TraceStep.of(live, told.index)
             last = told.index == len(trace.steps)
             scenes.append(
-                Scene(
+                Frame(
                     told.index,
                     step,
                     states.of(world),
@@ -110,19 +110,19 @@ def _retell_program(
     trace: Trace,
     handler_seconds: float,
     give_up: Callable[[HandlerStuck], None] | None,
-) -> tuple[Scene, ...]:
+) -> tuple[Frame, ...]:
     states: list[State] = []
-    verdicts: list[dict[str, Said]] = []
-    with Watch(handler_seconds, give_up) as watch, Fence():
+    verdicts: list[dict[str, PropertyStatus]] = []
+    with Sandbox(handler_seconds, give_up) as watch, Fence():
 
         def look(world: ProcessWorld) -> None:
             states.append(state_of(world))
-            verdicts.append(said_of(world, watch))
+            verdicts.append(process_statuses(world, watch))
 
         told = retrace(program, trace.steps, watch.run, look)
     same_steps(trace, told)
     opening = told.world.opening.items()
-    first = Scene(
+    first = Frame(
         0,
         None,
         states[0],
@@ -131,29 +131,29 @@ def _retell_program(
     )
     later = zip(told.steps, states[1:], verdicts[1:], strict=True)
     return first, *(
-        Scene(step.index, step, state, said, logs=step.logs, sends=step.sends)
+        Frame(step.index, step, state, said, logs=step.logs, sends=step.sends)
         for step, state, said in later
     )
 
 
-def said_of(world: ProcessWorld, watch: Watch) -> dict[str, Said]:
+def process_statuses(world: ProcessWorld, watch: Sandbox) -> dict[str, PropertyStatus]:
     """What is claimed of every program, and of this one, in one world."""
     claims = {prop.name: prop.source for prop in world.program.properties}
-    said = dict.fromkeys([NO_EXCEPTION, "no_deadlock"], Said(True))
-    said |= {name: Said(True, source=source) for name, source in claims.items()}
+    said = dict.fromkeys([NO_EXCEPTION, "no_deadlock"], PropertyStatus(True))
+    said |= {name: PropertyStatus(True, source=source) for name, source in claims.items()}
     if world.program.leftovers:
-        said["no_leftovers"] = Said(True)
+        said["no_leftovers"] = PropertyStatus(True)
     try:
-        found = broken(world, watch.run)
+        found = failures_in(world, watch.run)
     except NOT_THEIRS:
         raise
     except BaseException as error:  # a predicate that cannot say: that is no violation
         if watch.error is not None:
             raise
         why = shortened(f"{type(error).__name__}: {error}")
-        return said | {name: Said(None, why, source=claims[name]) for name in claims}
+        return said | {name: PropertyStatus(None, why, source=claims[name]) for name in claims}
     return said | {
-        each.prop: Said(False, shortened(each.message), source=claims.get(each.prop, ""))
+        each.prop: PropertyStatus(False, shortened(each.message), source=claims.get(each.prop, ""))
         for each in found
     }
 
@@ -161,7 +161,7 @@ def said_of(world: ProcessWorld, watch: Watch) -> dict[str, Said]:
 class Judge:
     """Asks every property of a system about the states of one execution."""
 
-    def __init__(self, system: System, watch: Watch) -> None:
+    def __init__(self, system: System, watch: Sandbox) -> None:
         self._system = system
         self._watch = watch
         self._before: Any = None
@@ -172,7 +172,9 @@ class Judge:
         if self._steps:
             self._before = world.view()[node] if node in self._system.indices else None
 
-    def all(self, world: World, step: TraceStep | None, at_end: bool = False) -> dict[str, Said]:
+    def all(
+        self, world: World, step: TraceStep | None, at_end: bool = False
+    ) -> dict[str, PropertyStatus]:
         """What each property says, by name; `no_exception` is one of them."""
         told = {
             prop.name: replace(
@@ -181,34 +183,36 @@ class Judge:
             for prop in self._system.properties
         }
         failure = step.failure if step else world.start_failure
-        return told | {NO_EXCEPTION: Said(failure is None, shortened(failure or ""))}
+        return told | {NO_EXCEPTION: PropertyStatus(failure is None, shortened(failure or ""))}
 
-    def _ask(self, prop: Property, world: World, step: TraceStep | None, at_end: bool) -> Said:
+    def _ask(
+        self, prop: Property, world: World, step: TraceStep | None, at_end: bool
+    ) -> PropertyStatus:
         if prop.kind == "step":
             return self._of_step(prop, world, step)
         if prop.kind == "deadlock" and not (at_end and self._watch.run(world.at_rest)):
-            return Said(None)
+            return PropertyStatus(None)
         return self._judge(prop, world.view())
 
-    def _of_step(self, prop: Property, world: World, step: TraceStep | None) -> Said:
+    def _of_step(self, prop: Property, world: World, step: TraceStep | None) -> PropertyStatus:
         if step is None or step.kind in MISHAPS | NEW_LIFE or self._before is None:
-            return Said(None)
+            return PropertyStatus(None)
         automaton = self._system.automata[self._system.index(step.node)]
         if prop.of is not None and not issubclass(automaton.service, prop.of):
-            return Said(None)
+            return PropertyStatus(None)
         after = world.view()[step.node]
         if not (self._before.presage.up and after.presage.up):
-            return Said(None)
+            return PropertyStatus(None)
         return self._judge(prop, self._before, after)
 
-    def _judge(self, prop: Property, *seen: Any) -> Said:
+    def _judge(self, prop: Property, *seen: Any) -> PropertyStatus:
         try:
             verdict = self._watch.run(prop.judge, *seen)
         except NOT_THEIRS:
             raise
         except BaseException as error:  # a predicate that cannot say: that is no violation
-            return Said(None, shortened(f"{type(error).__name__}: {error}"))
+            return PropertyStatus(None, shortened(f"{type(error).__name__}: {error}"))
         why = verdict.why
         if not verdict.holds and not why:
             why = self._watch.run(because, prop, *seen)
-        return Said(verdict.holds, shortened(why))
+        return PropertyStatus(verdict.holds, shortened(why))

@@ -25,7 +25,7 @@ from presage.execution.chance import Dice, drawn, likely
 from presage.execution.confirm import Confirmed, Run
 from presage.execution.prefix import events_of
 from presage.execution.replay import taken
-from presage.execution.sandbox import NOW, Watch
+from presage.execution.sandbox import NOW, Sandbox
 from presage.model.saved import Saved
 from presage.model.system import System
 from presage.model.world import World
@@ -85,7 +85,7 @@ def evidence(place: int, walks: Counter[int]) -> str:
 class Nearest:
     """Attempts to keep a property that an execution breaks."""
 
-    def __init__(self, system: System, watch: Watch, found: Confirmed, seconds: float) -> None:
+    def __init__(self, system: System, watch: Sandbox, found: Confirmed, seconds: float) -> None:
         self.walks: Counter[int] = Counter()  # from each place
         self._system = system
         self._watch = watch
@@ -172,7 +172,7 @@ class Nearest:
 
 
 def nearest(
-    system: System, watch: Watch, found: Confirmed, seconds: float | None = None
+    system: System, watch: Sandbox, found: Confirmed, seconds: float | None = None
 ) -> tuple[Confirmed, str] | None:
     """The good run nearest to a violation, and on what evidence; None if none was met."""
     if not found.steps:
@@ -181,7 +181,7 @@ def nearest(
     return Nearest(system, watch, found, limit).find()
 
 
-def nearest_to(system: System, watch: Watch, trace: Trace) -> Confirmed | None:
+def nearest_to(system: System, watch: Sandbox, trace: Trace) -> Confirmed | None:
     """The good run nearest to a saved violation."""
     run = taken(system, trace, watch)
     message, steps = trace.message, tuple(run.steps)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from presage._core import stop_requested
 from presage.execution.chance import Dice
 from presage.execution.nearest import WALKS, Kept, evidence, longest
-from presage.execution.processes import Following, Run, Told, broken, follow
+from presage.execution.processes import ProcessExecution, ReplayedRun, Run, failures_in, follow
 from presage.execution.sandbox import NOW
 from presage.process.ops import Publish
 from presage.process.program import Program
@@ -35,7 +35,7 @@ class NearestRun:
         self._deadline = NOW() + seconds
         self._spent = 0
 
-    def find(self) -> tuple[Told, str, str] | None:
+    def find(self) -> tuple[ReplayedRun, str, str] | None:
         """The good run, how it kept what it should, and on what evidence."""
         found = longest(len(self._path) - 1, self._from)
         if found is None:
@@ -55,7 +55,7 @@ class NearestRun:
         return None
 
     def _walk(self, place: int, dice: Dice) -> tuple[list[Choice], Kept] | None:
-        following = Following(self._program, self._run)
+        following = ProcessExecution(self._program, self._run)
         path: list[Choice] = []
         try:
             for step in self._path[:place]:
@@ -67,11 +67,11 @@ class NearestRun:
                     break
                 path.append(due[int(dice.below(len(due)))])
                 taken = following.take(path[-1])
-                if isinstance(taken.op, Publish) and broken(following.world, self._run):
+                if isinstance(taken.op, Publish) and failures_in(following.world, self._run):
                     return None
                 if following.world.members[taken.process].failed is not None:
                     return None
-            if broken(following.world, self._run):
+            if failures_in(following.world, self._run):
                 return None
             at_rest = not following.world.enabled()
             return path, Kept(len(path), len(path) - place, at_rest)
@@ -82,7 +82,7 @@ class NearestRun:
 
 def nearest_run(
     program: Program, path: Sequence[Choice], run: Run, seconds: float | None = None
-) -> tuple[Told, str, str] | None:
+) -> tuple[ReplayedRun, str, str] | None:
     """The good run nearest to one that breaks something; to be used within a `Fence`."""
     if not path:
         return None

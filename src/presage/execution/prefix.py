@@ -15,7 +15,7 @@ from itertools import chain
 
 from presage.errors import BadChoice, NotEnabled
 from presage.execution.confirm import Run
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.event import Act, Deliver, Drop, Duplicate, Event, Fire, Receive, Step
 from presage.model.event import message_name as name_of
 from presage.model.saved import Saved
@@ -37,13 +37,13 @@ class Place:
     why: str | None  # it was stopped there
 
 
-class Course:
+class PrefixReplay:
     """Executions of one system that begin alike."""
 
     def __init__(
         self,
         system: System,
-        watch: Watch,
+        watch: Sandbox,
         choices: Sequence[int],
         prop: Property | None,
         *,

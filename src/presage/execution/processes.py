@@ -35,7 +35,7 @@ Run = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Broken:
+class PropertyFailure:
     """What is wrong with a world: which property, what kind of violation, and why."""
 
     prop: str
@@ -44,7 +44,7 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReplayedRun:
     """A path that was followed on live processes."""
 
     world: ProcessWorld
@@ -54,7 +54,7 @@ class Told:
     path: tuple[Choice, ...]
 
 
-class Following:
+class ProcessExecution:
     """A program that is run from the start, a step at a time; what happened can be told."""
 
     def __init__(self, program: Program, run: Run) -> None:
@@ -103,9 +103,9 @@ def follow(
     path: Iterable[Choice],
     run: Run,
     each: Callable[[ProcessWorld], None] = lambda _: None,
-) -> Told:
+) -> ReplayedRun:
     """Take the steps of `path` from the start; `each` sees the world before and after each."""
-    following, path = Following(program, run), tuple(path)
+    following, path = ProcessExecution(program, run), tuple(path)
     each(following.world)
     for index, step in enumerate(path, 1):
         if step.choice not in following.options(step.process):
@@ -115,7 +115,7 @@ def follow(
             )
         following.take(step)
         each(following.world)
-    return Told(following.world, following.initial, following.steps(), following.taken, path)
+    return ReplayedRun(following.world, following.initial, following.steps(), following.taken, path)
 
 
 def retrace(
@@ -123,16 +123,16 @@ def retrace(
     steps: Sequence[TraceStep],
     run: Run,
     each: Callable[[ProcessWorld], None] = lambda _: None,
-) -> Told:
+) -> ReplayedRun:
     """The steps of a saved trace, taken again on the program as it is now."""
-    following, path = Following(program, run), []
+    following, path = ProcessExecution(program, run), []
     for step in steps:
         path.append(choice_of(following, step))
         following.take(path[-1])
     return follow(program, path, run, each)
 
 
-def choice_of(following: Following, step: TraceStep) -> Choice:
+def choice_of(following: ProcessExecution, step: TraceStep) -> Choice:
     """The choice that `step` is of, where a run has come; refuses one that is not there."""
     options = following.options(step.node)
     at = step.choices[0][0] if step.choices else 0
@@ -147,10 +147,10 @@ def choice_of(following: Following, step: TraceStep) -> Choice:
     return Choice(step.node, options[at])
 
 
-def broken(world: ProcessWorld, run: Run) -> list[Broken]:
+def failures_in(world: ProcessWorld, run: Run) -> list[PropertyFailure]:
     """Everything that is wrong with a world."""
     found = [
-        Broken("no_exception", member.failed.kind, member.failed.text)
+        PropertyFailure("no_exception", member.failed.kind, member.failed.text)
         for member in world.members.values()
         if member.failed is not None
     ]
@@ -158,20 +158,20 @@ def broken(world: ProcessWorld, run: Run) -> list[Broken]:
     for prop in world.program.properties:
         verdict = run(prop.judge, view)
         if not verdict:
-            found.append(Broken(prop.name, "safety", verdict.why))
+            found.append(PropertyFailure(prop.name, "safety", verdict.why))
     if not world.enabled():
         found += _at_rest(world)
     return found
 
 
-def _at_rest(world: ProcessWorld) -> list[Broken]:
+def _at_rest(world: ProcessWorld) -> list[PropertyFailure]:
     words = Words(world.program)
     if not world.is_over:
-        return [Broken("no_deadlock", "deadlock", words.who_waits(world))]
+        return [PropertyFailure("no_deadlock", "deadlock", words.who_waits(world))]
     left = world.leftovers() if world.program.leftovers else []
     if not left:
         return []
-    return [Broken("no_leftovers", "unmatched", words.unmatched(left))]
+    return [PropertyFailure("no_leftovers", "unmatched", words.unmatched(left))]
 
 
 def _step(

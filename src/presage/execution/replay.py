@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from presage.errors import BadTrace, Diverged, HandlerStuck, Nondeterminism, explain
 from presage.execution.confirm import Run
 from presage.execution.lasso import endless
-from presage.execution.processes import Told, broken, retrace
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.processes import ReplayedRun, failures_in, retrace
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.event import Event, Step
 from presage.model.system import System
 from presage.model.world import World
@@ -41,7 +41,7 @@ def replay(
     Raises `BadTrace` where a step is no longer possible, `Diverged` where a step leads to another
     state than it did, and `Nondeterminism` where it leads elsewhere each time.
     """
-    with Watch(handler_seconds, give_up) as watch:
+    with Sandbox(handler_seconds, give_up) as watch:
         try:
             return _again(system, trace, watch)
         except Diverged as first:
@@ -54,30 +54,30 @@ def replay(
             raise Nondeterminism(f"two replays of one trace went different ways: {first}") from None
 
 
-def _again(system: System | Program, trace: Trace, watch: Watch) -> Replayed:
+def _again(system: System | Program, trace: Trace, watch: Sandbox) -> Replayed:
     if isinstance(system, Program):
         return _follow_program(system, trace, watch)
     return _follow(system, trace, watch)
 
 
-def _follow_program(program: Program, trace: Trace, watch: Watch) -> Replayed:
+def _follow_program(program: Program, trace: Trace, watch: Sandbox) -> Replayed:
     live, kept = trace.kind == "live", True
 
     def look(world: ProcessWorld) -> None:
         nonlocal kept
-        breaks = live and any(each.prop == trace.prop for each in broken(world, watch.run))
+        breaks = live and any(each.prop == trace.prop for each in failures_in(world, watch.run))
         kept = kept and not breaks
 
     with Fence():
         told = retrace(program, trace.steps, watch.run, look)
-        found = [each for each in broken(told.world, watch.run) if each.prop == trace.prop]
+        found = [each for each in failures_in(told.world, watch.run) if each.prop == trace.prop]
     same_steps(trace, told)
     if live:
         return Replayed(told.steps, trace.message if kept else None)
     return Replayed(told.steps, found[0].message if found else None)
 
 
-def same_steps(trace: Trace, told: Told) -> None:
+def same_steps(trace: Trace, told: ReplayedRun) -> None:
     """Refuse a run of a program that went another way than its trace."""
     for was, now in zip(trace.steps, told.steps, strict=True):
         if was.fingerprint != now.fingerprint:
@@ -86,7 +86,7 @@ def same_steps(trace: Trace, told: Told) -> None:
 
 
 def taken(
-    system: System, trace: Trace, watch: Watch, each: Callable[[Run], None] = lambda _: None
+    system: System, trace: Trace, watch: Sandbox, each: Callable[[Run], None] = lambda _: None
 ) -> Run:
     """The steps of `trace`, taken again from the start; `each` sees the run after each."""
     world: World = watch.run(World.initial, system, trace.choices)
@@ -100,7 +100,7 @@ def taken(
     return run
 
 
-def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
+def _follow(system: System, trace: Trace, watch: Sandbox) -> Replayed:
     if trace.kind == "live":
         return _follow_good(system, trace, watch)
     run = taken(system, trace, watch)
@@ -113,7 +113,7 @@ def _follow(system: System, trace: Trace, watch: Watch) -> Replayed:
     return Replayed(steps, endless(run, trace.initial, trace.loop, fairness, 1), rounds=1)
 
 
-def _follow_good(system: System, trace: Trace, watch: Watch) -> Replayed:
+def _follow_good(system: System, trace: Trace, watch: Sandbox) -> Replayed:
     """Of an execution that comes right: one `eventually` holds at its end, all else all along."""
     broke = False
 
@@ -144,7 +144,7 @@ def _property(system: System, trace: Trace) -> Property | None:
     )
 
 
-def event_of(world: World, step: TraceStep, watch: Watch) -> Event:
+def event_of(world: World, step: TraceStep, watch: Sandbox) -> Event:
     """The event of `step`, which must be possible in `world`."""
     enabled: list[Event] = watch.run(world.enabled)
     for event in enabled:

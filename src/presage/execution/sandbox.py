@@ -34,7 +34,7 @@ class Stuck(Interrupted):
     """Ends a handler that runs too long."""
 
 
-class Watch:
+class Sandbox:
     """A context manager around everything that runs user code.
 
     `give_up` is called with the error when a stuck handler cannot be ended from inside, because
@@ -56,7 +56,7 @@ class Watch:
         self._now = NOW
         self._native: Watchdog | None = None  # for code that keeps the interpreter
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Sandbox:
         if (attached := lifeline.attached()) and self._give_up is not None:
             self._native = Watchdog(self.seconds, *attached)
         self._dog.start()

@@ -134,7 +134,7 @@ class Automaton(Node):
         outcomes: list[Outcome] = []
         taken: list[tuple[int, int]] = []
         choices: list[int] | None = []
-        start = partial(self.haunt, fresh, ghosts) if self._ghosts else fresh
+        start = partial(self.with_ghosts, fresh, ghosts) if self._ghosts else fresh
         while choices is not None:
             if outcomes:
                 stimulus = codec.decode(frozen)
@@ -152,7 +152,9 @@ class Automaton(Node):
             choices = following(taken)
         return outcomes
 
-    def haunt(self, fresh: Callable[[], Values], ghosts: Sequence[bytes] | None = None) -> Values:
+    def with_ghosts(
+        self, fresh: Callable[[], Values], ghosts: Sequence[bytes] | None = None
+    ) -> Values:
         """Fresh values with these ghosts, or with the ghosts' defaults."""
         values = fresh()
         for at, position in enumerate(self._ghosts):

@@ -17,7 +17,7 @@ PASSED_BY = frozenset({Send, Recv, Sleep, Publish})  # what is answered tells a 
 SILENT = Response()
 
 
-class Guide:
+class ScriptedReplies:
     """Answers the operations of one run on the spot, as long as the answer is known.
 
     First come the responses of a `script`; the operations that its last ones answer have to be the

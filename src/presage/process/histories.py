@@ -19,8 +19,8 @@ from typing import Any
 
 from presage.errors import BadCall, explain
 from presage.process.context import current, is_running
-from presage.process.guide import SILENT, Asked, Guide
-from presage.process.live import Answer, Live, another
+from presage.process.guide import SILENT, Asked, ScriptedReplies
+from presage.process.live import Answer, RunningProcess, another
 from presage.process.locals import NOBODY, ROOT, Local, Locals, Told
 from presage.process.ops import (
     Cancel,
@@ -57,7 +57,7 @@ ENDS = frozenset({Done, Failed})
 NOTHING_TOLD: Told = (0, NOTHING, 0, 0)
 
 
-class Numbers:
+class Interner:
     """Things by number, in the order in which they were first seen."""
 
     def __init__(self) -> None:
@@ -78,17 +78,17 @@ class Histories:
     def __init__(self, program: Program, run: Callable[..., Any]) -> None:
         self.program = program
         self.payloads = Payloads(program.codec)
-        self.names = Numbers()  # of processes
-        self.mailboxes = Numbers()
-        self.fields = Numbers()  # that are published
+        self.names = Interner()  # of processes
+        self.mailboxes = Interner()
+        self.fields = Interner()  # that are published
         self.failures: list[Failed] = []
         self.runs = 0  # how often a process was run, from the start or from where it was
-        self._failure_numbers = Numbers()
+        self._failure_numbers = Interner()
         self._run = run
         self.locals = Locals()
         self._known: dict[Op, Asked] = {}
         self._guiding: dict[int, tuple[Any, Any]] = {}  # what the guides of each process call
-        self._lives: dict[int, tuple[Live, Guide]] = {}  # the oldest first
+        self._lives: dict[int, tuple[RunningProcess, ScriptedReplies]] = {}  # the oldest first
         self._merged: dict[Any, int] = {}
         self._creators: dict[str, int] = {}
         self._begun: dict[Any, int] = {}
@@ -133,7 +133,9 @@ class Histories:
             self._check(last)
         return numbers
 
-    def _file(self, live: Live, guide: Guide, process: int, parent: int, told: Told) -> list[int]:
+    def _file(
+        self, live: RunningProcess, guide: ScriptedReplies, process: int, parent: int, told: Told
+    ) -> list[int]:
         """File what a process asked since it was told something at `parent`."""
         numbers = []
         children = self._children(parent)
@@ -160,14 +162,14 @@ class Histories:
         return children if code != CREATE else children | {self.names.kept[args[0]]}
 
     def _place(
-        self, live: Live, process: int, asked: Asked, children: frozenset[str]
+        self, live: RunningProcess, process: int, asked: Asked, children: frozenset[str]
     ) -> tuple[Any, ...]:
         """What tells this moment from others, by what the process said its future depends on."""
         context = live.context
         clock = context.clock if context.clock_read else None
         return process, context.mark, asked, context.open_slots, children, clock
 
-    def _keep(self, number: int, live: Live, guide: Guide) -> None:
+    def _keep(self, number: int, live: RunningProcess, guide: ScriptedReplies) -> None:
         if type(live.at) in ENDS:
             return
         self._lives[number] = live, guide
@@ -184,13 +186,13 @@ class Histories:
         self._check([first, *others][-1])
         return first
 
-    def _guide(self, process: int, *script: Any, **how: Any) -> Guide:
+    def _guide(self, process: int, *script: Any, **how: Any) -> ScriptedReplies:
         if process not in self._guiding:
             encode = partial(self._asked, process, children=NOBODY)
             self._guiding[process] = encode, partial(self._expect, process)
-        return Guide(*self._guiding[process], *script, **how)
+        return ScriptedReplies(*self._guiding[process], *script, **how)
 
-    def _begin(self, process: int, how: Process, guide: Guide) -> Live:
+    def _begin(self, process: int, how: Process, guide: ScriptedReplies) -> RunningProcess:
         """A fresh run to where its guide leads."""
         self.runs += 1
         return self.program.begin(self.names.kept[process], how, guide=guide)
@@ -209,7 +211,7 @@ class Histories:
         known, response = self._responses.get, self._response
         return [known(told) or response(told) for _, _, told, _ in path[1:]]
 
-    def _recreate(self, local: int, told: Told) -> tuple[Live, Guide]:
+    def _recreate(self, local: int, told: Told) -> tuple[RunningProcess, ScriptedReplies]:
         """Run a process to a local state again, alone, and go on from there."""
         how, path = self.locals.path(local)
         script = self._script(path)

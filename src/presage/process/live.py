@@ -20,7 +20,7 @@ from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
 from presage.model.source import UNKNOWN, frame_place, place_of, raised
 from presage.process.context import Context, PacedContext, running
-from presage.process.guide import Guide
+from presage.process.guide import ScriptedReplies
 from presage.process.ops import Done, End, Exit, Failed, Op, Response
 
 Answer = Op | End
@@ -47,7 +47,7 @@ def _work(run: Callable[[], object]) -> None:
         run = getcurrent().parent.switch(ended)  # type: ignore[union-attr]
 
 
-class Live:
+class RunningProcess:
     """One run of a process. `at` is the operation it waits at, or how it ended.
 
     A `guide` is asked every operation; what it answers is given on the spot, without stopping.
@@ -77,7 +77,7 @@ class Live:
         seed: str,
         *,
         is_coroutine: bool,
-        guide: Guide | None = None,
+        guide: ScriptedReplies | None = None,
         pace: Callable[[], float] | None = None,
     ) -> None:
         self.name = name

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from presage._core import Codec
 from presage.errors import BadSystem, explain
 from presage.model.source import place_of
-from presage.process.live import Live
+from presage.process.live import RunningProcess
 from presage.process.ops import Probe, Recv, Send
 from presage.props.property import Property
 
@@ -149,10 +149,10 @@ class Program:
         """The names of the processes that it begins with."""
         return tuple(self.processes)
 
-    def begin(self, name: str, process: Process | None = None, **known: Any) -> Live:
+    def begin(self, name: str, process: Process | None = None, **known: Any) -> RunningProcess:
         """A fresh run of a process, at its first operation, or where what is `known` leads."""
         process = process or self.processes[name]
-        return Live(
+        return RunningProcess(
             name,
             process.body,
             process.own_args(),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from presage._core import combine, mix
 from presage.errors import BadCall, explain
-from presage.process.live import Live
+from presage.process.live import RunningProcess
 from presage.process.ops import (
     ANY,
     NONE,
@@ -104,7 +104,7 @@ def _want(post: Post) -> Key:
 class Member:
     """One process of the world."""
 
-    live: Live
+    live: RunningProcess
     daemon: bool
     posts: dict[int, Post] = field(default_factory=dict)  # open ones, by slot
     published: dict[str, int] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Unpack
 from presage._core import Kernel
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
 from presage.process.program import Program
@@ -28,12 +28,12 @@ from presage.search.hunt.settings import Hunt
 from presage.search.kernel.bridge import Bridge
 from presage.search.liveness import Limits, examine, is_exact, share_of
 from presage.search.memory import check_memory, peak_mib
-from presage.search.processes import Exploring, Telling, check_program, refuse_options
+from presage.search.processes import ReportOptions, Settings, check_program, refuse_options
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
 from presage.search.threads import AUTO, settle
 from presage.search.threads import with_defaults as threads_of
-from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tell_tree
+from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tree_summary
 from presage.search.walks import tell_calm, walking
 from presage.version import VERSION
 
@@ -100,7 +100,7 @@ def check(
     give_up: Callable[[HandlerStuck], None] | None = None,
     coverage: str | Path | None = None,
     budget: Budget | None = None,
-    **keeping: Unpack[disk.Keeping],
+    **keeping: Unpack[disk.CheckpointOptions],
 ) -> Report:
     """Search `system` and report what held and what broke.
 
@@ -108,11 +108,13 @@ def check(
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     _refuse_other(system)
-    telling = Telling(handler_seconds, traces, target, parameters, progress, give_up, coverage)
+    telling = ReportOptions(
+        handler_seconds, traces, target, parameters, progress, give_up, coverage
+    )
     budget = budget or _budget(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
-        exploring = Exploring(search, reduction, depth, states, walks, budget, keep_going, spins)
+        exploring = Settings(search, reduction, depth, states, walks, budget, keep_going, spins)
         return check_program(system, exploring, telling, _program_teller(progress))
     search, reduction = settled(search, reduction)
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "walks": walks}
@@ -137,7 +139,7 @@ class How:
     limits: dict[str, Any]
     hunt: Hunt
     bounds: Limits
-    keeping: disk.Keeping
+    keeping: disk.CheckpointOptions
 
 
 def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
@@ -151,22 +153,22 @@ def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
     return check_tree(system, how.reduction, given)
 
 
-def _check_system(system: System, how: How, telling: Telling) -> Report:
+def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
     search, limits, keeping = how.search, how.limits, how.keeping
     target, parameters = telling.target, telling.named
-    with Watch(telling.handler_seconds, telling.give_up) as watch:
+    with Sandbox(telling.handler_seconds, telling.give_up) as watch:
         lines = annotate.watched(system) if telling.coverage is not None else None
         bridge = Bridge(system, watch, weighs=search in WALKS, lines=lines)
         known = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
         args = (system, search, target, parameters, known)
         kept = disk.prepare(*args, limits["memory_mib"], keeping)
         kernel = build(system, bridge, symmetry=how.symmetry)
-        limits["progress"] = (teller := partial(_teller, system, telling.progress))()
+        limits["progress"] = (teller := partial(progress_callback, system, telling.progress))()
         kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
         raw = _searched(kernel, system, how, kept)
         report = _report(system, search, limits["seed"], raw, target, parameters)
         if search == "tree":
-            tell_tree(report, raw)
+            tree_summary(report, raw)
         tell_calm(report, calm=how.calm)
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
@@ -200,7 +202,7 @@ def _searched(kernel: Kernel, system: System, how: How, kept: dict[str, Any]) ->
 def _conclude(
     kernel: Kernel,
     bridge: Bridge,
-    watch: Watch,
+    watch: Sandbox,
     report: Report,
     raw: dict[str, Any],
     how: How,
@@ -302,7 +304,7 @@ def _budget(seconds: float | None) -> Budget:
     return Budget(seconds)
 
 
-def _teller(
+def progress_callback(
     system: System, progress: ProgressLine | None, suspect: int | None = None, spent: float = 0.0
 ) -> Callable[..., None] | None:
     """What the kernel calls; `suspect` is how long the execution is that it looks at."""

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from presage.errors import HandlerStuck, Impure, Nondeterminism
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.automaton import Automaton
 from presage.model.event import MISHAPS, Event
 from presage.model.local import Outcome
@@ -74,7 +74,7 @@ def transcribe(
     give_up: Callable[[HandlerStuck], None] | None = None,
 ) -> Transcript:
     """Run up to `steps` distinct local steps, each twice; breadth first, canonical order."""
-    with Watch(handler_seconds, give_up) as watch:
+    with Sandbox(handler_seconds, give_up) as watch:
         try:
             return _Walk(system, watch, steps).transcript()
         except (Impure, Nondeterminism) as error:
@@ -115,7 +115,7 @@ def _difference(first: Transcript, other: Transcript) -> str | None:
 class _Walk:
     """A breadth-first walk over live worlds that runs each distinct local step twice."""
 
-    def __init__(self, system: System, watch: Watch, limit: int) -> None:
+    def __init__(self, system: System, watch: Sandbox, limit: int) -> None:
         self.system = system
         self.watch = watch
         self.limit = limit

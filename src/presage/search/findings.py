@@ -17,7 +17,7 @@ from presage.errors import BadTrace, PresageError
 from presage.execution.budget import Budget
 from presage.execution.confirm import RAISED, Confirmed, Finding, confirm
 from presage.execution.nearest import nearest
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.system import System
 from presage.props.property import Property
 from presage.search.hunt.critical import Located, locate
@@ -47,7 +47,7 @@ def findings(raw: dict[str, Any]) -> list[Finding]:
 
 def add(
     system: System,
-    watch: Watch,
+    watch: Sandbox,
     report: Report,
     finding: Finding,
     *,
@@ -75,7 +75,7 @@ def add(
 
 
 def _good_run(
-    system: System, watch: Watch, report: Report, confirmed: Confirmed, seconds: float | None
+    system: System, watch: Sandbox, report: Report, confirmed: Confirmed, seconds: float | None
 ) -> Trace | None:
     """The nearest execution that keeps what `confirmed` breaks; None if none was met."""
     try:
@@ -169,7 +169,7 @@ def save(report: Report, folder: str | Path | None) -> None:
 
 def suspected(
     system: System,
-    watch: Watch,
+    watch: Sandbox,
     report: Report,
     raw: dict[str, Any],
     settings: Hunt,

@@ -17,7 +17,7 @@ from presage.errors import BadSystem, Diverged, Nondeterminism, explain
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, Finding, confirm, confirmed, follow
 from presage.execution.lasso import endless
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.system import System
 from presage.props.property import Property
 from presage.search.kernel.bridge import Bridge
@@ -63,7 +63,7 @@ def is_exact(liveness: str) -> bool:
 
 
 def examine(
-    bridge: Bridge, kernel: Kernel, watch: Watch, report: Report, limits: Limits
+    bridge: Bridge, kernel: Kernel, watch: Sandbox, report: Report, limits: Limits
 ) -> Iterator[Confirmed]:
     """What the graph says of every `eventually`: yields the violations that the search did not see.
 
@@ -173,7 +173,7 @@ def _states(report: Report) -> int | None:
 
 
 def _found(
-    system: System, watch: Watch, graph: Graph, position: int, at: int, prop: Property
+    system: System, watch: Sandbox, graph: Graph, position: int, at: int, prop: Property
 ) -> Confirmed | None:
     """A violation of `prop` that live code agrees with; None if there is none."""
     stem = graph.rest(position)  # where the search was cut, the graph may reach a little further

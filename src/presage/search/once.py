@@ -15,9 +15,9 @@ import msgspec
 
 from presage.errors import BadChoice, HandlerStuck
 from presage.execution.chance import Dice, drawn
-from presage.execution.frames import NO_EXCEPTION, Judge, Said
-from presage.execution.processes import Broken, Following, Told, broken
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.frames import NO_EXCEPTION, Judge, PropertyStatus
+from presage.execution.processes import ProcessExecution, PropertyFailure, ReplayedRun, failures_in
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.event import Step
 from presage.model.system import System
 from presage.model.world import World
@@ -76,7 +76,7 @@ class Settings:
 
 def run_once(system: System | Program, settings: Settings) -> Once:
     """Run `system` once, by chance."""
-    with Watch(settings.handler_seconds, settings.give_up) as watch:
+    with Sandbox(settings.handler_seconds, settings.give_up) as watch:
         if isinstance(system, Program):
             refuse_options(faults=settings.faults)
             with Fence():
@@ -87,7 +87,7 @@ def run_once(system: System | Program, settings: Settings) -> Once:
 class _Services:
     """An execution of services, a step at a time."""
 
-    def __init__(self, system: System, settings: Settings, watch: Watch) -> None:
+    def __init__(self, system: System, settings: Settings, watch: Sandbox) -> None:
         self._system = system
         self._settings = settings
         self._watch = watch
@@ -132,7 +132,7 @@ class _Services:
             world.restore(saved)
         return False
 
-    def _broken(self, *, at_end: bool) -> tuple[str, Said] | None:
+    def _broken(self, *, at_end: bool) -> tuple[str, PropertyStatus] | None:
         """The first property that is broken here, and what it says."""
         told = TraceStep.of(self._steps[-1], len(self._steps)) if self._steps else None
         for name, said in self._judge.all(self._world, told, at_end=at_end).items():
@@ -142,7 +142,7 @@ class _Services:
                 return name, said
         return None
 
-    def _told(self, broke: tuple[str, Said] | None, *, at_rest: bool) -> Once:
+    def _told(self, broke: tuple[str, PropertyStatus] | None, *, at_rest: bool) -> Once:
         settings, facts = self._settings, {"prop": ORDINARY, "kind": "live"}
         facts["message"] = ended(len(self._steps), at_rest=at_rest)
         if broke is not None:
@@ -174,21 +174,23 @@ class _Services:
         return "open" if prop.kind in KINDS and not at_rest else "held"
 
 
-def _program(program: Program, settings: Settings, watch: Watch) -> Once:
+def _program(program: Program, settings: Settings, watch: Sandbox) -> Once:
     most, dice = settings.steps or STEPS_DEFAULT_PROGRAM, Dice(settings.seed)
-    following = Following(program, watch.run)
+    following = ProcessExecution(program, watch.run)
     path: list[Choice] = []
     world = following.world
-    wrong = broken(world, watch.run)
+    wrong = failures_in(world, watch.run)
     while not wrong and len(path) < most and (due := world.enabled()):
         path.append(due[int(dice.below(len(due)))])
         wrong = _wrong(following, path[-1], watch)
     at_rest = not world.enabled()
     if not wrong and at_rest:
-        wrong = broken(world, watch.run)
-    what = wrong[0] if wrong else Broken(ORDINARY, "live", ended(len(path), at_rest=at_rest))
+        wrong = failures_in(world, watch.run)
+    what = (
+        wrong[0] if wrong else PropertyFailure(ORDINARY, "live", ended(len(path), at_rest=at_rest))
+    )
     report = Report(target=settings.target, parameters=dict(settings.parameters))
-    told = Told(world, following.initial, following.steps(), following.taken, tuple(path))
+    told = ReplayedRun(world, following.initial, following.steps(), following.taken, tuple(path))
     trace = violation_of_run(program, report, told, what).trace
     assert trace is not None
     following.close()
@@ -198,12 +200,12 @@ def _program(program: Program, settings: Settings, watch: Watch) -> Once:
     return Once(msgspec.structs.replace(trace, seed=settings.seed), at_rest, properties)
 
 
-def _wrong(following: Following, step: Choice, watch: Watch) -> list[Broken]:
+def _wrong(following: ProcessExecution, step: Choice, watch: Sandbox) -> list[PropertyFailure]:
     """Take a step; what is wrong then, if it can have come of that step."""
     taken = following.take(step)
     failed = following.world.members[taken.process].failed is not None
     if failed or isinstance(taken.op, Publish):
-        return broken(following.world, watch.run)
+        return failures_in(following.world, watch.run)
     return []
 
 

@@ -19,8 +19,8 @@ from presage.errors import BadSystem, HandlerStuck, Nondeterminism, PresageError
 from presage.execution.budget import Budget, Deadline
 from presage.execution.confirm import RAISED
 from presage.execution.nearest_processes import nearest_run
-from presage.execution.processes import Broken, Told, broken, follow
-from presage.execution.sandbox import Watch
+from presage.execution.processes import PropertyFailure, ReplayedRun, failures_in, follow
+from presage.execution.sandbox import Sandbox
 from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
 from presage.process.histories import Histories
@@ -34,7 +34,7 @@ from presage.search.findings import LEFT_LONG, save
 from presage.search.memory import peak_mib
 from presage.search.report import Report, Violation
 from presage.search.tree import DEPTH_DEFAULT
-from presage.shrink.processes import Fewer, same
+from presage.shrink.processes import ProcessShrinker, same
 from presage.shrink.services import SECONDS_MAX
 from presage.trace.trace import Trace, plain_parameters
 from presage.version import VERSION
@@ -64,7 +64,7 @@ class Judged(Histories):
 
 
 @dataclass(frozen=True)
-class Exploring:
+class Settings:
     """How the runs of a program are explored; None: as is best for most."""
 
     search: str | None = None
@@ -76,7 +76,7 @@ class Exploring:
     keep_going: bool = False
     spins: int | None = None  # tests in a row that may fail before the next one waits
 
-    def settled(self) -> Exploring:
+    def settled(self) -> Settings:
         """With everything said; refuses what does not go together."""
         stateful = self.search == "bfs"
         search = self.search or "tree"
@@ -126,7 +126,7 @@ def refuse_options(**given: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Telling:
+class ReportOptions:
     """How long user code may take, and where to tell what came of a search."""
 
     handler_seconds: float
@@ -148,15 +148,15 @@ class Telling:
 
 def check_program(
     program: Program,
-    exploring: Exploring,
-    telling: Telling,
+    exploring: Settings,
+    telling: ReportOptions,
     tell: Callable[..., None] | None = None,
 ) -> Report:
     """Explore the runs of `program` and report what held and what broke."""
     exploring = exploring.settled()
     shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
     budget = exploring.budget
-    with budget.watching(), Watch(telling.handler_seconds, telling.give_up) as watch, Fence():
+    with budget.watching(), Sandbox(telling.handler_seconds, telling.give_up) as watch, Fence():
         lines = annotate.watched(program) if telling.coverage is not None else None
         run = watch.run if lines is None else partial(lines.run, watch.run)
         histories = Judged(program, run)
@@ -180,7 +180,7 @@ def check_program(
     return report
 
 
-def _kernel(program: Program, histories: Judged, exploring: Exploring) -> ProcessKernel:
+def _kernel(program: Program, histories: Judged, exploring: Settings) -> ProcessKernel:
     return ProcessKernel(
         histories,
         histories.begin(),
@@ -199,11 +199,11 @@ class Orders:
     """
 
     program: Program
-    exploring: Exploring
+    exploring: Settings
     raw: dict[str, Any]  # what the exploration that found the violation said
     histories: Judged
 
-    def passing(self, watch: Watch, deadline: Deadline) -> Passing:
+    def passing(self, watch: Sandbox, deadline: Deadline) -> Passing:
         """A run that ends well, or None, and then whether there is none."""
         if self.raw.get("passed") is None and not self._is_whole():
             self._explore(watch, deadline)
@@ -214,7 +214,7 @@ class Orders:
         steps = [Choice(names[process], choice) for process, choice in path]
         return Passing(follow(self.program, steps, watch.run).taken, True)
 
-    def _explore(self, watch: Watch, deadline: Deadline) -> None:
+    def _explore(self, watch: Sandbox, deadline: Deadline) -> None:
         """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
         self.histories = Judged(self.program, watch.run)
         kernel = _kernel(self.program, self.histories, self.exploring)
@@ -234,7 +234,7 @@ class Orders:
 
 
 def _explored(
-    kernel: ProcessKernel, exploring: Exploring, tell: Callable[..., None] | None
+    kernel: ProcessKernel, exploring: Settings, tell: Callable[..., None] | None
 ) -> dict[str, Any]:
     limits: dict[str, Any] = {
         "depth": exploring.depth,
@@ -247,7 +247,7 @@ def _explored(
     return kernel.explore(str(exploring.reduction), runs=exploring.runs, **limits)
 
 
-def _report(program: Program, exploring: Exploring, raw: dict[str, Any]) -> Report:
+def _report(program: Program, exploring: Settings, raw: dict[str, Any]) -> Report:
     cut = "depth" if raw["truncated"] else "spins" if raw["spun"] else None
     stopped_by = raw["stopped_by"] or cut
     stopped_by = "violation" if stopped_by == "found" else stopped_by
@@ -284,7 +284,7 @@ def _add(
     report: Report,
     histories: Judged,
     finding: tuple[Any, ...],
-    watch: Watch,
+    watch: Sandbox,
     how: tuple[Callable[[], Passing], Deadline, bool],
 ) -> None:
     """Confirm a finding on live processes; it goes into the report with its trace.
@@ -295,7 +295,7 @@ def _add(
     prop, path = _named(program, finding), finding[2]
     steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
     told = follow(program, steps, watch.run)
-    matching = [each for each in broken(told.world, watch.run) if each.prop == prop]
+    matching = [each for each in failures_in(told.world, watch.run) if each.prop == prop]
     if not matching:
         raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
     what = matching[0]
@@ -303,7 +303,7 @@ def _add(
         told, what = _shorter(program, report, steps, (told, what), watch, deadline)
     if program.refine is not None:
         kind, message = program.refine(what.kind, what.message, told.taken, passing)
-        what = Broken(what.prop, kind, message)
+        what = PropertyFailure(what.prop, kind, message)
     violation = violation_of_run(program, report, told, what)
     violation.found = len(steps) if len(told.steps) < len(steps) else None
     violation.live = _good_run(program, report, told, what, watch, deadline)
@@ -315,19 +315,19 @@ def _shorter(
     program: Program,
     report: Report,
     steps: list[Choice],
-    known: tuple[Told, Broken],
-    watch: Watch,
+    known: tuple[ReplayedRun, PropertyFailure],
+    watch: Sandbox,
     deadline: Deadline,
-) -> tuple[Told, Broken]:
+) -> tuple[ReplayedRun, PropertyFailure]:
     """A shorter run with the same violation, or the one that is known."""
-    fewer = Fewer(program, watch.run, known[1], deadline.allows)
+    fewer = ProcessShrinker(program, watch.run, known[1], deadline.allows)
     kept = fewer.of(steps)
     if not fewer.go_on and LEFT_LONG not in report.notes:
         report.notes.append(LEFT_LONG)
     if len(kept) == len(steps):
         return known
     told = follow(program, [step for _, step in kept], watch.run)
-    found = [each for each in broken(told.world, watch.run) if same(known[1], each)]
+    found = [each for each in failures_in(told.world, watch.run) if same(known[1], each)]
     if not found:
         raise Nondeterminism(
             f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
@@ -338,9 +338,9 @@ def _shorter(
 def _good_run(
     program: Program,
     report: Report,
-    told: Told,
-    what: Broken,
-    watch: Watch,
+    told: ReplayedRun,
+    what: PropertyFailure,
+    watch: Sandbox,
     deadline: Deadline,
 ) -> Trace | None:
     """The nearest run in which nothing breaks; None if none was met."""
@@ -354,7 +354,7 @@ def _good_run(
     if found is None:
         return None
     good, message, evidence = found
-    facts = Broken(what.prop, "live", message)
+    facts = PropertyFailure(what.prop, "live", message)
     trace = violation_of_run(program, report, good, facts).trace
     return None if trace is None else msgspec.structs.replace(trace, evidence=evidence)
 
@@ -367,7 +367,9 @@ def _named(program: Program, finding: tuple[Any, ...]) -> str:
     return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
 
 
-def violation_of_run(program: Program, report: Report, told: Told, what: Broken) -> Violation:
+def violation_of_run(
+    program: Program, report: Report, told: ReplayedRun, what: PropertyFailure
+) -> Violation:
     """What a run breaks, with its trace."""
     raised = RAISED.search(what.message)
     where = raised.groups() if raised else ("", "")

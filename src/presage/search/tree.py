@@ -76,7 +76,7 @@ def explored(kernel: Kernel, reduction: str, limits: Mapping[str, Any]) -> dict[
     )
 
 
-def tell_tree(report: Report, raw: Mapping[str, Any]) -> None:
+def tree_summary(report: Report, raw: Mapping[str, Any]) -> None:
     """Let a report say what was explored."""
     report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
     report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]

@@ -12,7 +12,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def least(
+def minimize(
     items: Sequence[T],
     attempt: Callable[[Sequence[T]], Sequence[T] | None],
     go_on: Callable[[], bool],

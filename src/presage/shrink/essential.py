@@ -14,22 +14,22 @@ from typing import Any
 from presage.errors import Diverged
 from presage.execution.confirm import Run
 from presage.execution.lasso import endless
-from presage.execution.prefix import Course, Taken
-from presage.execution.sandbox import NOW, Watch
+from presage.execution.prefix import PrefixReplay, Taken
+from presage.execution.sandbox import NOW, Sandbox
 from presage.model.event import FAULT_KINDS
 from presage.model.saved import without_ghosts
 from presage.model.system import FAULTS, System
 from presage.model.weights import RECOVERIES
 from presage.model.world import World
 from presage.props.property import Property
-from presage.shrink.delta import least
+from presage.shrink.delta import minimize
 from presage.trace.trace import Trace
 
 STEPS_MAX = 50_000  # live steps spent on one trace
 
 
 @dataclass(frozen=True)
-class Needed:
+class EssentialSteps:
     """What is left when nothing more can be left out."""
 
     steps: tuple[int, ...]  # that matter, from 1
@@ -40,12 +40,12 @@ class Needed:
 
 
 def needed(
-    system: System, watch: Watch, trace: Trace, taken: Sequence[Taken], seconds: float
-) -> Needed:
+    system: System, watch: Sandbox, trace: Trace, taken: Sequence[Taken], seconds: float
+) -> EssentialSteps:
     """The steps of `trace`, taken by the events `taken`, that matter."""
     prop = next((each for each in system.properties if each.name == trace.prop), None)
     last = trace.critical or (trace.loop - 1 if trace.loop else trace.step)
-    course = Course(system, watch, trace.choices, prop)
+    course = PrefixReplay(system, watch, trace.choices, prop)
     ends = _ending(system, trace, taken, course, prop)
     deadline = NOW() + seconds
 
@@ -62,12 +62,12 @@ def needed(
     every = list(range(last))
     faults = [at for at in every if trace.steps[at].kind in FAULT_KINDS]
     others = [at for at in every if at not in faults]
-    fewest = least(faults, lambda kept: _only(faults, attempt(sorted([*others, *kept]))), go_on)
-    steps = least(every, attempt, go_on)
+    fewest = minimize(faults, lambda kept: _only(faults, attempt(sorted([*others, *kept]))), go_on)
+    steps = minimize(every, attempt, go_on)
     if any(at not in fewest for at in steps if at in faults):
         # Two ways to do with less were found; tell of the one that leaves out steps.
         fewest = [at for at in steps if at in faults]
-    return Needed(
+    return EssentialSteps(
         tuple(at + 1 for at in steps),
         last,
         tuple(at + 1 for at in fewest),
@@ -84,7 +84,7 @@ def _ending(
     system: System,
     trace: Trace,
     taken: Sequence[Taken],
-    course: Course,
+    course: PrefixReplay,
     prop: Property | None,
 ) -> Callable[[Sequence[Taken]], bool]:
     """Whether events end as the trace does; `course` then holds what happened of them."""
@@ -110,7 +110,9 @@ def _on(run: Run) -> None:
     """Never stop."""
 
 
-def _closes(trace: Trace, taken: Sequence[Taken], course: Course, events: Sequence[Taken]) -> bool:
+def _closes(
+    trace: Trace, taken: Sequence[Taken], course: PrefixReplay, events: Sequence[Taken]
+) -> bool:
     assert trace.loop is not None
     loop = taken[trace.loop - 1 : len(trace.steps)]
     run = course.take([*events, *loop], _on)

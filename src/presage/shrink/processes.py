@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from presage.execution.confirm import RAISED
-from presage.execution.processes import Broken, Following, Run, broken
+from presage.execution.processes import ProcessExecution, PropertyFailure, Run, failures_in
 from presage.process.ops import Create, Publish
 from presage.process.program import Program
 from presage.process.world import Choice, Taken
-from presage.shrink.delta import least
+from presage.shrink.delta import minimize
 
 STEPS_MAX = 100_000  # live steps spent on one violation
 AT_REST = ("no_deadlock", "no_leftovers")
@@ -24,11 +24,11 @@ AT_REST = ("no_deadlock", "no_leftovers")
 Numbered = tuple[int, Choice]  # a step, and its place in the run that is made shorter
 
 
-class Fewer:
+class ProcessShrinker:
     """Attempts to break what `what` says with fewer steps. To be used within a `Fence`."""
 
     def __init__(
-        self, program: Program, run: Run, what: Broken, in_time: Callable[[], bool]
+        self, program: Program, run: Run, what: PropertyFailure, in_time: Callable[[], bool]
     ) -> None:
         self._program = program
         self._run = run
@@ -43,10 +43,10 @@ class Fewer:
 
     def of(self, path: Sequence[Choice]) -> Sequence[Numbered]:
         """The fewest steps of `path` found that do, with their places in it, from 0."""
-        return least(list(enumerate(path)), self._attempt, lambda: self.go_on)
+        return minimize(list(enumerate(path)), self._attempt, lambda: self.go_on)
 
     def _attempt(self, steps: Sequence[Numbered]) -> list[Numbered] | None:
-        following = Following(self._program, self._run)
+        following = ProcessExecution(self._program, self._run)
         kept: list[Numbered] = []
         try:
             for at, step in steps:
@@ -61,18 +61,18 @@ class Fewer:
             self._spent += len(kept) + 1
             following.close()
 
-    def _may_show(self, taken: Taken, following: Following) -> bool:
+    def _may_show(self, taken: Taken, following: ProcessExecution) -> bool:
         """Whether a step can have broken it: asking after every one would take too long."""
         if self._what.prop == "no_exception":
             created = isinstance(taken.op, Create)
             return created or following.world.members[taken.process].failed is not None
         return isinstance(taken.op, Publish) and self._what.prop not in AT_REST
 
-    def _shows(self, following: Following) -> bool:
-        return any(same(self._what, each) for each in broken(following.world, self._run))
+    def _shows(self, following: ProcessExecution) -> bool:
+        return any(same(self._what, each) for each in failures_in(following.world, self._run))
 
 
-def same(one: Broken, other: Broken) -> bool:
+def same(one: PropertyFailure, other: PropertyFailure) -> bool:
     """Whether two violations are one: property, kind, and where an exception was raised."""
     if (one.prop, one.kind) != (other.prop, other.kind):
         return False

@@ -13,37 +13,37 @@ from collections.abc import Sequence
 
 from presage.execution.budget import Budget, Deadline
 from presage.execution.confirm import Confirmed, Run
-from presage.execution.prefix import Course, Taken, events_of
-from presage.execution.sandbox import Watch
+from presage.execution.prefix import PrefixReplay, Taken, events_of
+from presage.execution.sandbox import Sandbox
 from presage.model.system import System
-from presage.shrink.delta import least
+from presage.shrink.delta import minimize
 
 STEPS_MAX = 200_000  # live steps spent on one violation
 SECONDS_MAX = 20.0
 
 
 def shrink(
-    system: System, watch: Watch, confirmed: Confirmed, budget: Budget | None = None
+    system: System, watch: Sandbox, confirmed: Confirmed, budget: Budget | None = None
 ) -> tuple[Confirmed, bool]:
     """A shorter execution with the same violation, or `confirmed` itself; and whether there was
     time to try all."""
     deadline = (budget or Budget()).deadline(SECONDS_MAX)
-    shrinking = Shrinking(system, watch, confirmed, deadline)
+    shrinking = ServiceShrinker(system, watch, confirmed, deadline)
     for alike in (False, True):
         shrinking.go(alike=alike)
     return shrinking.best, shrinking.in_time
 
 
-class Shrinking:
+class ServiceShrinker:
     """The shortest execution so far, and attempts to find a shorter one."""
 
     def __init__(
-        self, system: System, watch: Watch, confirmed: Confirmed, deadline: Deadline
+        self, system: System, watch: Sandbox, confirmed: Confirmed, deadline: Deadline
     ) -> None:
         self.best = confirmed
         self._system = system
         self._watch = watch
-        self._course: Course | None = None
+        self._course: PrefixReplay | None = None
         self._spent = 0
         self._deadline = deadline
         self.in_time = True
@@ -51,7 +51,7 @@ class Shrinking:
     def go(self, *, alike: bool) -> None:
         """Leave out what can be left out; if `alike`, like events may stand in for others."""
         best = self.best
-        course = Course(self._system, self._watch, best.choices, best.prop, alike=alike)
+        course = PrefixReplay(self._system, self._watch, best.choices, best.prop, alike=alike)
 
         def attempt(events: Sequence[Taken]) -> list[Taken] | None:
             run = course.take(events, Run.verdict)
@@ -67,7 +67,7 @@ class Shrinking:
             self.in_time = self.in_time and self._deadline.allows()
             return self.in_time and self._spent + course.spent < STEPS_MAX
 
-        least(without_rounds(best), attempt, go_on)
+        minimize(without_rounds(best), attempt, go_on)
         self._spent += course.spent
 
 

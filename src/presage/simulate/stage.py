@@ -12,7 +12,7 @@ from typing import Any
 
 from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
-from presage.process.live import Live
+from presage.process.live import RunningProcess
 from presage.process.ops import Failed
 from presage.process.program import Process, Program
 from presage.process.view import ProgramView
@@ -31,7 +31,7 @@ class Paced(Program):
         self.__dict__.update(program.__dict__)
         self._pace = pace
 
-    def begin(self, name: str, process: Process | None = None, **known: Any) -> Live:
+    def begin(self, name: str, process: Process | None = None, **known: Any) -> RunningProcess:
         return super().begin(name, process, pace=self._pace, **known)
 
 

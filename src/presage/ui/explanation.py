@@ -10,7 +10,7 @@ from presage.debug.explain import SECONDS_MAX, Explanation, explain
 from presage.debug.session import Session
 from presage.errors import BadTrace, HandlerStuck, PresageError
 from presage.errors import explain as told
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.system import System
 from presage.process.program import Program
 from presage.search.report import Violation
@@ -52,7 +52,7 @@ def _of(
     *,
     looks: bool = True,
 ) -> Explanation:
-    with Watch(SECONDS_DEFAULT, give_up) as watch:
+    with Sandbox(SECONDS_DEFAULT, give_up) as watch:
         session = Session(system, trace, watch)
         return explain(session, violation_of(trace).fact, live, seconds, looks=looks)
 

@@ -21,7 +21,7 @@ from presage import (
     timer,
 )
 from presage.debug.session import Session
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.trace.trace import Trace
 from presage.ui.debug.console import Console
 from presage.ui.theme import Theme
@@ -151,7 +151,7 @@ def found(system: System, prop: str, **how: object) -> Trace:
 
 @contextlib.contextmanager
 def session(system: System, trace: Trace) -> Iterator[Session]:
-    with Watch() as watch:
+    with Sandbox() as watch:
         yield Session(system, trace, watch)
 
 

@@ -4,7 +4,7 @@ import msgspec
 from unit.debug.samples import found, lossy, ordered, session, stuck
 
 from presage.debug.explain import explain
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.shrink.essential import needed
 
 
@@ -82,7 +82,7 @@ def test_a_step_before_a_loop_that_does_not_matter_is_left_out():
 
 def test_without_time_nothing_is_claimed_to_be_the_least():
     trace = found(stuck(), "no_deadlock")
-    with session(stuck(), trace) as opened, Watch() as watch:
+    with session(stuck(), trace) as opened, Sandbox() as watch:
         events = [(opened.here.taken(at).event, ()) for at in (1, 2)]
         found_ = needed(stuck(), watch, trace, events, seconds=0)
     assert not found_.complete

@@ -11,7 +11,7 @@ from presage.debug import explore
 from presage.debug.explore import Explorer
 from presage.errors import Impure
 from presage.execution.replay import replay
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.mailbox import Mailbox, choose, publish
 from presage.systems import randtree, two_phase_commit
 
@@ -35,7 +35,7 @@ class Chooser(Service):
 
 @pytest.fixture
 def explorer():
-    with Watch(10.0, None) as watch:
+    with Sandbox(10.0, None) as watch:
         yield Explorer(System({"n0": Chooser()}, faults=Faults(crash=1)), watch)
 
 
@@ -70,7 +70,7 @@ def test_going_back_leaves_a_branch_and_a_way_is_taken_once(explorer):
 def test_what_was_explored_is_a_trace_that_replays(module):
     system = module.system()
     system.properties = ()
-    with Watch(10.0, None) as watch:
+    with Sandbox(10.0, None) as watch:
         explorer = Explorer(system, watch)
         for step in range(12):
             moving = [k for k, option in enumerate(explorer.options) if not option.idle]
@@ -101,7 +101,7 @@ def sender(number):
 @pytest.fixture
 def race():
     bodies = {"r": Process(receiver), "a": Process(sender, 1), "b": Process(sender, 2)}
-    with Watch(10.0, None) as watch:
+    with Sandbox(10.0, None) as watch:
         yield Explorer(Program(bodies, name="race"), watch)
 
 
@@ -165,7 +165,7 @@ class Clocked(Service):
 
 
 def test_a_refused_handler_is_an_option_that_says_so_and_others_are_taken():
-    with Watch(10.0, None) as watch:
+    with Sandbox(10.0, None) as watch:
         explorer = Explorer(System({"n0": Clocked()}), watch)
         refused, other = texts(explorer)
         assert other == "n0 timer tick"

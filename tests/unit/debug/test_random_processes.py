@@ -7,9 +7,9 @@ from unit.debug.samples import session
 
 from presage import Process, Program, check
 from presage.execution.describe import Words
-from presage.execution.frames import retell
+from presage.execution.frames import frames
 from presage.execution.influence import past
-from presage.execution.processes import Following
+from presage.execution.processes import ProcessExecution
 from presage.process.context import blocking, cancel, post, wait_any
 from presage.process.context import test_any as tested
 from presage.process.fence import Fence
@@ -88,7 +88,7 @@ def random_program(seed):
 def random_run(program, rng):
     """A trace of some run, whatever comes of it."""
     with Fence():
-        following = Following(program, lambda go, *given: go(*given))
+        following = ProcessExecution(program, lambda go, *given: go(*given))
         while (enabled := following.world.enabled()) and len(following) < 40:
             following.take(rng.choice(enabled))
         steps = following.steps()
@@ -110,7 +110,7 @@ def random_run(program, rng):
 def test_a_session_tells_of_every_step_what_a_page_tells(seed):
     program, rng = random_program(seed), random.Random(seed)
     _, trace = random_run(program, rng)
-    scenes = retell(program, trace)
+    scenes = frames(program, trace)
     with session(program, trace) as opened:
         for _ in range(12):
             step = rng.randrange(len(trace.steps) + 1)

@@ -4,7 +4,7 @@ import pytest
 
 from presage import Service, System, action, always, on, step
 from presage.errors import HandlerStuck, Impure, Nondeterminism, NotState, ObserverError
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.saved import SavedReader
 from presage.model.weights import UNIT
 from presage.model.world import World
@@ -67,7 +67,7 @@ def bridge():
         properties=[small, wrong, grows],
         observers={"sum": Sum()},
     )
-    with Watch(seconds=0.3) as watch:
+    with Sandbox(seconds=0.3) as watch:
         yield Bridge(system, watch)
 
 

@@ -5,7 +5,7 @@ import pytest
 from presage import Service, System, action, always, check, no_deadlock, sometimes, step
 from presage.errors import Impure, Nondeterminism
 from presage.execution.confirm import Finding, confirm
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.world import World
 
 RUNS: list[int] = []
@@ -133,7 +133,7 @@ def finding(at, steps):
 
 @pytest.mark.parametrize(("at", "steps"), [(1, 1), (2, 2), (3, 2)], ids=["always", "step", "rest"])
 def test_a_finding_that_is_true_is_confirmed(at, steps):
-    with Watch() as watch:
+    with Sandbox() as watch:
         confirmed = confirm(PLAIN, watch, finding(at, steps))
     assert confirmed.prop is PLAIN.properties[at - 1]
     assert (len(confirmed.steps), bool(confirmed.why)) == (steps, True)
@@ -142,7 +142,7 @@ def test_a_finding_that_is_true_is_confirmed(at, steps):
 @pytest.mark.parametrize(("at", "steps"), [(0, 1), (1, 0), (2, 1), (3, 1)])
 def test_a_finding_that_is_not_true_is_refused(at, steps):
     with (
-        Watch() as watch,
+        Sandbox() as watch,
         pytest.raises(Nondeterminism, match="a replay on live code says otherwise"),
     ):
         confirm(PLAIN, watch, finding(at, steps))
@@ -150,7 +150,7 @@ def test_a_finding_that_is_not_true_is_refused(at, steps):
 
 def test_a_state_that_is_not_the_one_claimed_is_refused():
     true = finding(1, 1)
-    with Watch() as watch:
+    with Sandbox() as watch:
         with pytest.raises(Nondeterminism, match="the initial state gave another state"):
             confirm(PLAIN, watch, Finding(1, (), true.initial ^ 1, true.events))
         *event, fingerprint = true.events[0]

@@ -6,7 +6,7 @@ from unit.debug.programs import choosing, found, ordered, stuck
 
 from presage import Process, Program, check, replay
 from presage.cli.target.load import load
-from presage.execution.processes import Broken
+from presage.execution.processes import PropertyFailure
 from presage.mailbox import Mailbox
 from presage.search import processes as programs
 from presage.shrink.processes import same
@@ -76,8 +76,14 @@ def test_time_that_ran_out_is_told(monkeypatch):
 
 
 def test_two_violations_are_one_if_property_kind_and_place_agree():
-    one = Broken("no_exception", "exception", "AssertionError: 1 at a.py:3 in f")
-    assert same(one, Broken("no_exception", "exception", "AssertionError: 2 at a.py:3 in f"))
-    assert not same(one, Broken("no_exception", "exception", "AssertionError: 1 at a.py:4 in f"))
-    assert not same(one, Broken("no_exception", "leak", "AssertionError: 1 at a.py:3 in f"))
-    assert not same(one, Broken("no_deadlock", "exception", one.message))
+    one = PropertyFailure("no_exception", "exception", "AssertionError: 1 at a.py:3 in f")
+    assert same(
+        one, PropertyFailure("no_exception", "exception", "AssertionError: 2 at a.py:3 in f")
+    )
+    assert not same(
+        one, PropertyFailure("no_exception", "exception", "AssertionError: 1 at a.py:4 in f")
+    )
+    assert not same(
+        one, PropertyFailure("no_exception", "leak", "AssertionError: 1 at a.py:3 in f")
+    )
+    assert not same(one, PropertyFailure("no_deadlock", "exception", one.message))

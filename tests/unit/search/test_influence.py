@@ -1,7 +1,7 @@
 """What steps of processes follow, and pages of processes that come and go."""
 
 from presage import Process, Program, check
-from presage.execution.frames import retell
+from presage.execution.frames import frames
 from presage.mailbox import Actor, Mailbox
 from presage.ui.page.data import page_data
 
@@ -38,7 +38,7 @@ def test_a_step_follows_whoever_made_it_possible():
 
 def test_who_is_created_later_is_down_until_then_on_the_page():
     program, trace = found()
-    story = page_data((trace, retell(program, trace)))["main"]
+    story = page_data((trace, frames(program, trace)))["main"]
     assert story["nodes"] == ["parent", "child"]
     made = next(step.index for step in trace.steps if step.kind == "create")
     assert ["child", 0, made] in story["down"]

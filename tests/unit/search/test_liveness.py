@@ -11,7 +11,7 @@ from presage.execution.confirm import Run
 from presage.execution.fairness import is_fair, unit_of
 from presage.execution.lasso import endless
 from presage.execution.replay import replay
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.world import World
 from presage.trace import codec
 
@@ -209,7 +209,7 @@ def test_a_loop_is_saved_and_gone_round_again(tmp_path: Path) -> None:
 
 def test_a_loop_that_is_not_fair_is_not_believed() -> None:
     system = service()
-    with Watch() as watch:
+    with Sandbox() as watch:
         world = World.initial(system)
         run = Run(system, watch, world, system.properties[0])
         for _ in range(2):

@@ -7,7 +7,7 @@ from unit.search.test_replay import Trader, trading, violation_of
 
 from presage import Faults, Service, System, Verdict, always, check, eventually, on, step, timer
 from presage.errors import BadTrace, Diverged
-from presage.execution.frames import Said, retell
+from presage.execution.frames import PropertyStatus, frames
 from presage.systems import mace_transport, randtree
 from presage.trace.diff import diff
 from presage.trace.plain import text_of
@@ -17,7 +17,7 @@ from presage.trace.writers import writer
 def test_every_state_is_told_and_agrees_with_what_the_trace_says_changed():
     system = trading()
     trace = violation_of(system).trace
-    scenes = retell(system, trace)
+    scenes = frames(system, trace)
     assert [scene.index for scene in scenes] == list(range(len(trace.steps) + 1))
     assert [scene.step for scene in scenes[1:]] == list(trace.steps)
     for before, after in zip(scenes, scenes[1:], strict=False):
@@ -32,7 +32,7 @@ def test_every_state_is_told_and_agrees_with_what_the_trace_says_changed():
 
 def test_what_did_not_change_is_the_same_object():
     system = trading()
-    scenes = retell(system, violation_of(system).trace)
+    scenes = frames(system, violation_of(system).trace)
     for before, after in zip(scenes, scenes[1:], strict=False):
         for node in set(system.names) - set(after.step.changes):
             assert before.state[node] is after.state[node]
@@ -40,7 +40,7 @@ def test_what_did_not_change_is_the_same_object():
 
 def test_messages_budgets_and_handlers_are_told():
     system = trading()
-    scenes = retell(system, violation_of(system).trace)
+    scenes = frames(system, violation_of(system).trace)
     first = scenes[0].state
     assert first["network"] == {
         "messages": {"": "messages"},
@@ -90,12 +90,12 @@ def test_verdicts_say_why_and_admit_what_they_cannot_say():
     system = System(nodes, properties=[cannot_say, grows, big], faults=Faults(drop=1))
     found = check(system, traces=None, depth=4, keep_going=True).violations
     [trace] = [each.trace for each in found if each.prop == "no_exception"]
-    scenes = retell(system, trace)
+    scenes = frames(system, trace)
     assert scenes[0].logs == ("a: hello", "b: hello")
     assert [sent.to for sent in scenes[0].sends] == ["b", "b"]
-    assert scenes[0].verdicts["grows"] == Said(None, kind="step")
-    assert scenes[0].verdicts["cannot_say"] == Said(None, "RuntimeError: never")
-    assert scenes[0].verdicts["big"] == Said(
+    assert scenes[0].verdicts["grows"] == PropertyStatus(None, kind="step")
+    assert scenes[0].verdicts["cannot_say"] == PropertyStatus(None, "RuntimeError: never")
+    assert scenes[0].verdicts["big"] == PropertyStatus(
         False, "`world['a'].n > 1` is false: world['a'].n is 0", "eventually"
     )
     last = scenes[-1]
@@ -106,7 +106,7 @@ def test_verdicts_say_why_and_admit_what_they_cannot_say():
 def test_a_trace_of_another_system_is_refused():
     trace = violation_of(trading()).trace
     with pytest.raises((BadTrace, Diverged)):
-        retell(System({"a": Trader(peer="b"), "b": Trader(peer="a")}), trace)
+        frames(System({"a": Trader(peer="b"), "b": Trader(peer="a")}), trace)
 
 
 def bug(module, name):
@@ -127,8 +127,8 @@ def hunted(module, name):
     """The scenes of what a hunt finds, and the live path's state at the critical step."""
     system, violation = hunted_violation(module, name)
     at = violation.critical
-    live = retell(system, violation.live)
-    return retell(system, violation.trace), live[min(at, len(live) - 1)].state, at
+    live = frames(system, violation.live)
+    return frames(system, violation.trace), live[min(at, len(live) - 1)].state, at
 
 
 def test_the_lost_connection_of_mace_transport_shows_in_flight_entry_and_timer():

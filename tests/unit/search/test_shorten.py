@@ -7,12 +7,12 @@ from unit.debug.samples import found, ordered
 
 from presage import check
 from presage.execution.confirm import Run
-from presage.execution.prefix import Course, events_of, likeness
+from presage.execution.prefix import PrefixReplay, events_of, likeness
 from presage.execution.replay import replay
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.world import World
 from presage.search.hunt.settings import Hunt
-from presage.shrink.delta import least
+from presage.shrink.delta import minimize
 from presage.systems import chord, mace_transport
 
 
@@ -23,28 +23,28 @@ def for_ever() -> bool:
 @given(st.integers(0, 40), st.sets(st.integers(0, 39)))
 def test_what_is_left_is_exactly_what_is_needed(count, wanted):
     needed = {item for item in wanted if item < count}
-    kept = least(range(count), lambda some: some if needed <= set(some) else None, for_ever)
+    kept = minimize(range(count), lambda some: some if needed <= set(some) else None, for_ever)
     assert set(kept) == needed
 
 
 def test_when_it_is_enough_the_best_so_far_is_kept():
     turns = iter([True, True, True] + [False] * 100)
-    kept = least(range(64), lambda some: some if 63 in some else None, lambda: next(turns))
+    kept = minimize(range(64), lambda some: some if 63 in some else None, lambda: next(turns))
     assert 1 < len(kept) < 64
     assert 63 in kept
 
 
 def test_a_course_restores_what_it_has_in_common_with_the_last_and_ends_the_same():
     trace = found(ordered(), "in_order")
-    with Watch() as watch:
+    with Sandbox() as watch:
         replayed = replay(ordered(), trace)
         events = events_of(replayed.steps)
         system = ordered()
-        course = Course(system, watch, (), system.properties[0])
+        course = PrefixReplay(system, watch, (), system.properties[0])
         for left_out in [None, 5, 4, 3, 2, 1, 0, None]:
             some = [event for at, event in enumerate(events) if at != left_out]
             run = course.take(some, Run.verdict)
-            alone = Course(system, watch, (), system.properties[0])
+            alone = PrefixReplay(system, watch, (), system.properties[0])
             fresh = alone.take(some, Run.verdict)
             assert [s.fingerprint for s in run.steps] == [s.fingerprint for s in fresh.steps]
             assert (course.why, course.taken) == (alone.why, alone.taken)
@@ -56,9 +56,9 @@ def test_like_events_stand_in_only_where_that_is_asked_for():
     system = ordered()
     events = events_of(replay(system, found(system, "in_order")).steps)
     late = [events[0], events[3]]  # the second question is delivered, and only the first was asked
-    with Watch() as watch:
-        assert len(Course(system, watch, (), None).take(late, lambda run: None).steps) == 1
-        course = Course(system, watch, (), None, alike=True)
+    with Sandbox() as watch:
+        assert len(PrefixReplay(system, watch, (), None).take(late, lambda run: None).steps) == 1
+        course = PrefixReplay(system, watch, (), None, alike=True)
         run = course.take(late, lambda run: None)
     assert [str(step.event) for step in run.steps] == ["ask", "Ask client -> server"]
     assert run.steps[1].event.message.number == 1

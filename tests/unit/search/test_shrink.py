@@ -7,7 +7,7 @@ import pytest
 from presage import Service, System, action, always, check, on, replay, step
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, Run
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.world import World
 from presage.shrink.services import shrink
 
@@ -54,7 +54,7 @@ def walked(system, seed=0):
 
 def execution(system, prop, labels):
     """A live execution that takes, for each label, the first enabled event so called."""
-    with Watch() as watch:
+    with Sandbox() as watch:
         world = World.initial(system)
         run = Run(system, watch, world, prop)
         for label in labels:
@@ -80,7 +80,7 @@ def test_padding_goes_and_the_violation_stays():
     system = System({"a": Busy()}, properties=[one_token])
     padded = execution(system, one_token, PADDED)
     assert len(padded.steps) > 75
-    with Watch() as watch:
+    with Sandbox() as watch:
         shorter, done = shrink(system, watch, padded)
     assert [str(taken.event) for taken in shorter.steps] == [
         "make",
@@ -110,7 +110,7 @@ def test_a_deep_search_is_shrunk_too():
 def test_what_is_shortest_already_is_left_alone():
     system = System({"a": Busy()}, properties=[one_token])
     shortest = execution(system, one_token, ["make", "make", "Token", "Token"])
-    with Watch() as watch:
+    with Sandbox() as watch:
         assert shrink(system, watch, shortest) == (shortest, True)
 
 
@@ -124,7 +124,7 @@ def test_a_step_property_is_shrunk_to_its_step():
 
     system = System({"a": Small()}, properties=[noise_grows])
     padded = execution(system, noise_grows, ["turn"] * 30 + ["pad"] + ["turn"] * 30 + ["pad"])
-    with Watch() as watch:
+    with Sandbox() as watch:
         shorter, done = shrink(system, watch, padded)
     assert done and [str(taken.event) for taken in shorter.steps] == ["pad", "pad"]
 
@@ -132,7 +132,7 @@ def test_a_step_property_is_shrunk_to_its_step():
 def test_without_time_the_execution_is_left_as_it_is():
     system = System({"a": Busy()}, properties=[one_token])
     padded = execution(system, one_token, PADDED)
-    with Watch() as watch:
+    with Sandbox() as watch:
         assert shrink(system, watch, padded, Budget(0)) == (padded, False)
 
 

@@ -23,7 +23,7 @@ from presage import (
     timer,
 )
 from presage.errors import BadSystem
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.choice import Chooser as Toss
 from presage.model.faults import FAULTS
 from presage.model.weights import UNIT
@@ -141,7 +141,7 @@ def walked(system: System, *possible: str, walks: int = 200, depth: int = 30) ->
     faults, losses = kernel_weights(system, calm=True)
     for fault in possible:
         faults[FAULTS.index(fault)] = UNIT
-    with Watch(10, None) as watch:
+    with Sandbox(10, None) as watch:
         kernel = build(system, Bridge(system, watch))
         raw = kernel.search(
             "walk",
@@ -382,6 +382,6 @@ def test_branches_for_full_queues_take_no_weight_from_the_others():
         streams=Streams(queue_size=1),
         calls={"a": [Call("speak", "b")]},
     )
-    with Watch(10, None) as watch:
+    with Sandbox(10, None) as watch:
         branches = Bridge(system, watch).step(0, system.automata[0].initial, ("call",))
     assert [branch[5:7] for branch in branches] == [(40 * UNIT, 40 * UNIT)] * 2

@@ -11,7 +11,7 @@ import pytest
 
 from presage import Service, System, action, check
 from presage.errors import HandlerStuck, Impure
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.process.leaves import ORIGINALS
 
 
@@ -49,7 +49,7 @@ def test_a_fenced_call_is_refused_inside_a_run_and_answered_outside(call, name):
     def impure():
         return getattr(modules[module], function)()
 
-    with Watch() as watch:
+    with Sandbox() as watch:
         if name not in ("random.getrandbits", "os.urandom"):
             assert impure() is not None
         with pytest.raises(Impure, match=f"`{name}`") as refused:
@@ -68,7 +68,7 @@ def test_other_threads_are_not_fenced_in():
 
     other = threading.Thread(target=answer)
     other.start()
-    with Watch() as watch:
+    with Sandbox() as watch:
 
         def handler():
             asked.set()
@@ -80,7 +80,7 @@ def test_other_threads_are_not_fenced_in():
 
 
 def test_a_handler_may_log(caplog):
-    with Watch() as watch, caplog.at_level(logging.INFO):
+    with Sandbox() as watch, caplog.at_level(logging.INFO):
         watch.run(logging.getLogger("node").info, "hello %s", "world")
     assert caplog.messages == ["hello world"]
 
@@ -88,14 +88,14 @@ def test_a_handler_may_log(caplog):
 def test_the_fence_is_taken_down_after_any_error():
     before = originals()
     for error in (ValueError, KeyboardInterrupt, SystemExit):
-        with pytest.raises(error), Watch() as watch:
+        with pytest.raises(error), Sandbox() as watch:
 
             def fail(error=error):
                 raise error
 
             watch.run(fail)
         assert originals() == before
-    with pytest.raises(Impure), Watch() as watch:
+    with pytest.raises(Impure), Sandbox() as watch:
         watch.run(time.time)
     assert originals() == before
 
@@ -107,12 +107,12 @@ def test_an_impure_call_is_told_even_if_the_handler_caught_the_error():
         except Exception:
             return "nothing happened"
 
-    with Watch() as watch, pytest.raises(Impure):
+    with Sandbox() as watch, pytest.raises(Impure):
         watch.run(handler)
 
 
 def test_what_a_run_returns_and_raises_passes_through():
-    with Watch() as watch:
+    with Sandbox() as watch:
         assert watch.run(lambda a, b: a + b, 1, 2) == 3
         with pytest.raises(KeyError, match="lost"):
             watch.run({}.__getitem__, "lost")
@@ -123,7 +123,7 @@ def test_an_endless_loop_is_ended_with_its_line():
         while True:
             pass
 
-    with Watch(seconds=0.2) as watch, pytest.raises(HandlerStuck) as stuck:
+    with Sandbox(seconds=0.2) as watch, pytest.raises(HandlerStuck) as stuck:
         watch.run(endless)
     assert "test_watch.py:" in stuck.value.location
     assert stuck.value.seconds == 0.2
@@ -138,12 +138,12 @@ def test_a_loop_cannot_catch_its_end():
             except Exception:
                 pass
 
-    with Watch(seconds=0.2) as watch, pytest.raises(HandlerStuck):
+    with Sandbox(seconds=0.2) as watch, pytest.raises(HandlerStuck):
         watch.run(stubborn)
 
 
 def test_many_short_runs_are_not_one_long_run():
-    with Watch(seconds=0.3) as watch:
+    with Sandbox(seconds=0.3) as watch:
         for _ in range(12):
             watch.run(sleep, 0.05)
 
@@ -159,7 +159,7 @@ def test_a_handler_blocked_in_native_code_is_given_up_on():
         given_up.append(error)
         release.set()
 
-    with Watch(seconds=0.2, give_up=give_up) as watch, pytest.raises(HandlerStuck):
+    with Sandbox(seconds=0.2, give_up=give_up) as watch, pytest.raises(HandlerStuck):
         watch.run(blocked)
     [error] = given_up
     assert "test_watch.py:" in error.location
@@ -167,9 +167,9 @@ def test_a_handler_blocked_in_native_code_is_given_up_on():
 
 def test_watches_may_be_nested():
     before = originals()
-    with Watch() as outer:
+    with Sandbox() as outer:
         fenced = originals()
-        with Watch() as inner, pytest.raises(Impure):
+        with Sandbox() as inner, pytest.raises(Impure):
             inner.run(time.time)
         assert originals() == fenced
         with pytest.raises(Impure):
@@ -179,7 +179,7 @@ def test_watches_may_be_nested():
 
 def test_watches_may_overlap_in_any_order():
     before = originals()
-    first, second = Watch(), Watch()
+    first, second = Sandbox(), Sandbox()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

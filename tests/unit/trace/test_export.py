@@ -7,7 +7,7 @@ import pytest
 from unit.search.test_retell import hunted_violation
 from unit.ui.samples import join, step, trace
 
-from presage.execution.frames import retell
+from presage.execution.frames import frames
 from presage.systems import mace_transport, randtree
 from presage.trace.causes import Causes
 from presage.trace.export.itf import expression, itf
@@ -30,7 +30,7 @@ def found(request):
 @pytest.fixture(scope="module")
 def causes(found):
     system, told = found
-    return Causes(told, retell(system, told)[0].sends)
+    return Causes(told, frames(system, told)[0].sends)
 
 
 def test_shiviz_finds_every_event_with_a_consistent_clock(causes):
@@ -103,7 +103,7 @@ def test_mermaid_text_cannot_be_taken_for_mermaid():
 
 def test_itf_has_every_state_and_only_values_that_it_knows(found):
     system, told = found
-    states = [scene.state for scene in retell(system, told)]
+    states = [scene.state for scene in frames(system, told)]
     read = json.loads(itf(told, states))
     assert read["#meta"]["format"] == "ITF"
     assert read["vars"] == [*told.nodes, "network", "action"]

@@ -1,7 +1,7 @@
 """Histories as intervals: when a client asked, when it was answered, and what."""
 
 from presage import check
-from presage.execution.frames import Scene, retell
+from presage.execution.frames import Frame, frames
 from presage.systems import single_copy
 from presage.ui.page.histories import histories
 
@@ -17,7 +17,7 @@ def scene(index, *clients):
         for name, done, pending in clients
     )
     observers = {"history": {"": "History", "clients": told}, "count": 3}
-    return Scene(index, None, {"network": {"observers": observers}}, {})
+    return Frame(index, None, {"network": {"observers": observers}}, {})
 
 
 def test_an_operation_lasts_from_its_call_to_its_answer():
@@ -46,7 +46,7 @@ def test_an_operation_lasts_from_its_call_to_its_answer():
 def test_a_violation_of_linearizability_has_the_history_of_its_clients():
     system = single_copy.system(servers=2)
     [violation] = check(system, traces=None).violations
-    scenes = retell(system, violation.trace)
+    scenes = frames(system, violation.trace)
     [found] = histories(scenes, "network")
     told = {client["name"]: client["ops"] for client in found["clients"]}
     assert [op["op"] for op in told["c0"]] == ["Write(value='A')", "Read()"]
@@ -55,5 +55,5 @@ def test_a_violation_of_linearizability_has_the_history_of_its_clients():
 
 
 def test_systems_without_such_an_observer_have_none():
-    assert histories([Scene(0, None, {"network": {"messages": {}}}, {})], "network") == []
-    assert histories([Scene(0, None, {"network": None}, {})], "network") == []
+    assert histories([Frame(0, None, {"network": {"messages": {}}}, {})], "network") == []
+    assert histories([Frame(0, None, {"network": None}, {})], "network") == []

@@ -9,7 +9,7 @@ import pytest
 from browser.building import made_up
 from unit.search.test_retell import hunted_violation
 
-from presage.execution.frames import retell
+from presage.execution.frames import frames
 from presage.systems import randtree
 from presage.trace.diff import Change, same
 from presage.trace.patch import apply
@@ -31,8 +31,8 @@ OBJECTS = {
 @pytest.fixture(scope="module")
 def told():
     system, violation = hunted_violation(randtree, "RT-init", seed=5)  # with a reset
-    scenes = retell(system, violation.trace)
-    live = (violation.live, retell(system, violation.live))
+    scenes = frames(system, violation.trace)
+    live = (violation.live, frames(system, violation.live))
     return page_data((violation.trace, scenes), [("live", "live", live)]), scenes, live[1]
 
 

@@ -40,7 +40,7 @@ FOLDERS: tuple[Literal["checkpoint", "spill"], ...] = ("checkpoint", "spill")
 AGAIN = "search from the beginning, with a new folder for `--checkpoint`"
 
 
-class Keeping(TypedDict, total=False):
+class CheckpointOptions(TypedDict, total=False):
     """Options of searches that take long."""
 
     checkpoint: str | Path | None  # folder for the progress of the search
@@ -266,7 +266,7 @@ class Checkpoint:
         )
 
 
-def _check_options(search: str, memory_mib: int | None, keeping: Keeping) -> None:
+def _check_options(search: str, memory_mib: int | None, keeping: CheckpointOptions) -> None:
     """Refuse options that do not go together."""
     seconds = keeping.get("checkpoint_seconds", SECONDS_DEFAULT)
     if keeping.get("resume") and keeping.get("checkpoint") is None:
@@ -295,7 +295,7 @@ def prepare(
     parameters: Mapping[str, Any] | None,
     learned: Learned,
     memory_mib: int | None,
-    keeping: Keeping,
+    keeping: CheckpointOptions,
 ) -> dict[str, Any]:
     """What the kernel needs to keep its progress, and to go on in files."""
     _check_options(search, memory_mib, keeping)
@@ -311,7 +311,7 @@ def prepare(
     return given
 
 
-def told(keeping: Keeping, resumed_from: int | None) -> list[str]:
+def told(keeping: CheckpointOptions, resumed_from: int | None) -> list[str]:
     """What to note about a search that had nothing to go on from, or leaves nothing signed."""
     notes = []
     if keeping.get("resume") and resumed_from is None:

@@ -14,7 +14,7 @@ from typing import Any
 from presage._core import Suspect
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, Finding, confirmed, follow
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.system import System
 from presage.search.hunt.settings import Hunt
 
@@ -43,7 +43,7 @@ class Located:
 
 def locate(
     system: System,
-    watch: Watch,
+    watch: Sandbox,
     suspect: Suspect,
     settings: Hunt,
     budget: Budget,
@@ -75,7 +75,7 @@ def locate(
 
 
 def _alternate(
-    system: System, watch: Watch, at: int, begun: tuple[Any, int], events: Any
+    system: System, watch: Sandbox, at: int, begun: tuple[Any, int], events: Any
 ) -> Confirmed:
     finding = Finding(at, tuple(begun[0]), begun[1], tuple(events))
     run = follow(system, watch, finding)

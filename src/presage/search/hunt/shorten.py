@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 
 from presage._core import Suspect
 from presage.execution.budget import Budget
-from presage.execution.prefix import Course, Taken, events_of, likeness
-from presage.execution.sandbox import Watch
+from presage.execution.prefix import PrefixReplay, Taken, events_of, likeness
+from presage.execution.sandbox import Sandbox
 from presage.model.event import Event
 from presage.model.system import System
 from presage.search.hunt.critical import Located, locate
 from presage.search.hunt.settings import Hunt
-from presage.shrink.delta import least
+from presage.shrink.delta import minimize
 
 SECONDS_MAX = 10.0  # for one suspect, each time
 STEPS_MAX = 200_000  # live steps for one suspect
@@ -27,7 +27,7 @@ WALKS = (6, 24)  # from each place, while trying; what comes out is located with
 
 def shortened(
     system: System,
-    watch: Watch,
+    watch: Sandbox,
     suspect: Suspect,
     located: Located,
     settings: Hunt,
@@ -39,7 +39,7 @@ def shortened(
     if critical is None or critical < 2:
         return located
     for walks in WALKS:
-        shortening = Shortening(system, watch, suspect, located, settings, budget, walks)
+        shortening = CriticalShrinker(system, watch, suspect, located, settings, budget, walks)
         for alike in (False, True):
             shortening.go(alike=alike)
         if len(shortening.prints) >= critical or budget.spent_by:
@@ -55,13 +55,13 @@ def shortened(
     return located
 
 
-class Shortening:
+class CriticalShrinker:
     """The shortest way to a critical step so far, and attempts to find a shorter one."""
 
     def __init__(
         self,
         system: System,
-        watch: Watch,
+        watch: Sandbox,
         suspect: Suspect,
         located: Located,
         settings: Hunt,
@@ -82,7 +82,7 @@ class Shortening:
 
     def go(self, *, alike: bool) -> None:
         """Leave out what can be left out; if `alike`, like events may stand in for others."""
-        course = Course(self._system, self._watch, self._choices, None, alike=alike)
+        course = PrefixReplay(self._system, self._watch, self._choices, None, alike=alike)
 
         def attempt(events: Sequence[Taken]) -> list[Taken] | None:
             steps = course.take([*events, self._last], lambda run: None).steps
@@ -99,7 +99,7 @@ class Shortening:
         def go_on() -> bool:
             return self._spent + course.spent < STEPS_MAX and self._deadline.allows()
 
-        least(self._before, attempt, go_on)
+        minimize(self._before, attempt, go_on)
         self._spent += course.spent
 
     def _dies(self, prints: Sequence[int]) -> bool | None:

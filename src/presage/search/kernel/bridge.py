@@ -25,7 +25,7 @@ from presage.errors import (
     explain,
 )
 from presage.execution.fairness import unit
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.automaton import Automaton
 from presage.model.blame import observer_error
 from presage.model.choice import NOT_THEIRS
@@ -39,7 +39,7 @@ from presage.props.property import Property
 from presage.search.coverage.lines import Lines
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.kernel.difference import describe, first_difference
-from presage.search.kernel.ghosts import Haunted
+from presage.search.kernel.ghosts import GhostCheck
 from presage.search.kernel.order import Fresh, Orders
 from presage.search.kernel.symmetry import Asymmetry
 
@@ -58,7 +58,7 @@ class Bridge(Asymmetry):
     """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
 
     def __init__(
-        self, system: System, watch: Watch, *, weighs: bool = True, lines: Lines | None = None
+        self, system: System, watch: Sandbox, *, weighs: bool = True, lines: Lines | None = None
     ) -> None:
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
@@ -73,7 +73,7 @@ class Bridge(Asymmetry):
         self.orders = Orders(system, watch)
         self._weights = (system.weights or Weights()) if weighs else None
         self._haunted = [
-            Haunted(node, self._names) if node.ghosts else None for node in self.automata
+            GhostCheck(node, self._names) if node.ghosts else None for node in self.automata
         ]
         self._step_properties = [
             [(at, prop) for at, prop in enumerate(self.properties, 1) if self._concerns(prop, node)]

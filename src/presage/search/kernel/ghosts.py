@@ -15,7 +15,7 @@ from presage.model.local import Outcome, Stimulus, Values
 from presage.search.kernel.difference import describe, first_difference
 
 
-class Haunted:
+class GhostCheck:
     """One node with ghost fields. Its ghosts age with every step that is tested."""
 
     def __init__(self, automaton: Automaton, names: tuple[str, ...]) -> None:
@@ -39,7 +39,7 @@ class Haunted:
         self, fresh: Callable[[], Values], listed: list[tuple[Stimulus, int | None]]
     ) -> None:
         """Raise `Nondeterminism` if other things can happen when the ghosts are older."""
-        again = self._automaton.stimuli(self._automaton.haunt(fresh, self._ghosts))
+        again = self._automaton.stimuli(self._automaton.with_ghosts(fresh, self._ghosts))
         encode = self._automaton.codec.encode
         if encode(again) != encode(listed):
             name, service = self._automaton.name, self._automaton.service.__name__

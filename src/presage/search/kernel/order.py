@@ -17,7 +17,7 @@ import msgspec
 
 from presage._core import Codec
 from presage.errors import explain
-from presage.execution.sandbox import Watch
+from presage.execution.sandbox import Sandbox
 from presage.model.automaton import Automaton
 from presage.model.local import Stimulus, Values
 from presage.model.source import place_of
@@ -90,7 +90,7 @@ class OrderDependent:
 class Orders:
     """What was found of one system, the first step of each piece of code."""
 
-    def __init__(self, system: System, watch: Watch) -> None:
+    def __init__(self, system: System, watch: Sandbox) -> None:
         self._system = system
         self._run = watch.run
         self._known: set[str] = set()

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from presage.debug.session import Session
 from presage.errors import HandlerStuck
-from presage.execution.sandbox import SECONDS_DEFAULT, Watch
+from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.system import System
 from presage.process.program import Program
 from presage.trace.trace import Trace
@@ -33,7 +33,7 @@ def start(
     """Run one session; 0, or 2 if a command given by `--do` was refused."""
     source, out = streams
     typed = source.isatty() and out.isatty() and not args.do
-    with Watch(SECONDS_DEFAULT, give_up) as watch:
+    with Sandbox(SECONDS_DEFAULT, give_up) as watch:
         session = Session(system, trace, watch)
         at = session.critical if args.at is None else args.at
         session.jump(at if at is not None else min(1, session.last))

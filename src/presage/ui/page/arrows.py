@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from presage.execution.frames import Scene
+from presage.execution.frames import Frame
 from presage.trace.flow import FATES, Flight, Flow
 from presage.trace.plain import Plain, shortened
 from presage.trace.trace import Trace
@@ -17,7 +17,7 @@ NAME_MAX = 60  # characters
 class Arrows:
     """Every arrow of one trace, numbered, by the step it begins at and the step it ends at."""
 
-    def __init__(self, trace: Trace, scenes: Sequence[Scene], flow: Flow, between: str) -> None:
+    def __init__(self, trace: Trace, scenes: Sequence[Frame], flow: Flow, between: str) -> None:
         self.flights: list[Flight] = [each for sent in flow.sent.values() for each in sent]
         self.handled: dict[int, int] = {}  # step -> the number of the arrow that ends there
         numbers = {id(flight): number for number, flight in enumerate(self.flights)}
@@ -51,7 +51,7 @@ class Arrows:
             for flight in self.flights
         ]
 
-    def _lose(self, scenes: Sequence[Scene], between: str) -> None:
+    def _lose(self, scenes: Sequence[Frame], between: str) -> None:
         """Find messages that went down with their connection: gone, and no step handled them."""
         for flight in self.flights:
             if flight.step is not None:
@@ -65,7 +65,7 @@ class Arrows:
                     break
 
 
-def _messages(scene: Scene, between: str) -> dict[str, Plain]:
+def _messages(scene: Frame, between: str) -> dict[str, Plain]:
     part = scene.state[between]
     messages = part.get("messages") if isinstance(part, dict) else None
     return messages if isinstance(messages, dict) else {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from presage.execution.frames import Scene
+from presage.execution.frames import Frame
 from presage.trace.causes import Causes
 from presage.trace.diff import Change, diff
 from presage.trace.folds import folds
@@ -31,7 +31,7 @@ ROOMS = (12, 24, 40, 64, 100, 160, 400)  # characters of an event's text, from l
 TUPLE = "tuple"
 COMPARED_MAX = 400  # steps, from where two traces part, whose states are compared
 
-Told = tuple[Trace, Sequence[Scene]]
+Told = tuple[Trace, Sequence[Frame]]
 
 
 def page_data(
@@ -68,7 +68,7 @@ def page_data(
     }
 
 
-def story(trace: Trace, scenes: Sequence[Scene], places: Places) -> dict[str, Any]:
+def story(trace: Trace, scenes: Sequence[Frame], places: Places) -> dict[str, Any]:
     """One trace: its lanes, its steps, what to fold, and its states."""
     causes = Causes(trace, scenes[0].sends)
     between = next(reversed(scenes[0].state))  # the nodes come first, what is between them last
@@ -111,7 +111,7 @@ def story(trace: Trace, scenes: Sequence[Scene], places: Places) -> dict[str, An
 
 
 def _step(
-    scene: Scene, scenes: Sequence[Scene], causes: Causes, arrows: Arrows, places: Places
+    scene: Frame, scenes: Sequence[Frame], causes: Causes, arrows: Arrows, places: Places
 ) -> dict[str, Any]:
     step = scene.step
     told: dict[str, Any] = {
@@ -157,7 +157,7 @@ def _marked(value: Plain) -> Plain:
     return {TYPE: repr(value)} if isinstance(value, float) and value.is_integer() else value
 
 
-def _texts(scenes: Sequence[Scene]) -> tuple[list[int], list[list[str]]]:
+def _texts(scenes: Sequence[Frame]) -> tuple[list[int], list[list[str]]]:
     """The number of each step's text, and the texts: each from its shortest form to its longest.
 
     No form of one event is a form of another, so rows of any width differ if their events do.
@@ -184,14 +184,14 @@ def _cut(text: str) -> str:
     return text if len(text) <= LABEL_MAX else text[: LABEL_MAX - 3] + "..."
 
 
-def _log(scene: Scene) -> list[str]:
+def _log(scene: Frame) -> list[str]:
     records = scene.step.records if scene.step else ()
     node = f"{scene.step.node}: " if scene.step else ""
     lines = [f"{node}{text}" for text in scene.logs]
     return [shortened(text) for text in [*lines, *(f"{node}records {each}" for each in records)]]
 
 
-def _down(trace: Trace, scenes: Sequence[Scene]) -> list[list[Any]]:
+def _down(trace: Trace, scenes: Sequence[Frame]) -> list[list[Any]]:
     """Where nodes are not up, as [node, from step, to step]; None: to the end."""
     found: list[list[Any]] = []
     for node in trace.nodes:
@@ -210,7 +210,7 @@ def _down(trace: Trace, scenes: Sequence[Scene]) -> list[list[Any]]:
 
 
 def _other(
-    scenes: Sequence[Scene], label: str, kind: str, told: Told, places: Places
+    scenes: Sequence[Frame], label: str, kind: str, told: Told, places: Places
 ) -> dict[str, Any]:
     """Another trace, where it parts from the page's, and how states differ from there on."""
     trace, others = told[0], places.in_remarks(told[1])
@@ -233,7 +233,7 @@ def _other(
     }
 
 
-def _alike(one: Scene, other: Scene) -> bool:
+def _alike(one: Frame, other: Frame) -> bool:
     if one.step is None or other.step is None:
         return changes(one.state, other.state) == []
     return one.step.fingerprint == other.step.fingerprint and one.step.label == other.step.label

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from presage.execution.frames import Scene
+from presage.execution.frames import Frame
 from presage.trace.plain import TYPE, Plain, shortened, text_of
 
 HISTORY = "History"
 OPERATIONS_MAX = 2_000  # of one observer
 
 
-def histories(scenes: Sequence[Scene], between: str) -> list[dict[str, Any]]:
+def histories(scenes: Sequence[Frame], between: str) -> list[dict[str, Any]]:
     """Each observer that keeps a history: its name, and the operations of its clients."""
     observers = _observers(scenes[-1], between)
     return [
@@ -26,7 +26,7 @@ def histories(scenes: Sequence[Scene], between: str) -> list[dict[str, Any]]:
     ]
 
 
-def _clients(scenes: Sequence[Scene], between: str, observer: str) -> list[dict[str, Any]]:
+def _clients(scenes: Sequence[Frame], between: str, observer: str) -> list[dict[str, Any]]:
     found: dict[str, list[dict[str, Any]]] = {}
     before: Plain = None
     for scene in scenes:
@@ -48,7 +48,7 @@ def _clients(scenes: Sequence[Scene], between: str, observer: str) -> list[dict[
     return [{"name": name, "ops": operations} for name, operations in found.items()]
 
 
-def _observers(scene: Scene, between: str) -> dict[str, Plain]:
+def _observers(scene: Frame, between: str) -> dict[str, Plain]:
     observers = _part(scene.state[between], "observers")
     return observers if isinstance(observers, dict) else {}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from presage.execution.frames import Scene
+from presage.execution.frames import Frame
 from presage.execution.process_state import AT
 from presage.execution.state import STATUS, State
 
@@ -53,7 +53,7 @@ class Places:
         """A `file:line`, made short."""
         return self.text(str(Path(place).absolute())) if place else ""
 
-    def in_remarks(self, scenes: Sequence[Scene]) -> Sequence[Scene]:
+    def in_remarks(self, scenes: Sequence[Frame]) -> Sequence[Frame]:
         """`scenes`, with the paths made short in what presage remarks on nodes: how one failed."""
         return [replace(scene, state=self._remarked(scene.state)) for scene in scenes]
 
