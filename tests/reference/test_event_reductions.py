@@ -29,8 +29,8 @@ BATCHES += [("sdpor", 8), ("dpor", 9)]
 
 def told(system, reduction=None):
     """What the kernel tells: of all states, or of executions."""
-    with Sandbox(SECONDS_DEFAULT) as watch:
-        kernel = build(system, Bridge(system, watch, weighs=False))
+    with Sandbox(SECONDS_DEFAULT) as sandbox:
+        kernel = build(system, Bridge(system, sandbox, weighs=False))
         limits = {"seconds": None, "memory_mib": None, "keep_going": True, "progress": None}
         if reduction is None:
             walks = {"threads": 1, "seed": 0, "walks": 1}

@@ -71,9 +71,9 @@ def exploring(
     parameters: Mapping[str, Any] | None = None,
 ) -> Iterator[Server]:
     """A server of the page of a live system, ready to serve; saved paths name `target`."""
-    with Sandbox(SECONDS_DEFAULT, give_up) as watch:
+    with Sandbox(SECONDS_DEFAULT, give_up) as sandbox:
         desk = Desk()
-        explorer = desk.do(Explorer, system, watch, target, parameters)
+        explorer = desk.do(Explorer, system, sandbox, target, parameters)
         try:
             server = Server(explorer, port, desk)
         except OSError as error:

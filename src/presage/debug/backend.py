@@ -74,16 +74,16 @@ class ServiceBackend:
 
     of_services = True
 
-    def __init__(self, system: System, watch: Sandbox) -> None:
+    def __init__(self, system: System, sandbox: Sandbox) -> None:
         self.system = system
         self.properties: tuple[Property, ...] = tuple(system.properties)
-        self._watch = watch
+        self._sandbox = sandbox
         self._states = States(system)
         self._world = World(system)  # to try things out in
 
     def begin(self, trace: Trace) -> Execution:
         """The execution that a trace tells of."""
-        return Execution(self.system, self._watch, trace.choices, trace.initial, trace.steps)
+        return Execution(self.system, self._sandbox, trace.choices, trace.initial, trace.steps)
 
     def names(self, branch: Execution) -> tuple[str, ...]:
         """All nodes."""
@@ -127,14 +127,14 @@ class ServiceBackend:
     def judge(self, branch: Execution, step: int) -> dict[str, PropertyStatus]:
         """What each property says of the state after a step, and of the step itself."""
         told = branch.told[step - 1] if step else None
-        judge = Judge(self.system, self._watch)
+        judge = Judge(self.system, self._sandbox)
         if told is not None:
             judge.before(branch.world(step - 1), told.node)
         return judge.all(branch.world(step), told, at_end=True)
 
     def options(self, branch: Execution, step: int, *, calm: bool) -> list[Option]:
         """What can happen after a step."""
-        return options(self.copy(branch, step), self._watch, calm=calm)
+        return options(self.copy(branch, step), self._sandbox, calm=calm)
 
     def copy(self, branch: Execution, step: int) -> World:
         """A world like the one after a step, to do anything with."""
@@ -168,7 +168,7 @@ class ServiceBackend:
         """Which steps of the trace that `branch` is matter."""
         taken = [branch.taken(at) for at in range(1, len(branch) + 1)]
         events = [(each.event, each.choices) for each in taken]
-        return needed(self.system, self._watch, trace, events, seconds)
+        return needed(self.system, self._sandbox, trace, events, seconds)
 
 
 def module_names(thing: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from presage.debug.backend import Backend, Branch
-from presage.debug.session import ground_of
+from presage.debug.session import backend_of
 from presage.debug.walk import Option
 from presage.errors import BadChoice
 from presage.execution.frames import Frame
@@ -50,16 +50,16 @@ class Explorer:
     def __init__(
         self,
         system: System | Program,
-        watch: Sandbox,
+        sandbox: Sandbox,
         target: str | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
         self.target = target
         self.parameters = plain_parameters(parameters)
-        self._watch = watch
-        self._ground: Backend = ground_of(system, watch)
-        self._begun = _begun(system, watch)
-        self.places = [self._place(self._ground.begin(self._begun), None, None)]
+        self._sandbox = sandbox
+        self._backend: Backend = backend_of(system, sandbox)
+        self._begun = _begun(system, sandbox)
+        self.places = [self._place(self._backend.begin(self._begun), None, None)]
         self.here = 0
 
     @property
@@ -112,7 +112,7 @@ class Explorer:
             self.places.append(self._place(branch, self.here, number))
         finally:
             # A watch repeats what it has to say, which ends a search. Here one goes elsewhere.
-            self._watch.error = None
+            self._sandbox.error = None
         self.here = len(self.places) - 1
 
     def go(self, number: int) -> None:
@@ -124,25 +124,27 @@ class Explorer:
         branch = self.places[self.here].branch
         return msgspec.structs.replace(
             self._begun,
-            nodes=self._ground.names(branch),
+            nodes=self._backend.names(branch),
             message=f"{len(branch)} steps taken",
             step=len(branch),
             steps=tuple(branch.told),
         )
 
     def _place(self, branch: Branch, parent: int | None, taken: int | None) -> Place:
-        ground, index = self._ground, len(branch)
+        backend, index = self._backend, len(branch)
         step = branch.told[-1] if index else None
         scene = Frame(
             index,
             step,
-            ground.state(branch, index),
-            ground.judge(branch, index),
-            ground.place(branch, index) if index else "",
-            step.logs if step else tuple(f"{who}: {text}" for who, text in ground.opening(branch)),
-            step.sends if step else ground.posted(branch),
+            backend.state(branch, index),
+            backend.judge(branch, index),
+            backend.place(branch, index) if index else "",
+            step.logs if step else tuple(f"{who}: {text}" for who, text in backend.opening(branch)),
+            step.sends if step else backend.posted(branch),
         )
-        return Place(scene, branch, tuple(ground.options(branch, index, calm=False)), parent, taken)
+        return Place(
+            scene, branch, tuple(backend.options(branch, index, calm=False)), parent, taken
+        )
 
 
 def texts(options: Sequence[Option]) -> list[str]:
@@ -180,15 +182,15 @@ def _listed(option: Option) -> str:
     return ", ".join(map(str, option.choices))
 
 
-def _begun(system: System | Program, watch: Sandbox) -> Trace:
+def _begun(system: System | Program, sandbox: Sandbox) -> Trace:
     """An execution without a step."""
     if isinstance(system, System):
-        choices, initial = _first_choices(system, watch)
+        choices, initial = _first_choices(system, sandbox)
     else:
         with Fence():
-            following = ProcessExecution(system, watch.run)
-            choices, initial = (), following.initial
-            following.close()
+            execution = ProcessExecution(system, sandbox.run)
+            choices, initial = (), execution.initial
+            execution.close()
     return Trace(
         target=None,
         system=system.name,
@@ -202,12 +204,12 @@ def _begun(system: System | Program, watch: Sandbox) -> Trace:
     )
 
 
-def _first_choices(system: System, watch: Sandbox) -> tuple[tuple[int, ...], int]:
+def _first_choices(system: System, sandbox: Sandbox) -> tuple[tuple[int, ...], int]:
     """What every `start` chooses if it takes its first option, and the state that gives."""
     choices: tuple[int, ...] = ()
     while True:
         try:
-            world: World = watch.run(World.initial, system, choices)
+            world: World = sandbox.run(World.initial, system, choices)
             return choices, world.fingerprint
         except BadChoice:
             if len(choices) == START_CHOICES_MAX:

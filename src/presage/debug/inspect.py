@@ -37,8 +37,8 @@ def node_state(session: Session, node: str) -> dict[str, str]:
     parts = state.get(node)
     if not isinstance(parts, dict):  # a process that has not begun
         return {}
-    values = session.ground.values(session.here, session.step).get(node, {})
-    written: dict[str, str] = session.watch.run(_written, values)
+    values = session.backend.values(session.here, session.step).get(node, {})
+    written: dict[str, str] = session.sandbox.run(_written, values)
     return written | {name: _text(part) for name, part in parts.items() if name not in values}
 
 
@@ -73,8 +73,8 @@ def _between(part: Plain) -> str:
 
 def channels(session: Session) -> list[Channel]:
     """What is in flight here, by channel."""
-    found = session.ground.channels(session.here, session.step)
-    written: list[Channel] = session.watch.run(_channels, found)
+    found = session.backend.channels(session.here, session.step)
+    written: list[Channel] = session.sandbox.run(_channels, found)
     return written
 
 
@@ -96,12 +96,12 @@ def value_of(session: Session, text: str) -> tuple[str | None, str]:
         value = evaluate(session, code, session.step)
         if hasattr(type(value), "_presage_automaton"):
             return name_of(value), ""
-        written: str = session.watch.run(show, value)
+        written: str = session.sandbox.run(show, value)
         return None, written
     except (Interrupted, KeyboardInterrupt):
         raise
     except BaseException as error:
-        session.watch.error = None  # it is said here, and the session goes on
+        session.sandbox.error = None  # it is said here, and the session goes on
         raise BadCommand(f"`{text}`: {_failure(session, error)}") from None
 
 

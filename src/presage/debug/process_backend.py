@@ -26,14 +26,14 @@ class ProcessBackend:
 
     of_services = False
 
-    def __init__(self, program: Program, watch: Sandbox) -> None:
+    def __init__(self, program: Program, sandbox: Sandbox) -> None:
         self.program = program
         self.properties: tuple[Property, ...] = program.properties
-        self._watch = watch
+        self._sandbox = sandbox
 
     def begin(self, trace: Trace) -> Running:
         """The execution that a trace tells of."""
-        return Running(self.program, self._watch, trace.initial, trace.steps)
+        return Running(self.program, self._sandbox, trace.initial, trace.steps)
 
     def names(self, branch: Running) -> tuple[str, ...]:
         """All processes: those of the program, and those that are created on this branch."""
@@ -112,12 +112,12 @@ class ProcessBackend:
         world = branch.world(trace.step)
         with Fence():
             found = [
-                each for each in failures_in(world, self._watch.run) if each.prop == trace.prop
+                each for each in failures_in(world, self._sandbox.run) if each.prop == trace.prop
             ]
             if not found:  # a branch that was saved: nothing breaks
                 return EssentialSteps(every, trace.step, (), (), True)
             fewer = ProcessShrinker(
-                self.program, self._watch.run, found[0], lambda: NOW() < deadline
+                self.program, self._sandbox.run, found[0], lambda: NOW() < deadline
             )
             kept = fewer.of(path)
             return EssentialSteps(tuple(at + 1 for at, _ in kept), trace.step, (), (), fewer.go_on)

@@ -60,15 +60,15 @@ class Running:
     """The steps of one branch of a session on a program."""
 
     def __init__(
-        self, program: Program, watch: Sandbox, initial: int, told: Sequence[TraceStep]
+        self, program: Program, sandbox: Sandbox, initial: int, told: Sequence[TraceStep]
     ) -> None:
         self.program = program
-        self.watch = watch
+        self.sandbox = sandbox
         self.initial = initial
         self.told = list(told)
         self._path: list[Choice | None] = [None] * len(self.told)
         self._moments: dict[int, Moment] = {}
-        self._following: ProcessExecution | None = None
+        self._execution: ProcessExecution | None = None
         self.world(0)
 
     def __len__(self) -> int:
@@ -123,16 +123,16 @@ class Running:
     def extend(self, taken: Taken) -> TraceStep:
         """Let one more thing happen at the end."""
         with Fence():
-            following = self._reach(len(self.told))
+            execution = self._reach(len(self.told))
             choice: Choice = taken.event.choice
-            place = following.world.members[choice.process].live.place
+            place = execution.world.members[choice.process].live.place
             try:
-                following.take(choice)
-                moment = self._moment_of(following.world, place)
+                execution.take(choice)
+                moment = self._moment_of(execution.world, place)
             except BaseException:
                 self._let_go()
                 raise
-        self.told = list(following.steps())
+        self.told = list(execution.steps())
         self._path.append(choice)
         self._moments[len(self.told)] = moment
         return self.told[-1]
@@ -140,11 +140,11 @@ class Running:
     def fork(self, step: int) -> Running:
         """Another execution that has the steps up to `step` in common with this one."""
         other = object.__new__(Running)
-        other.program, other.watch, other.initial = self.program, self.watch, self.initial
+        other.program, other.sandbox, other.initial = self.program, self.sandbox, self.initial
         other._path = list(self.path(step))
         other.told = self.told[:step]
         other._moments = {at: moment for at, moment in self._moments.items() if at <= step}
-        other._following = None
+        other._execution = None
         return other
 
     def redo(self, step: int, origin: int) -> None:
@@ -155,27 +155,27 @@ class Running:
 
     def _reach(self, step: int) -> ProcessExecution:
         assert 0 <= step <= len(self.told), step
-        if self._following is None or len(self._following) > step:
+        if self._execution is None or len(self._execution) > step:
             self._let_go()
-            self._following = ProcessExecution(self.program, self.watch.run)
-            if self._following.initial != self.initial:
-                raise Diverged("the initial state", self.initial, self._following.initial)
+            self._execution = ProcessExecution(self.program, self.sandbox.run)
+            if self._execution.initial != self.initial:
+                raise Diverged("the initial state", self.initial, self._execution.initial)
             self._note(0, "")
         try:
-            while len(self._following) < step:
-                self._advance(self._following)
+            while len(self._execution) < step:
+                self._advance(self._execution)
         except BaseException:
             self._let_go()  # it may be anywhere
             raise
-        return self._following
+        return self._execution
 
-    def _advance(self, following: ProcessExecution) -> None:
-        at = len(following)
+    def _advance(self, execution: ProcessExecution) -> None:
+        at = len(execution)
         told = self.told[at]
-        choice = self._path[at] or choice_of(following, told)
-        place = following.world.members[choice.process].live.place
-        following.take(choice)
-        found = following.world.fingerprint
+        choice = self._path[at] or choice_of(execution, told)
+        place = execution.world.members[choice.process].live.place
+        execution.take(choice)
+        found = execution.world.fingerprint
         if found != told.fingerprint:
             where = f"step {at + 1} (`{told.label}` of {told.node})"
             first = Diverged(where, told.fingerprint, found)
@@ -188,31 +188,31 @@ class Running:
 
     def _again(self, path: Sequence[Choice]) -> int | None:
         """Where `path` leads once more; None if it is not possible any more."""
-        following = ProcessExecution(self.program, self.watch.run)
+        execution = ProcessExecution(self.program, self.sandbox.run)
         try:
             for choice in path:
-                if choice.choice not in following.options(choice.process):
+                if choice.choice not in execution.options(choice.process):
                     return None
-                following.take(choice)
-            return following.world.fingerprint
+                execution.take(choice)
+            return execution.world.fingerprint
         finally:
-            following.close()
+            execution.close()
 
     def _let_go(self) -> None:
-        if self._following is not None:
-            self._following.close()
-        self._following = None
+        if self._execution is not None:
+            self._execution.close()
+        self._execution = None
 
     def _note(self, step: int, place: str) -> None:
         if step not in self._moments:
-            assert self._following is not None
-            self._moments[step] = self._moment_of(self._following.world, place)
+            assert self._execution is not None
+            self._moments[step] = self._moment_of(self._execution.world, place)
 
     def _moment_of(self, world: ProcessWorld, place: str) -> Moment:
         members = world.members.items()
         return Moment(
             state_of(world),
-            process_statuses(world, self.watch),
+            process_statuses(world, self.sandbox),
             tuple(due(world, choice) for choice in world.enabled()),
             frozenset(name for name, member in members if member.ended),
             place,

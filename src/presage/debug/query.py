@@ -44,7 +44,7 @@ def until(session: Session, text: str, steps: Iterable[int]) -> Found:
         except NOT_THEIRS:
             raise
         except BaseException as error:
-            if session.watch.error is not None:
+            if session.sandbox.error is not None:
                 raise
             raised = raised or (step, told(error))
     return Found(None, looked, raised)
@@ -68,10 +68,10 @@ def compiled(text: str) -> CodeType:
 def evaluate(session: Session, code: CodeType, step: int) -> Any:
     """What an expression gives in the state after `step`."""
     view = session.here.view(step)
-    names = session.ground.known(session.here, step)
+    names = session.backend.known(session.here, step)
     names |= {name_of(node): node for node in view.nodes if name_of(node).isidentifier()}
     names |= {"world": view, "step": step}
-    return session.watch.run(eval, code, names)
+    return session.sandbox.run(eval, code, names)
 
 
 def told(error: BaseException) -> str:

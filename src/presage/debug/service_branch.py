@@ -42,18 +42,18 @@ class Execution:
     def __init__(
         self,
         system: System,
-        watch: Sandbox,
+        sandbox: Sandbox,
         choices: Sequence[int],
         initial: int,
         told: Sequence[TraceStep],
     ) -> None:
         self.system = system
-        self.watch = watch
+        self.sandbox = sandbox
         self.choices = tuple(choices)
         self.initial = initial
         self.told = list(told)
         self._taken: list[Taken | None] = [None] * len(self.told)
-        self._world: World = watch.run(World.initial, system, self.choices)
+        self._world: World = sandbox.run(World.initial, system, self.choices)
         self._at = 0
         self._check(0)
         self._saves: dict[int, Saved] = {0: self._world.save()}
@@ -106,7 +106,7 @@ class Execution:
         saved = world.save()
         try:
             with granting(world, taken.event if taken.beyond else None):
-                step = self.watch.run(world.apply, taken.event, taken.choices)
+                step = self.sandbox.run(world.apply, taken.event, taken.choices)
         except BaseException:
             world.restore(saved)
             raise
@@ -121,7 +121,7 @@ class Execution:
         """Another execution that has the steps up to `step` in common with this one."""
         self.world(step)
         other = object.__new__(Execution)
-        other.system, other.watch = self.system, self.watch
+        other.system, other.sandbox = self.system, self.sandbox
         other.choices, other.initial = self.choices, self.initial
         other.told, other._taken = self.told[:step], self._taken[:step]
         other._saves = {at: saved for at, saved in self._saves.items() if at <= step}
@@ -137,7 +137,7 @@ class Execution:
         world = self.world(origin)
         saved = world.save()
         try:
-            self.watch.run(world.apply, taken.event, taken.choices)
+            self.sandbox.run(world.apply, taken.event, taken.choices)
             if world.fingerprint != self.fingerprint(step):
                 where = f"step {step}, taken once more,"
                 raise Diverged(where, self.fingerprint(step), world.fingerprint)
@@ -181,10 +181,10 @@ class Execution:
 
     def _apply(self, taken: Taken) -> None:
         with granting(self._world, taken.event if taken.beyond else None):
-            self.watch.run(self._world.apply, taken.event, taken.choices)
+            self.sandbox.run(self._world.apply, taken.event, taken.choices)
 
     def _resolve(self, world: World, told: TraceStep) -> Taken:
-        event = event_of(world, told, self.watch)
+        event = event_of(world, told, self.sandbox)
         return Taken(event, tuple(k for k, _ in told.choices))
 
     def _keep(self) -> None:

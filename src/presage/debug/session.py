@@ -33,23 +33,23 @@ from presage.trace.trace import Trace, TraceStep
 MAIN = "main"
 
 
-def ground_of(system: System | Program, watch: Sandbox) -> Backend:
+def backend_of(system: System | Program, sandbox: Sandbox) -> Backend:
     """How the code of `system` is asked."""
     return (
-        ServiceBackend(system, watch)
+        ServiceBackend(system, sandbox)
         if isinstance(system, System)
-        else ProcessBackend(system, watch)
+        else ProcessBackend(system, sandbox)
     )
 
 
 class Session:
     """A trace, its branches, and the place somebody is at."""
 
-    def __init__(self, system: System | Program, trace: Trace, watch: Sandbox) -> None:
-        self.ground: Backend = ground_of(system, watch)
+    def __init__(self, system: System | Program, trace: Trace, sandbox: Sandbox) -> None:
+        self.backend: Backend = backend_of(system, sandbox)
         self.trace = trace
-        self.watch = watch
-        self.branches: dict[str, Branch] = {MAIN: self.ground.begin(trace)}
+        self.sandbox = sandbox
+        self.branches: dict[str, Branch] = {MAIN: self.backend.begin(trace)}
         self.branch = MAIN
         self.step = 0
         self.rounds = 0  # how often the loop of the trace was gone round
@@ -68,7 +68,7 @@ class Session:
     @property
     def names(self) -> tuple[str, ...]:
         """The nodes, or processes."""
-        return self.ground.names(self.here)
+        return self.backend.names(self.here)
 
     @property
     def last(self) -> int:
@@ -201,7 +201,7 @@ class Session:
 
     def options(self) -> list[Option]:
         """What can happen next."""
-        return self.ground.options(self.here, self.step, calm=self.calm)
+        return self.backend.options(self.here, self.step, calm=self.calm)
 
     def take(self, taken: Taken) -> TraceStep:
         """Let something happen here; on a new branch unless this is the end of one's own."""
@@ -226,7 +226,7 @@ class Session:
 
     def live(self, walks: int = WALKS, length: int = LENGTH) -> Walked:
         """Walk calmly from here until every `eventually` holds; be there, on a new branch."""
-        claims = [prop for prop in self.ground.properties if prop.kind == "eventually"]
+        claims = [prop for prop in self.backend.properties if prop.kind == "eventually"]
         if not claims:
             raise BadCommand(
                 explain(
@@ -235,7 +235,7 @@ class Session:
                     "`random` goes on by chance, `until EXPR` looks for a state",
                 )
             )
-        walked = until_live(self._copy(), self.watch, self.dice, claims, walks, length)
+        walked = until_live(self._copy(), self.sandbox, self.dice, claims, walks, length)
         if walked.steps:
             self.fork(self._name("live"))
             for taken in walked.steps:
@@ -254,11 +254,11 @@ class Session:
         world = self._copy()
         saved = world.save()
         try:
-            self.watch.run(world.apply, event)
+            self.sandbox.run(world.apply, event)
         except PresageError:
             # Refused with one more granted as well: the reason is not the budget.
             with granting(world, event):
-                self.watch.run(world.apply, event)
+                self.sandbox.run(world.apply, event)
             return False
         finally:
             world.restore(saved)
@@ -266,14 +266,14 @@ class Session:
 
     def _copy(self) -> World:
         """A world like the one here, to do anything with."""
-        assert isinstance(self.ground, ServiceBackend) and isinstance(self.here, Execution)
-        return self.ground.copy(self.here, self.step)
+        assert isinstance(self.backend, ServiceBackend) and isinstance(self.here, Execution)
+        return self.backend.copy(self.here, self.step)
 
     # -- what is so here ---------------------------------------------------------------------
 
     def judge(self, step: int | None = None) -> dict[str, PropertyStatus]:
         """What each property says of the state after a step, and of the step itself."""
-        return self.ground.judge(self.here, self.step if step is None else step)
+        return self.backend.judge(self.here, self.step if step is None else step)
 
     def conjuncts(self, name: str) -> list[Part]:
         """The parts of the predicate of a property, asked here."""
@@ -284,16 +284,16 @@ class Session:
 
     def claim(self, name: str) -> Property | None:
         """The property of that name; None for what is claimed of everything."""
-        return next((each for each in self.ground.properties if each.name == name), None)
+        return next((each for each in self.backend.properties if each.name == name), None)
 
     def parts(self, prop: Property, view: WorldView | ProgramView) -> list[Part]:
         """The parts of a predicate, asked of one world."""
-        found: list[Part] = self.watch.run(conjuncts, prop, view)
+        found: list[Part] = self.sandbox.run(conjuncts, prop, view)
         return found
 
     def state(self, step: int | None = None) -> State:
         """The state after a step as plain data."""
-        return self.ground.state(self.here, self.step if step is None else step)
+        return self.backend.state(self.here, self.step if step is None else step)
 
     # -- as a trace --------------------------------------------------------------------------
 
@@ -315,7 +315,7 @@ class Session:
             fairness=None,
             evidence="exact",
             notes=notes,
-            nodes=self.trace.nodes if self.ground.of_services else self.names,
+            nodes=self.trace.nodes if self.backend.of_services else self.names,
             **facts,
         )
 
@@ -323,7 +323,7 @@ class Session:
         """How a branch that ends at `step` is told: as live where what should be is so again."""
         prop = self.claim(self.trace.prop)
         if prop is not None and prop.kind == "eventually":
-            if holds(prop, self.watch, self.here.view(step)):
+            if holds(prop, self.sandbox, self.here.view(step)):
                 return "live", f"holds again after {step:,} steps"
             return "liveness", f"does not hold after {step:,} steps of a branch"
         kind = "safety" if self.trace.kind == "live" else self.trace.kind

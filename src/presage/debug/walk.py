@@ -50,17 +50,17 @@ class Walked:
     rest: int = 0  # of them came to rest before
 
 
-def options(world: World, watch: Sandbox, *, calm: bool) -> list[Option]:
+def options(world: World, sandbox: Sandbox, *, calm: bool) -> list[Option]:
     """Everything that can happen next in `world`, which is left as it is."""
     here, saved = world.fingerprint, world.save()
     found = []
-    events: list[Event] = watch.run(world.enabled)
+    events: list[Event] = sandbox.run(world.enabled)
     for event in events:
         weight, fault = weight_of(world.system, event, calm=calm), event.kind in FAULT_KINDS
-        odds, refused = _asked(watch, [((), 1.0)], world.odds, event)
+        odds, refused = _asked(sandbox, [((), 1.0)], world.odds, event)
         for choices, share in odds:
             if not refused:
-                _, refused = _asked(watch, None, world.apply, event, choices)
+                _, refused = _asked(sandbox, None, world.apply, event, choices)
             idle = not refused and world.fingerprint == here
             world.restore(saved)
             part = share if calm else 1 / len(odds)
@@ -69,12 +69,12 @@ def options(world: World, watch: Sandbox, *, calm: bool) -> list[Option]:
     return found
 
 
-def _asked(watch: Sandbox, otherwise: Any, function: Callable[..., Any], *args: Any) -> Any:
+def _asked(sandbox: Sandbox, otherwise: Any, function: Callable[..., Any], *args: Any) -> Any:
     """What user code gives and "", or `otherwise` and why it is refused."""
     try:
-        return watch.run(function, *args), ""
+        return sandbox.run(function, *args), ""
     except PresageError as error:
-        watch.error = None  # it would repeat what it has to say; all else can still happen
+        sandbox.error = None  # it would repeat what it has to say; all else can still happen
         return otherwise, str(error)
 
 
@@ -89,31 +89,31 @@ def draw(found: Iterable[Option], dice: Dice) -> Option | None:
     return likely[-1] if likely else None
 
 
-def step(world: World, watch: Sandbox, dice: Dice) -> Taken | None:
+def step(world: World, sandbox: Sandbox, dice: Dice) -> Taken | None:
     """Take one calm step in `world`; None where nothing likely leads elsewhere."""
     here, saved = world.fingerprint, world.save()
-    for event, choices in drawn(world, watch, dice, calm=True):
-        watch.run(world.apply, event, choices)
+    for event, choices in drawn(world, sandbox, dice, calm=True):
+        sandbox.run(world.apply, event, choices)
         if world.fingerprint != here:
             return Taken(event, choices)
         world.restore(saved)
     return None
 
 
-def holds(prop: Property, watch: Sandbox, *seen: Any) -> bool:
+def holds(prop: Property, sandbox: Sandbox, *seen: Any) -> bool:
     """Whether `prop` says that what is `seen` is as it should be."""
     try:
-        return bool(watch.run(prop.judge, *seen).holds)
+        return bool(sandbox.run(prop.judge, *seen).holds)
     except NOT_THEIRS:
         raise
     except BaseException:
-        if watch.error is not None:
+        if sandbox.error is not None:
             raise
         return False
 
 
 def until_live(
-    world: World, watch: Sandbox, dice: Dice, props: Iterable[Property], walks: int, length: int
+    world: World, sandbox: Sandbox, dice: Dice, props: Iterable[Property], walks: int, length: int
 ) -> Walked:
     """Walk calmly from `world` until all of `props` hold at once; `world` is left as it is."""
     saved, rest, judged = world.save(), 0, list(props)
@@ -122,9 +122,9 @@ def until_live(
             world.restore(saved)
             steps: list[Taken] = []
             while len(steps) <= length:
-                if all(holds(prop, watch, world.view()) for prop in judged):
+                if all(holds(prop, sandbox, world.view()) for prop in judged):
                     return Walked(tuple(steps), number, length, rest)
-                taken = step(world, watch, dice)
+                taken = step(world, sandbox, dice)
                 if taken is None:
                     rest += 1
                     break

@@ -63,24 +63,24 @@ def weight_of(system: System, event: Event, *, calm: bool) -> float:
     return weights.of(kind) if own is None else own
 
 
-def likely(world: World, watch: Sandbox, *, calm: bool) -> list[tuple[Event, float]]:
+def likely(world: World, sandbox: Sandbox, *, calm: bool) -> list[tuple[Event, float]]:
     """The events that walks may take from here, each with its weight."""
-    events: list[Event] = watch.run(world.enabled)
+    events: list[Event] = sandbox.run(world.enabled)
     weighed = [(event, weight_of(world.system, event, calm=calm)) for event in events]
     return [(event, weight) for event, weight in weighed if weight > 0]
 
 
 def drawn(
-    world: World, watch: Sandbox, dice: Dice, *, calm: bool
+    world: World, sandbox: Sandbox, dice: Dice, *, calm: bool
 ) -> Iterator[tuple[Event, tuple[int, ...]]]:
     """Everything that can happen next, with its choices, in an order drawn by weight.
 
     Whoever tries one that does not do restores `world` before asking for the next.
     """
-    left = likely(world, watch, calm=calm)
+    left = likely(world, sandbox, calm=calm)
     while left:
         event, weight = dice.pick(left)
-        odds = [each for each in watch.run(world.odds, event) if each[1] > 0]
+        odds = [each for each in sandbox.run(world.odds, event) if each[1] > 0]
         while odds:
             choices, share = dice.pick(odds)
             yield event, choices

@@ -74,21 +74,21 @@ class Confirmed:
     loop: int | None = None
 
 
-def confirm(system: System, watch: Sandbox, finding: Finding) -> Confirmed:
+def confirm(system: System, sandbox: Sandbox, finding: Finding) -> Confirmed:
     """Replay `finding`; raises `Nondeterminism` where live code disagrees."""
-    run = follow(system, watch, finding)
+    run = follow(system, sandbox, finding)
     return confirmed(run, finding, run.verdict())
 
 
-def follow(system: System, watch: Sandbox, finding: Finding, lacking: int | None = None) -> Run:
+def follow(system: System, sandbox: Sandbox, finding: Finding, lacking: int | None = None) -> Run:
     """Take the steps of `finding` on live code, comparing every state.
 
     From step `lacking` on the property must not hold, which is asked after each.
     """
     prop = system.properties[finding.at - 1] if finding.at else None
-    world: World = watch.run(World.initial, system, tuple(finding.choices))
+    world: World = sandbox.run(World.initial, system, tuple(finding.choices))
     _same(finding.initial, world, "the initial state")
-    run = Run(system, watch, world, prop)
+    run = Run(system, sandbox, world, prop)
     for number, (what, node, origin, choices, fingerprint) in enumerate(finding.events, 1):
         event = named(system, world, what, node, origin)
         run.apply(event, tuple(choices))
@@ -136,9 +136,11 @@ def named(system: System, world: World, what: str, node: int, origin: tuple[Any,
 class Run:
     """A live execution, and whether it decides a property in its last state or step."""
 
-    def __init__(self, system: System, watch: Sandbox, world: World, prop: Property | None) -> None:
+    def __init__(
+        self, system: System, sandbox: Sandbox, world: World, prop: Property | None
+    ) -> None:
         self.system = system
-        self.watch = watch
+        self.sandbox = sandbox
         self.world = world
         self.prop = prop
         self.steps: list[Step] = []
@@ -148,7 +150,7 @@ class Run:
         """Let one event happen."""
         if self.prop is not None and self.prop.kind == "step":
             self._before = None if event.kind in MISHAPS else self.world.view()[event.node]
-        self.steps.append(self.watch.run(self.world.apply, event, choices))
+        self.steps.append(self.sandbox.run(self.world.apply, event, choices))
 
     def verdict(self) -> str | None:
         """Why the property is decided here (violated, or for `sometimes` reached); None if not."""
@@ -157,7 +159,7 @@ class Run:
             return self._failure()
         if prop.kind == "step":
             return self._step_verdict(prop)
-        if prop.kind in ("eventually", "deadlock") and not self.watch.run(self.world.at_rest):
+        if prop.kind in ("eventually", "deadlock") and not self.sandbox.run(self.world.at_rest):
             return None
         return self._decided(prop, prop.kind == "sometimes")
 
@@ -176,7 +178,7 @@ class Run:
             return None
         if verdict.why or verdict.holds:
             return verdict.why or f"`{prop.name}` is {verdict.holds}"
-        why: str = self.watch.run(because, prop, self.world.view())
+        why: str = self.sandbox.run(because, prop, self.world.view())
         return why
 
     def _failure(self) -> str | None:
@@ -203,7 +205,7 @@ class Run:
     def _ask(self, prop: Property, *seen: Any) -> Any:
         """The verdict, or None where the predicate cannot say: that is no violation."""
         try:
-            return self.watch.run(prop.judge, *seen)
+            return self.sandbox.run(prop.judge, *seen)
         except NOT_THEIRS:
             raise
         except BaseException:

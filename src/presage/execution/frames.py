@@ -69,10 +69,10 @@ def frames(
     """
     if isinstance(system, Program):
         return _retell_program(system, trace, handler_seconds, give_up)
-    with Sandbox(handler_seconds, give_up) as watch:
-        world: World = watch.run(World.initial, system, trace.choices)
+    with Sandbox(handler_seconds, give_up) as sandbox:
+        world: World = sandbox.run(World.initial, system, trace.choices)
         expect(trace.initial, world, "the initial state")
-        states, judge = States(system), Judge(system, watch)
+        states, judge = States(system), Judge(system, sandbox)
         opening = world.opening
         scenes = [
             Frame(
@@ -85,9 +85,9 @@ def frames(
             )
         ]
         for told in trace.steps:
-            event = event_of(world, told, watch)
+            event = event_of(world, told, sandbox)
             judge.before(world, event.node)
-            live = watch.run(world.apply, event, tuple(k for k, _ in told.choices))
+            live = sandbox.run(world.apply, event, tuple(k for k, _ in told.choices))
             expect(told.fingerprint, world, f"step {told.index} (`{told.label}` at {told.node})")
             step = TraceStep.of(live, told.index)
             last = told.index == len(trace.steps)
@@ -113,13 +113,13 @@ def _retell_program(
 ) -> tuple[Frame, ...]:
     states: list[State] = []
     verdicts: list[dict[str, PropertyStatus]] = []
-    with Sandbox(handler_seconds, give_up) as watch, Fence():
+    with Sandbox(handler_seconds, give_up) as sandbox, Fence():
 
         def look(world: ProcessWorld) -> None:
             states.append(state_of(world))
-            verdicts.append(process_statuses(world, watch))
+            verdicts.append(process_statuses(world, sandbox))
 
-        told = retrace(program, trace.steps, watch.run, look)
+        told = retrace(program, trace.steps, sandbox.run, look)
     same_steps(trace, told)
     opening = told.world.opening.items()
     first = Frame(
@@ -136,7 +136,7 @@ def _retell_program(
     )
 
 
-def process_statuses(world: ProcessWorld, watch: Sandbox) -> dict[str, PropertyStatus]:
+def process_statuses(world: ProcessWorld, sandbox: Sandbox) -> dict[str, PropertyStatus]:
     """What is claimed of every program, and of this one, in one world."""
     claims = {prop.name: prop.source for prop in world.program.properties}
     said = dict.fromkeys([NO_EXCEPTION, "no_deadlock"], PropertyStatus(True))
@@ -144,11 +144,11 @@ def process_statuses(world: ProcessWorld, watch: Sandbox) -> dict[str, PropertyS
     if world.program.leftovers:
         said["no_leftovers"] = PropertyStatus(True)
     try:
-        found = failures_in(world, watch.run)
+        found = failures_in(world, sandbox.run)
     except NOT_THEIRS:
         raise
     except BaseException as error:  # a predicate that cannot say: that is no violation
-        if watch.error is not None:
+        if sandbox.error is not None:
             raise
         why = shortened(f"{type(error).__name__}: {error}")
         return said | {name: PropertyStatus(None, why, source=claims[name]) for name in claims}
@@ -161,9 +161,9 @@ def process_statuses(world: ProcessWorld, watch: Sandbox) -> dict[str, PropertyS
 class Judge:
     """Asks every property of a system about the states of one execution."""
 
-    def __init__(self, system: System, watch: Sandbox) -> None:
+    def __init__(self, system: System, sandbox: Sandbox) -> None:
         self._system = system
-        self._watch = watch
+        self._sandbox = sandbox
         self._before: Any = None
         self._steps = any(prop.kind == "step" for prop in system.properties)
 
@@ -190,7 +190,7 @@ class Judge:
     ) -> PropertyStatus:
         if prop.kind == "step":
             return self._of_step(prop, world, step)
-        if prop.kind == "deadlock" and not (at_end and self._watch.run(world.at_rest)):
+        if prop.kind == "deadlock" and not (at_end and self._sandbox.run(world.at_rest)):
             return PropertyStatus(None)
         return self._judge(prop, world.view())
 
@@ -207,12 +207,12 @@ class Judge:
 
     def _judge(self, prop: Property, *seen: Any) -> PropertyStatus:
         try:
-            verdict = self._watch.run(prop.judge, *seen)
+            verdict = self._sandbox.run(prop.judge, *seen)
         except NOT_THEIRS:
             raise
         except BaseException as error:  # a predicate that cannot say: that is no violation
             return PropertyStatus(None, shortened(f"{type(error).__name__}: {error}"))
         why = verdict.why
         if not verdict.holds and not why:
-            why = self._watch.run(because, prop, *seen)
+            why = self._sandbox.run(because, prop, *seen)
         return PropertyStatus(verdict.holds, shortened(why))

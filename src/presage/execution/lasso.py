@@ -29,10 +29,10 @@ def endless(run: Run, initial: int, loop: int, fairness: str, rounds: int) -> st
             if verdict is None:
                 return None
             why = verdict
-            events: list[Event] = run.watch.run(run.world.enabled)
+            events: list[Event] = run.sandbox.run(run.world.enabled)
             enabled.append([unit for event in events if (unit := unit_of(run.system, event))])
             taken.append(unit_of(run.system, step.event))
-            run.watch.run(run.world.apply, step.event, tuple(k for k, _ in step.choices))
+            run.sandbox.run(run.world.apply, step.event, tuple(k for k, _ in step.choices))
             _same(run, step.fingerprint, f"step {number} (`{step.event}`), taken once more,")
     return why if is_fair(fairness, enabled, [unit for unit in taken if unit]) else None
 

@@ -85,17 +85,17 @@ def evidence(place: int, walks: Counter[int]) -> str:
 class Nearest:
     """Attempts to keep a property that an execution breaks."""
 
-    def __init__(self, system: System, watch: Sandbox, found: Confirmed, seconds: float) -> None:
+    def __init__(self, system: System, sandbox: Sandbox, found: Confirmed, seconds: float) -> None:
         self.walks: Counter[int] = Counter()  # from each place
         self._system = system
-        self._watch = watch
+        self._sandbox = sandbox
         self._found = found
         self._deadline = NOW() + seconds
         self._spent = 0
-        self._world: World = watch.run(World.initial, system, found.choices)
+        self._world: World = sandbox.run(World.initial, system, found.choices)
         self._saved: list[Saved] = [self._world.save()]
         for each in events_of(found.steps)[:-1]:
-            watch.run(self._world.apply, *each)
+            sandbox.run(self._world.apply, *each)
             self._saved.append(self._world.save())
 
     def find(self) -> tuple[Confirmed, str] | None:
@@ -120,11 +120,11 @@ class Nearest:
         return None
 
     def _walk(self, place: int, dice: Dice) -> tuple[Run, Kept] | None:
-        world, watch = self._world, self._watch
+        world, sandbox = self._world, self._sandbox
         world.restore(self._saved[place])
-        run = Run(self._system, watch, world, self._found.prop)
+        run = Run(self._system, sandbox, world, self._found.prop)
         run.steps = list(self._found.steps[:place])
-        due = {repr(event) for event, _ in likely(world, watch, calm=True)}
+        due = {repr(event) for event, _ in likely(world, sandbox, calm=True)}
         while len(run.steps) - place < LENGTH:
             if not self._step(run, dice):
                 stuck = len(run.steps) > place and self._fails(run)
@@ -132,7 +132,7 @@ class Nearest:
             due.discard(repr(run.steps[-1].event))
             if self._fails(run):
                 return None
-        if any(repr(event) in due for event, _ in likely(world, watch, calm=True)):
+        if any(repr(event) in due for event, _ in likely(world, sandbox, calm=True)):
             return None
         return run, self._kept(run, place, at_rest=False)
 
@@ -140,7 +140,7 @@ class Nearest:
         """Take a calm step that leads elsewhere; False where there is none."""
         world = self._world
         here, saved = world.fingerprint, world.save()
-        for each in drawn(world, self._watch, dice, calm=True):
+        for each in drawn(world, self._sandbox, dice, calm=True):
             self._spent += 1
             run.apply(*each)
             if world.fingerprint != here:
@@ -162,8 +162,8 @@ class Nearest:
 
     def _again(self, walked: Run) -> Run:
         """The same execution from the start, every state compared."""
-        world: World = self._watch.run(World.initial, self._system, self._found.choices)
-        run = Run(self._system, self._watch, world, self._found.prop)
+        world: World = self._sandbox.run(World.initial, self._system, self._found.choices)
+        run = Run(self._system, self._sandbox, world, self._found.prop)
         for step, each in zip(list(walked.steps), events_of(walked.steps), strict=True):
             run.apply(*each)
             if world.fingerprint != step.fingerprint or self._fails(run):
@@ -172,19 +172,19 @@ class Nearest:
 
 
 def nearest(
-    system: System, watch: Sandbox, found: Confirmed, seconds: float | None = None
+    system: System, sandbox: Sandbox, found: Confirmed, seconds: float | None = None
 ) -> tuple[Confirmed, str] | None:
     """The good run nearest to a violation, and on what evidence; None if none was met."""
     if not found.steps:
         return None
     limit = SECONDS_MAX if seconds is None else min(seconds, SECONDS_MAX)
-    return Nearest(system, watch, found, limit).find()
+    return Nearest(system, sandbox, found, limit).find()
 
 
-def nearest_to(system: System, watch: Sandbox, trace: Trace) -> Confirmed | None:
+def nearest_to(system: System, sandbox: Sandbox, trace: Trace) -> Confirmed | None:
     """The good run nearest to a saved violation."""
-    run = taken(system, trace, watch)
+    run = taken(system, trace, sandbox)
     message, steps = trace.message, tuple(run.steps)
     found = Confirmed(run.prop, message, tuple(trace.choices), trace.initial, steps)
-    good = nearest(system, watch, found)
+    good = nearest(system, sandbox, found)
     return None if good is None else good[0]

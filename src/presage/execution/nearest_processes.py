@@ -55,29 +55,29 @@ class NearestRun:
         return None
 
     def _walk(self, place: int, dice: Dice) -> tuple[list[Choice], Kept] | None:
-        following = ProcessExecution(self._program, self._run)
+        execution = ProcessExecution(self._program, self._run)
         path: list[Choice] = []
         try:
             for step in self._path[:place]:
-                following.take(step)
+                execution.take(step)
                 path.append(step)
             while len(path) < place + LENGTH:
-                due = following.world.enabled()
+                due = execution.world.enabled()
                 if not due:
                     break
                 path.append(due[int(dice.below(len(due)))])
-                taken = following.take(path[-1])
-                if isinstance(taken.op, Publish) and failures_in(following.world, self._run):
+                taken = execution.take(path[-1])
+                if isinstance(taken.op, Publish) and failures_in(execution.world, self._run):
                     return None
-                if following.world.members[taken.process].failed is not None:
+                if execution.world.members[taken.process].failed is not None:
                     return None
-            if failures_in(following.world, self._run):
+            if failures_in(execution.world, self._run):
                 return None
-            at_rest = not following.world.enabled()
+            at_rest = not execution.world.enabled()
             return path, Kept(len(path), len(path) - place, at_rest)
         finally:
             self._spent += len(path) + 1
-            following.close()
+            execution.close()
 
 
 def nearest_run(

@@ -43,19 +43,19 @@ class PrefixReplay:
     def __init__(
         self,
         system: System,
-        watch: Sandbox,
+        sandbox: Sandbox,
         choices: Sequence[int],
         prop: Property | None,
         *,
         alike: bool = False,
     ) -> None:
         self.system = system
-        self.watch = watch
+        self.sandbox = sandbox
         self.prop = prop
         self.alike = alike  # let like events stand in
         self.spent = 0  # live steps
         self.why: str | None = None  # the last course was stopped
-        self._world: World = watch.run(World.initial, system, tuple(choices))
+        self._world: World = sandbox.run(World.initial, system, tuple(choices))
         self._places: list[Place] = []
 
     def take(self, events: Sequence[Taken], stop: Callable[[Run], str | None]) -> Run:
@@ -64,7 +64,7 @@ class PrefixReplay:
         Of what the last course had in common with this one, `stop` was asked then.
         """
         common = self._common(events)
-        world, run = self._world, Run(self.system, self.watch, self._world, self.prop)
+        world, run = self._world, Run(self.system, self.sandbox, self._world, self.prop)
         if common < len(self._places):
             world.restore(self._places[common].saved)
             del self._places[common:]
@@ -107,10 +107,10 @@ class PrefixReplay:
         wanted = likeness(event)
         if wanted is None or not self.alike:
             return
-        enabled: list[Event] = self.watch.run(self._world.enabled)
+        enabled: list[Event] = self.sandbox.run(self._world.enabled)
         for other in enabled:
             if likeness(other) == wanted:
-                runs = self.watch.run(self._world.runs, other)
+                runs = self.sandbox.run(self._world.runs, other)
                 if choices in runs:
                     yield other, choices
                 elif runs:

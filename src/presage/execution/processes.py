@@ -105,17 +105,17 @@ def follow(
     each: Callable[[ProcessWorld], None] = lambda _: None,
 ) -> ReplayedRun:
     """Take the steps of `path` from the start; `each` sees the world before and after each."""
-    following, path = ProcessExecution(program, run), tuple(path)
-    each(following.world)
+    execution, path = ProcessExecution(program, run), tuple(path)
+    each(execution.world)
     for index, step in enumerate(path, 1):
-        if step.choice not in following.options(step.process):
+        if step.choice not in execution.options(step.process):
             raise Nondeterminism(
                 f"step {index} of a run, of process `{step.process}`, is not possible on the"
                 " second run"
             )
-        following.take(step)
-        each(following.world)
-    return ReplayedRun(following.world, following.initial, following.steps(), following.taken, path)
+        execution.take(step)
+        each(execution.world)
+    return ReplayedRun(execution.world, execution.initial, execution.steps(), execution.taken, path)
 
 
 def retrace(
@@ -125,16 +125,16 @@ def retrace(
     each: Callable[[ProcessWorld], None] = lambda _: None,
 ) -> ReplayedRun:
     """The steps of a saved trace, taken again on the program as it is now."""
-    following, path = ProcessExecution(program, run), []
+    execution, path = ProcessExecution(program, run), []
     for step in steps:
-        path.append(choice_of(following, step))
-        following.take(path[-1])
+        path.append(choice_of(execution, step))
+        execution.take(path[-1])
     return follow(program, path, run, each)
 
 
-def choice_of(following: ProcessExecution, step: TraceStep) -> Choice:
+def choice_of(execution: ProcessExecution, step: TraceStep) -> Choice:
     """The choice that `step` is of, where a run has come; refuses one that is not there."""
-    options = following.options(step.node)
+    options = execution.options(step.node)
     at = step.choices[0][0] if step.choices else 0
     if at >= len(options):
         raise BadTrace(

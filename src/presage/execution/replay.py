@@ -41,36 +41,36 @@ def replay(
     Raises `BadTrace` where a step is no longer possible, `Diverged` where a step leads to another
     state than it did, and `Nondeterminism` where it leads elsewhere each time.
     """
-    with Sandbox(handler_seconds, give_up) as watch:
+    with Sandbox(handler_seconds, give_up) as sandbox:
         try:
-            return _again(system, trace, watch)
+            return _again(system, trace, sandbox)
         except Diverged as first:
             # Chance would make a second attempt differ from the first; an edit would not.
             try:
-                _again(system, trace, watch)
+                _again(system, trace, sandbox)
             except Diverged as second:
                 if str(second) == str(first):
                     raise first from None
             raise Nondeterminism(f"two replays of one trace went different ways: {first}") from None
 
 
-def _again(system: System | Program, trace: Trace, watch: Sandbox) -> Replayed:
+def _again(system: System | Program, trace: Trace, sandbox: Sandbox) -> Replayed:
     if isinstance(system, Program):
-        return _follow_program(system, trace, watch)
-    return _follow(system, trace, watch)
+        return _follow_program(system, trace, sandbox)
+    return _follow(system, trace, sandbox)
 
 
-def _follow_program(program: Program, trace: Trace, watch: Sandbox) -> Replayed:
+def _follow_program(program: Program, trace: Trace, sandbox: Sandbox) -> Replayed:
     live, kept = trace.kind == "live", True
 
     def look(world: ProcessWorld) -> None:
         nonlocal kept
-        breaks = live and any(each.prop == trace.prop for each in failures_in(world, watch.run))
+        breaks = live and any(each.prop == trace.prop for each in failures_in(world, sandbox.run))
         kept = kept and not breaks
 
     with Fence():
-        told = retrace(program, trace.steps, watch.run, look)
-        found = [each for each in failures_in(told.world, watch.run) if each.prop == trace.prop]
+        told = retrace(program, trace.steps, sandbox.run, look)
+        found = [each for each in failures_in(told.world, sandbox.run) if each.prop == trace.prop]
     same_steps(trace, told)
     if live:
         return Replayed(told.steps, trace.message if kept else None)
@@ -86,24 +86,24 @@ def same_steps(trace: Trace, told: ReplayedRun) -> None:
 
 
 def taken(
-    system: System, trace: Trace, watch: Sandbox, each: Callable[[Run], None] = lambda _: None
+    system: System, trace: Trace, sandbox: Sandbox, each: Callable[[Run], None] = lambda _: None
 ) -> Run:
     """The steps of `trace`, taken again from the start; `each` sees the run after each."""
-    world: World = watch.run(World.initial, system, trace.choices)
+    world: World = sandbox.run(World.initial, system, trace.choices)
     expect(trace.initial, world, "the initial state")
-    run = Run(system, watch, world, _property(system, trace))
+    run = Run(system, sandbox, world, _property(system, trace))
     for step in trace.steps:
-        event = event_of(world, step, watch)
+        event = event_of(world, step, sandbox)
         run.apply(event, tuple(k for k, _ in step.choices))
         expect(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
         each(run)
     return run
 
 
-def _follow(system: System, trace: Trace, watch: Sandbox) -> Replayed:
+def _follow(system: System, trace: Trace, sandbox: Sandbox) -> Replayed:
     if trace.kind == "live":
-        return _follow_good(system, trace, watch)
-    run = taken(system, trace, watch)
+        return _follow_good(system, trace, sandbox)
+    run = taken(system, trace, sandbox)
     steps = tuple(run.steps)
     if trace.walked is not None:  # it went on: that it ends here means nothing
         return Replayed(steps, run.lacks())
@@ -113,7 +113,7 @@ def _follow(system: System, trace: Trace, watch: Sandbox) -> Replayed:
     return Replayed(steps, endless(run, trace.initial, trace.loop, fairness, 1), rounds=1)
 
 
-def _follow_good(system: System, trace: Trace, watch: Sandbox) -> Replayed:
+def _follow_good(system: System, trace: Trace, sandbox: Sandbox) -> Replayed:
     """Of an execution that comes right: one `eventually` holds at its end, all else all along."""
     broke = False
 
@@ -122,7 +122,7 @@ def _follow_good(system: System, trace: Trace, watch: Sandbox) -> Replayed:
         if run.prop is None or run.prop.kind != "eventually":
             broke = broke or run.verdict() is not None
 
-    run = taken(system, trace, watch, look)
+    run = taken(system, trace, sandbox, look)
     if run.prop is not None and run.prop.kind == "eventually":
         broke = run.lacks() is not None
     return Replayed(tuple(run.steps), None if broke else trace.message)
@@ -144,9 +144,9 @@ def _property(system: System, trace: Trace) -> Property | None:
     )
 
 
-def event_of(world: World, step: TraceStep, watch: Sandbox) -> Event:
+def event_of(world: World, step: TraceStep, sandbox: Sandbox) -> Event:
     """The event of `step`, which must be possible in `world`."""
-    enabled: list[Event] = watch.run(world.enabled)
+    enabled: list[Event] = sandbox.run(world.enabled)
     for event in enabled:
         if step.matches(event):
             return event

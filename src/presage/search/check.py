@@ -156,9 +156,9 @@ def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
 def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
     search, limits, keeping = how.search, how.limits, how.keeping
     target, parameters = telling.target, telling.named
-    with Sandbox(telling.handler_seconds, telling.give_up) as watch:
+    with Sandbox(telling.handler_seconds, telling.give_up) as sandbox:
         lines = annotate.watched(system) if telling.coverage is not None else None
-        bridge = Bridge(system, watch, weighs=search in WALKS, lines=lines)
+        bridge = Bridge(system, sandbox, weighs=search in WALKS, lines=lines)
         known = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
         args = (system, search, target, parameters, known)
         kept = disk.prepare(*args, limits["memory_mib"], keeping)
@@ -172,7 +172,7 @@ def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
         tell_calm(report, calm=how.calm)
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, watch, report, raw, how, teller)
+        _conclude(kernel, bridge, sandbox, report, raw, how, teller)
         report.orders = bridge.orders.found
         report.exhausted = report.exhausted and not report.orders
     save(report, telling.traces)
@@ -202,7 +202,7 @@ def _searched(kernel: Kernel, system: System, how: How, kept: dict[str, Any]) ->
 def _conclude(
     kernel: Kernel,
     bridge: Bridge,
-    watch: Sandbox,
+    sandbox: Sandbox,
     report: Report,
     raw: dict[str, Any],
     how: How,
@@ -214,12 +214,12 @@ def _conclude(
     _judge(system, bridge, raw, report)
     for finding in findings(raw):
         shrinks = report.search != "bfs"
-        add(system, watch, report, finding, shrinks=shrinks, budget=limits.budget)
-    for found in examine(bridge, kernel, watch, report, limits):
+        add(system, sandbox, report, finding, shrinks=shrinks, budget=limits.budget)
+    for found in examine(bridge, kernel, sandbox, report, limits):
         report.violations.append(violation_of(system, report, found, found.prop))
     coverage = covered(bridge, kernel, report)
     report.coverage = annotate.with_lines(coverage, system, bridge.lines)
-    suspected(system, watch, report, raw, how.hunt, limits.budget, teller)
+    suspected(system, sandbox, report, raw, how.hunt, limits.budget, teller)
     report.peak_mib = peak_mib()
     missed(system, report, exhausted=exhausted)
 

@@ -74,9 +74,9 @@ def transcribe(
     give_up: Callable[[HandlerStuck], None] | None = None,
 ) -> Transcript:
     """Run up to `steps` distinct local steps, each twice; breadth first, canonical order."""
-    with Sandbox(handler_seconds, give_up) as watch:
+    with Sandbox(handler_seconds, give_up) as sandbox:
         try:
-            return _Walk(system, watch, steps).transcript()
+            return _Walk(system, sandbox, steps).transcript()
         except (Impure, Nondeterminism) as error:
             return Transcript(findings=(str(error),))
 
@@ -115,13 +115,13 @@ def _difference(first: Transcript, other: Transcript) -> str | None:
 class _Walk:
     """A breadth-first walk over live worlds that runs each distinct local step twice."""
 
-    def __init__(self, system: System, watch: Sandbox, limit: int) -> None:
+    def __init__(self, system: System, sandbox: Sandbox, limit: int) -> None:
         self.system = system
-        self.watch = watch
+        self.sandbox = sandbox
         self.limit = limit
         self.entries: list[Entry] = []
         self.findings: list[str] = []
-        self.orders = Orders(system, watch)
+        self.orders = Orders(system, sandbox)
         self.done: set[bytes] = set()  # local steps, encoded
 
     def transcript(self) -> Transcript:
@@ -134,11 +134,11 @@ class _Walk:
             saved = queue.popleft()
             world.restore(saved)
             self._examine_guards(saved)
-            for event in self.watch.run(world.enabled):
+            for event in self.sandbox.run(world.enabled):
                 world.restore(saved)
                 for choices in self._examine(world, event):
                     world.restore(saved)
-                    self.watch.run(world.apply, event, choices)
+                    self.sandbox.run(world.apply, event, choices)
                     if world.fingerprint not in seen:
                         seen.add(world.fingerprint)
                         queue.append(world.save())
@@ -156,7 +156,7 @@ class _Walk:
             initial = Stored(codec, codec.encode_fields(automaton.initial()))
             outcomes = self._twice(automaton, initial, ("start",))
             choices += tuple(k for k, _ in outcomes[0].choices) if outcomes else ()
-        world: World = self.watch.run(World.initial, self.system, choices)
+        world: World = self.sandbox.run(World.initial, self.system, choices)
         return world
 
     def _examine_guards(self, saved: Saved) -> None:
@@ -179,14 +179,14 @@ class _Walk:
         if key not in self.done:
             self.done.add(key)
             self._twice(automaton, Stored(self.system.codec, local), stimulus)
-        runs: list[tuple[int, ...]] = self.watch.run(world.runs, event)
+        runs: list[tuple[int, ...]] = self.sandbox.run(world.runs, event)
         return runs
 
     def _twice(
         self, automaton: Automaton, fresh: Stored, stimulus: tuple[Any, ...]
     ) -> list[Outcome]:
-        first = self.watch.run(automaton.branches, fresh, stimulus)
-        second = self.watch.run(automaton.branches, fresh, stimulus)
+        first = self.sandbox.run(automaton.branches, fresh, stimulus)
+        second = self.sandbox.run(automaton.branches, fresh, stimulus)
         what = describe(automaton, stimulus, self.system.names)
         difference = first_difference(automaton, first, second)
         if difference is not None:

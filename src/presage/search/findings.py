@@ -47,7 +47,7 @@ def findings(raw: dict[str, Any]) -> list[Finding]:
 
 def add(
     system: System,
-    watch: Sandbox,
+    sandbox: Sandbox,
     report: Report,
     finding: Finding,
     *,
@@ -58,28 +58,28 @@ def add(
 
     It is made shorter if `shrinks`, as far as the budget allows.
     """
-    confirmed = confirm(system, watch, finding)
+    confirmed = confirm(system, sandbox, finding)
     prop = confirmed.prop
     if prop is not None and prop.kind == "sometimes":
         return
     found = len(confirmed.steps)
     if shrinks:
-        confirmed, done = shrink(system, watch, confirmed, budget)
+        confirmed, done = shrink(system, sandbox, confirmed, budget)
         if not done and LEFT_LONG not in report.notes:
             report.notes.append(LEFT_LONG)
     violation = violation_of(system, report, confirmed, prop)
     violation.found = found if len(confirmed.steps) < found else None
     if violation.kind != "liveness":
-        violation.live = _good_run(system, watch, report, confirmed, budget.remaining())
+        violation.live = _good_run(system, sandbox, report, confirmed, budget.remaining())
     report.violations.append(violation)
 
 
 def _good_run(
-    system: System, watch: Sandbox, report: Report, confirmed: Confirmed, seconds: float | None
+    system: System, sandbox: Sandbox, report: Report, confirmed: Confirmed, seconds: float | None
 ) -> Trace | None:
     """The nearest execution that keeps what `confirmed` breaks; None if none was met."""
     try:
-        found = nearest(system, watch, confirmed, seconds)
+        found = nearest(system, sandbox, confirmed, seconds)
     except KeyboardInterrupt:
         report.notes.append("interrupted while the nearest good run was looked for")
         return None
@@ -169,7 +169,7 @@ def save(report: Report, folder: str | Path | None) -> None:
 
 def suspected(
     system: System,
-    watch: Sandbox,
+    sandbox: Sandbox,
     report: Report,
     raw: dict[str, Any],
     settings: Hunt,
@@ -179,8 +179,8 @@ def suspected(
     """Find the critical transition of each suspect of a hunt."""
     for suspect in raw.get("suspects", ()):
         progress = teller(len(suspect), report.seconds + _locating(report))
-        located = locate(system, watch, suspect, settings, budget, progress)
-        located = shortened(system, watch, suspect, located, settings, budget, progress)
+        located = locate(system, sandbox, suspect, settings, budget, progress)
+        located = shortened(system, sandbox, suspect, located, settings, budget, progress)
         if report.hunted is not None:
             spent = report.hunted.locating + located.seconds
             report.hunted = replace(report.hunted, locating=spent)

@@ -63,7 +63,7 @@ def is_exact(liveness: str) -> bool:
 
 
 def examine(
-    bridge: Bridge, kernel: Kernel, watch: Sandbox, report: Report, limits: Limits
+    bridge: Bridge, kernel: Kernel, sandbox: Sandbox, report: Report, limits: Limits
 ) -> Iterator[Confirmed]:
     """What the graph says of every `eventually`: yields the violations that the search did not see.
 
@@ -95,7 +95,7 @@ def examine(
                 report.properties[prop.name] = "error"
                 report.errors.append(bridge.errors[at])
                 continue
-            found = _found(bridge.system, watch, graph, position, at, prop)
+            found = _found(bridge.system, sandbox, graph, position, at, prop)
             if found is not None:
                 report.properties[prop.name] = "violated"
                 yield found
@@ -173,20 +173,20 @@ def _states(report: Report) -> int | None:
 
 
 def _found(
-    system: System, watch: Sandbox, graph: Graph, position: int, at: int, prop: Property
+    system: System, sandbox: Sandbox, graph: Graph, position: int, at: int, prop: Property
 ) -> Confirmed | None:
     """A violation of `prop` that live code agrees with; None if there is none."""
     stem = graph.rest(position)  # where the search was cut, the graph may reach a little further
     if stem is not None:
         (choices, initial), events = graph.events(stem, [])
-        return confirm(system, watch, Finding(at, tuple(choices), initial, tuple(events)))
+        return confirm(system, sandbox, Finding(at, tuple(choices), initial, tuple(events)))
     lasso = graph.lasso(position, prop.fairness)
     if lasso is None:
         return None
     loop = len(lasso[0]) + 1
     (choices, initial), events = graph.events(*lasso)
     finding = Finding(at, tuple(choices), initial, tuple(events), loop)
-    run = follow(system, watch, finding)
+    run = follow(system, sandbox, finding)
     try:
         why = endless(run, initial, loop, prop.fairness, ROUNDS)
     except Diverged as error:

@@ -76,23 +76,23 @@ class Settings:
 
 def run_once(system: System | Program, settings: Settings) -> Once:
     """Run `system` once, by chance."""
-    with Sandbox(settings.handler_seconds, settings.give_up) as watch:
+    with Sandbox(settings.handler_seconds, settings.give_up) as sandbox:
         if isinstance(system, Program):
             refuse_options(faults=settings.faults)
             with Fence():
-                return _program(system, settings, watch)
-        return _Services(system, settings, watch).run()
+                return _program(system, settings, sandbox)
+        return _Services(system, settings, sandbox).run()
 
 
 class _Services:
     """An execution of services, a step at a time."""
 
-    def __init__(self, system: System, settings: Settings, watch: Sandbox) -> None:
+    def __init__(self, system: System, settings: Settings, sandbox: Sandbox) -> None:
         self._system = system
         self._settings = settings
-        self._watch = watch
+        self._sandbox = sandbox
         self._dice = Dice(settings.seed)
-        self._judge = Judge(system, watch)
+        self._judge = Judge(system, sandbox)
         self._choices: tuple[int, ...] = ()
         self._world = self._started()
         self._initial = self._world.fingerprint
@@ -104,7 +104,7 @@ class _Services:
         broke = self._broken(at_end=False)
         while broke is None and len(self._steps) < most and self._step():
             broke = self._broken(at_end=False)
-        at_rest: bool = self._watch.run(self._world.at_rest)
+        at_rest: bool = self._sandbox.run(self._world.at_rest)
         if broke is None and at_rest:
             broke = self._broken(at_end=True)
         return self._told(broke, at_rest=at_rest)
@@ -113,7 +113,7 @@ class _Services:
         """The world after every start, whose choices are drawn, too."""
         while True:
             try:
-                world: World = self._watch.run(World.initial, self._system, self._choices)
+                world: World = self._sandbox.run(World.initial, self._system, self._choices)
                 return world
             except BadChoice as missing:
                 if missing.k is not None or missing.n is None:
@@ -123,9 +123,9 @@ class _Services:
     def _step(self) -> bool:
         world, calm = self._world, not self._settings.faults
         here, saved = world.fingerprint, world.save()
-        for event, choices in drawn(world, self._watch, self._dice, calm=calm):
+        for event, choices in drawn(world, self._sandbox, self._dice, calm=calm):
             self._judge.before(world, event.node)
-            step = self._watch.run(world.apply, event, choices)
+            step = self._sandbox.run(world.apply, event, choices)
             if world.fingerprint != here:
                 self._steps.append(step)
                 return True
@@ -174,38 +174,38 @@ class _Services:
         return "open" if prop.kind in KINDS and not at_rest else "held"
 
 
-def _program(program: Program, settings: Settings, watch: Sandbox) -> Once:
+def _program(program: Program, settings: Settings, sandbox: Sandbox) -> Once:
     most, dice = settings.steps or STEPS_DEFAULT_PROGRAM, Dice(settings.seed)
-    following = ProcessExecution(program, watch.run)
+    execution = ProcessExecution(program, sandbox.run)
     path: list[Choice] = []
-    world = following.world
-    wrong = failures_in(world, watch.run)
+    world = execution.world
+    wrong = failures_in(world, sandbox.run)
     while not wrong and len(path) < most and (due := world.enabled()):
         path.append(due[int(dice.below(len(due)))])
-        wrong = _wrong(following, path[-1], watch)
+        wrong = _wrong(execution, path[-1], sandbox)
     at_rest = not world.enabled()
     if not wrong and at_rest:
-        wrong = failures_in(world, watch.run)
+        wrong = failures_in(world, sandbox.run)
     what = (
         wrong[0] if wrong else PropertyFailure(ORDINARY, "live", ended(len(path), at_rest=at_rest))
     )
     report = Report(target=settings.target, parameters=dict(settings.parameters))
-    told = ReplayedRun(world, following.initial, following.steps(), following.taken, tuple(path))
+    told = ReplayedRun(world, execution.initial, execution.steps(), execution.taken, tuple(path))
     trace = violation_of_run(program, report, told, what).trace
     assert trace is not None
-    following.close()
+    execution.close()
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
     names += [prop.name for prop in program.properties]
     properties = {name: "violated" if name == what.prop else "held" for name in names}
     return Once(msgspec.structs.replace(trace, seed=settings.seed), at_rest, properties)
 
 
-def _wrong(following: ProcessExecution, step: Choice, watch: Sandbox) -> list[PropertyFailure]:
+def _wrong(execution: ProcessExecution, step: Choice, sandbox: Sandbox) -> list[PropertyFailure]:
     """Take a step; what is wrong then, if it can have come of that step."""
-    taken = following.take(step)
-    failed = following.world.members[taken.process].failed is not None
+    taken = execution.take(step)
+    failed = execution.world.members[taken.process].failed is not None
     if failed or isinstance(taken.op, Publish):
-        return failures_in(following.world, watch.run)
+        return failures_in(execution.world, sandbox.run)
     return []
 
 

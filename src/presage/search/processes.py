@@ -156,9 +156,9 @@ def check_program(
     exploring = exploring.settled()
     shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
     budget = exploring.budget
-    with budget.watching(), Sandbox(telling.handler_seconds, telling.give_up) as watch, Fence():
+    with budget.watching(), Sandbox(telling.handler_seconds, telling.give_up) as sandbox, Fence():
         lines = annotate.watched(program) if telling.coverage is not None else None
-        run = watch.run if lines is None else partial(lines.run, watch.run)
+        run = sandbox.run if lines is None else partial(lines.run, sandbox.run)
         histories = Judged(program, run)
         kernel = _kernel(program, histories, exploring)
         with seldom_collected():
@@ -171,9 +171,9 @@ def check_program(
         orders = Orders(program, exploring, raw, histories)
         for finding in raw["findings"]:
             deadline = budget.deadline(SECONDS_MAX)
-            passing = partial(orders.passing, watch, deadline)
+            passing = partial(orders.passing, sandbox, deadline)
             how = (passing, deadline, shrinks)
-            _add(program, report, histories, finding, watch, how)
+            _add(program, report, histories, finding, sandbox, how)
     report.peak_mib = peak_mib()
     save(report, telling.traces)
     annotate.write(telling.coverage, report)
@@ -203,20 +203,20 @@ class Orders:
     raw: dict[str, Any]  # what the exploration that found the violation said
     histories: Judged
 
-    def passing(self, watch: Sandbox, deadline: Deadline) -> Passing:
+    def passing(self, sandbox: Sandbox, deadline: Deadline) -> Passing:
         """A run that ends well, or None, and then whether there is none."""
         if self.raw.get("passed") is None and not self._is_whole():
-            self._explore(watch, deadline)
+            self._explore(sandbox, deadline)
         path = self.raw["passed"]
         if path is None:
             return Passing(None, self._is_whole())
         names = self.histories.names.kept
         steps = [Choice(names[process], choice) for process, choice in path]
-        return Passing(follow(self.program, steps, watch.run).taken, True)
+        return Passing(follow(self.program, steps, sandbox.run).taken, True)
 
-    def _explore(self, watch: Sandbox, deadline: Deadline) -> None:
+    def _explore(self, sandbox: Sandbox, deadline: Deadline) -> None:
         """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
-        self.histories = Judged(self.program, watch.run)
+        self.histories = Judged(self.program, sandbox.run)
         kernel = _kernel(self.program, self.histories, self.exploring)
         self.raw = kernel.explore(
             "odpor" if self.exploring.search == "bfs" else str(self.exploring.reduction),
@@ -284,7 +284,7 @@ def _add(
     report: Report,
     histories: Judged,
     finding: tuple[Any, ...],
-    watch: Sandbox,
+    sandbox: Sandbox,
     how: tuple[Callable[[], Passing], Deadline, bool],
 ) -> None:
     """Confirm a finding on live processes; it goes into the report with its trace.
@@ -294,19 +294,19 @@ def _add(
     passing, deadline, shrinks = how
     prop, path = _named(program, finding), finding[2]
     steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
-    told = follow(program, steps, watch.run)
-    matching = [each for each in failures_in(told.world, watch.run) if each.prop == prop]
+    told = follow(program, steps, sandbox.run)
+    matching = [each for each in failures_in(told.world, sandbox.run) if each.prop == prop]
     if not matching:
         raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
     what = matching[0]
     if shrinks:
-        told, what = _shorter(program, report, steps, (told, what), watch, deadline)
+        told, what = _shorter(program, report, steps, (told, what), sandbox, deadline)
     if program.refine is not None:
         kind, message = program.refine(what.kind, what.message, told.taken, passing)
         what = PropertyFailure(what.prop, kind, message)
     violation = violation_of_run(program, report, told, what)
     violation.found = len(steps) if len(told.steps) < len(steps) else None
-    violation.live = _good_run(program, report, told, what, watch, deadline)
+    violation.live = _good_run(program, report, told, what, sandbox, deadline)
     report.violations.append(violation)
     report.properties[prop] = "violated"
 
@@ -316,18 +316,18 @@ def _shorter(
     report: Report,
     steps: list[Choice],
     known: tuple[ReplayedRun, PropertyFailure],
-    watch: Sandbox,
+    sandbox: Sandbox,
     deadline: Deadline,
 ) -> tuple[ReplayedRun, PropertyFailure]:
     """A shorter run with the same violation, or the one that is known."""
-    fewer = ProcessShrinker(program, watch.run, known[1], deadline.allows)
+    fewer = ProcessShrinker(program, sandbox.run, known[1], deadline.allows)
     kept = fewer.of(steps)
     if not fewer.go_on and LEFT_LONG not in report.notes:
         report.notes.append(LEFT_LONG)
     if len(kept) == len(steps):
         return known
-    told = follow(program, [step for _, step in kept], watch.run)
-    found = [each for each in failures_in(told.world, watch.run) if same(known[1], each)]
+    told = follow(program, [step for _, step in kept], sandbox.run)
+    found = [each for each in failures_in(told.world, sandbox.run) if same(known[1], each)]
     if not found:
         raise Nondeterminism(
             f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
@@ -340,12 +340,12 @@ def _good_run(
     report: Report,
     told: ReplayedRun,
     what: PropertyFailure,
-    watch: Sandbox,
+    sandbox: Sandbox,
     deadline: Deadline,
 ) -> Trace | None:
     """The nearest run in which nothing breaks; None if none was met."""
     try:
-        found = nearest_run(program, told.path, watch.run, deadline.remaining())
+        found = nearest_run(program, told.path, sandbox.run, deadline.remaining())
     except KeyboardInterrupt:
         report.notes.append("interrupted while the nearest good run was looked for")
         return None

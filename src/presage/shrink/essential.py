@@ -40,12 +40,12 @@ class EssentialSteps:
 
 
 def needed(
-    system: System, watch: Sandbox, trace: Trace, taken: Sequence[Taken], seconds: float
+    system: System, sandbox: Sandbox, trace: Trace, taken: Sequence[Taken], seconds: float
 ) -> EssentialSteps:
     """The steps of `trace`, taken by the events `taken`, that matter."""
     prop = next((each for each in system.properties if each.name == trace.prop), None)
     last = trace.critical or (trace.loop - 1 if trace.loop else trace.step)
-    course = PrefixReplay(system, watch, trace.choices, prop)
+    course = PrefixReplay(system, sandbox, trace.choices, prop)
     ends = _ending(system, trace, taken, course, prop)
     deadline = NOW() + seconds
 

@@ -46,30 +46,30 @@ class ProcessShrinker:
         return minimize(list(enumerate(path)), self._attempt, lambda: self.go_on)
 
     def _attempt(self, steps: Sequence[Numbered]) -> list[Numbered] | None:
-        following = ProcessExecution(self._program, self._run)
+        execution = ProcessExecution(self._program, self._run)
         kept: list[Numbered] = []
         try:
             for at, step in steps:
-                if step.choice not in following.options(step.process):
+                if step.choice not in execution.options(step.process):
                     continue
                 kept.append((at, step))
-                taken = following.take(step)
-                if self._may_show(taken, following) and self._shows(following):
+                taken = execution.take(step)
+                if self._may_show(taken, execution) and self._shows(execution):
                     return kept
-            return kept if self._shows(following) else None
+            return kept if self._shows(execution) else None
         finally:
             self._spent += len(kept) + 1
-            following.close()
+            execution.close()
 
-    def _may_show(self, taken: Taken, following: ProcessExecution) -> bool:
+    def _may_show(self, taken: Taken, execution: ProcessExecution) -> bool:
         """Whether a step can have broken it: asking after every one would take too long."""
         if self._what.prop == "no_exception":
             created = isinstance(taken.op, Create)
-            return created or following.world.members[taken.process].failed is not None
+            return created or execution.world.members[taken.process].failed is not None
         return isinstance(taken.op, Publish) and self._what.prop not in AT_REST
 
-    def _shows(self, following: ProcessExecution) -> bool:
-        return any(same(self._what, each) for each in failures_in(following.world, self._run))
+    def _shows(self, execution: ProcessExecution) -> bool:
+        return any(same(self._what, each) for each in failures_in(execution.world, self._run))
 
 
 def same(one: PropertyFailure, other: PropertyFailure) -> bool:

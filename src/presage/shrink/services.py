@@ -23,12 +23,12 @@ SECONDS_MAX = 20.0
 
 
 def shrink(
-    system: System, watch: Sandbox, confirmed: Confirmed, budget: Budget | None = None
+    system: System, sandbox: Sandbox, confirmed: Confirmed, budget: Budget | None = None
 ) -> tuple[Confirmed, bool]:
     """A shorter execution with the same violation, or `confirmed` itself; and whether there was
     time to try all."""
     deadline = (budget or Budget()).deadline(SECONDS_MAX)
-    shrinking = ServiceShrinker(system, watch, confirmed, deadline)
+    shrinking = ServiceShrinker(system, sandbox, confirmed, deadline)
     for alike in (False, True):
         shrinking.go(alike=alike)
     return shrinking.best, shrinking.in_time
@@ -38,11 +38,11 @@ class ServiceShrinker:
     """The shortest execution so far, and attempts to find a shorter one."""
 
     def __init__(
-        self, system: System, watch: Sandbox, confirmed: Confirmed, deadline: Deadline
+        self, system: System, sandbox: Sandbox, confirmed: Confirmed, deadline: Deadline
     ) -> None:
         self.best = confirmed
         self._system = system
-        self._watch = watch
+        self._sandbox = sandbox
         self._course: PrefixReplay | None = None
         self._spent = 0
         self._deadline = deadline
@@ -51,7 +51,7 @@ class ServiceShrinker:
     def go(self, *, alike: bool) -> None:
         """Leave out what can be left out; if `alike`, like events may stand in for others."""
         best = self.best
-        course = PrefixReplay(self._system, self._watch, best.choices, best.prop, alike=alike)
+        course = PrefixReplay(self._system, self._sandbox, best.choices, best.prop, alike=alike)
 
         def attempt(events: Sequence[Taken]) -> list[Taken] | None:
             run = course.take(events, Run.verdict)

@@ -52,8 +52,8 @@ def _of(
     *,
     looks: bool = True,
 ) -> Explanation:
-    with Sandbox(SECONDS_DEFAULT, give_up) as watch:
-        session = Session(system, trace, watch)
+    with Sandbox(SECONDS_DEFAULT, give_up) as sandbox:
+        session = Session(system, trace, sandbox)
         return explain(session, violation_of(trace).fact, live, seconds, looks=looks)
 
 

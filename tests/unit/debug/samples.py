@@ -151,8 +151,8 @@ def found(system: System, prop: str, **how: object) -> Trace:
 
 @contextlib.contextmanager
 def session(system: System, trace: Trace) -> Iterator[Session]:
-    with Sandbox() as watch:
-        yield Session(system, trace, watch)
+    with Sandbox() as sandbox:
+        yield Session(system, trace, sandbox)
 
 
 def drive(system: System, trace: Trace, *commands: str, at: int = 0, **more: object) -> str:

@@ -82,9 +82,9 @@ def test_a_step_before_a_loop_that_does_not_matter_is_left_out():
 
 def test_without_time_nothing_is_claimed_to_be_the_least():
     trace = found(stuck(), "no_deadlock")
-    with session(stuck(), trace) as opened, Sandbox() as watch:
+    with session(stuck(), trace) as opened, Sandbox() as sandbox:
         events = [(opened.here.taken(at).event, ()) for at in (1, 2)]
-        found_ = needed(stuck(), watch, trace, events, seconds=0)
+        found_ = needed(stuck(), sandbox, trace, events, seconds=0)
     assert not found_.complete
     assert found_.steps == (1, 2)
 

@@ -35,8 +35,8 @@ class Chooser(Service):
 
 @pytest.fixture
 def explorer():
-    with Sandbox(10.0, None) as watch:
-        yield Explorer(System({"n0": Chooser()}, faults=Faults(crash=1)), watch)
+    with Sandbox(10.0, None) as sandbox:
+        yield Explorer(System({"n0": Chooser()}, faults=Faults(crash=1)), sandbox)
 
 
 def texts(explorer):
@@ -70,8 +70,8 @@ def test_going_back_leaves_a_branch_and_a_way_is_taken_once(explorer):
 def test_what_was_explored_is_a_trace_that_replays(module):
     system = module.system()
     system.properties = ()
-    with Sandbox(10.0, None) as watch:
-        explorer = Explorer(system, watch)
+    with Sandbox(10.0, None) as sandbox:
+        explorer = Explorer(system, sandbox)
         for step in range(12):
             moving = [k for k, option in enumerate(explorer.options) if not option.idle]
             if not moving:
@@ -101,8 +101,8 @@ def sender(number):
 @pytest.fixture
 def race():
     bodies = {"r": Process(receiver), "a": Process(sender, 1), "b": Process(sender, 2)}
-    with Sandbox(10.0, None) as watch:
-        yield Explorer(Program(bodies, name="race"), watch)
+    with Sandbox(10.0, None) as sandbox:
+        yield Explorer(Program(bodies, name="race"), sandbox)
 
 
 def take(explorer, *names):
@@ -165,8 +165,8 @@ class Clocked(Service):
 
 
 def test_a_refused_handler_is_an_option_that_says_so_and_others_are_taken():
-    with Sandbox(10.0, None) as watch:
-        explorer = Explorer(System({"n0": Clocked()}), watch)
+    with Sandbox(10.0, None) as sandbox:
+        explorer = Explorer(System({"n0": Clocked()}), sandbox)
         refused, other = texts(explorer)
         assert other == "n0 timer tick"
         assert refused.startswith("n0 timer go (refused: ")

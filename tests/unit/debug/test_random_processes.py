@@ -88,20 +88,20 @@ def random_program(seed):
 def random_run(program, rng):
     """A trace of some run, whatever comes of it."""
     with Fence():
-        following = ProcessExecution(program, lambda go, *given: go(*given))
-        while (enabled := following.world.enabled()) and len(following) < 40:
-            following.take(rng.choice(enabled))
-        steps = following.steps()
-        return following, Trace(
+        execution = ProcessExecution(program, lambda go, *given: go(*given))
+        while (enabled := execution.world.enabled()) and len(execution) < 40:
+            execution.take(rng.choice(enabled))
+        steps = execution.steps()
+        return execution, Trace(
             target=None,
             system=program.name,
-            nodes=tuple(following.world.members),
+            nodes=tuple(execution.world.members),
             door="process",
             prop="no_exception",
             kind="exception",
             message="",
             step=len(steps),
-            initial=following.initial,
+            initial=execution.initial,
             steps=steps,
         )
 
@@ -131,8 +131,8 @@ def test_a_session_tells_of_every_step_what_a_page_tells(seed):
 @pytest.mark.parametrize("seed", range(150))
 def test_the_steps_that_had_influence_are_enough_to_come_to_a_step(seed):
     program, rng = random_program(seed), random.Random(seed)
-    following, trace = random_run(program, rng)
-    taken, words = following.taken, Words(program)
+    execution, trace = random_run(program, rng)
+    taken, words = execution.taken, Words(program)
     for step in range(1, len(taken) + 1):
         kept = past(taken, step)
         with Fence():

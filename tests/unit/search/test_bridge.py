@@ -67,8 +67,8 @@ def bridge():
         properties=[small, wrong, grows],
         observers={"sum": Sum()},
     )
-    with Sandbox(seconds=0.3) as watch:
-        yield Bridge(system, watch)
+    with Sandbox(seconds=0.3) as sandbox:
+        yield Bridge(system, sandbox)
 
 
 def values(n):

@@ -133,8 +133,8 @@ def finding(at, steps):
 
 @pytest.mark.parametrize(("at", "steps"), [(1, 1), (2, 2), (3, 2)], ids=["always", "step", "rest"])
 def test_a_finding_that_is_true_is_confirmed(at, steps):
-    with Sandbox() as watch:
-        confirmed = confirm(PLAIN, watch, finding(at, steps))
+    with Sandbox() as sandbox:
+        confirmed = confirm(PLAIN, sandbox, finding(at, steps))
     assert confirmed.prop is PLAIN.properties[at - 1]
     assert (len(confirmed.steps), bool(confirmed.why)) == (steps, True)
 
@@ -142,21 +142,21 @@ def test_a_finding_that_is_true_is_confirmed(at, steps):
 @pytest.mark.parametrize(("at", "steps"), [(0, 1), (1, 0), (2, 1), (3, 1)])
 def test_a_finding_that_is_not_true_is_refused(at, steps):
     with (
-        Sandbox() as watch,
+        Sandbox() as sandbox,
         pytest.raises(Nondeterminism, match="a replay on live code says otherwise"),
     ):
-        confirm(PLAIN, watch, finding(at, steps))
+        confirm(PLAIN, sandbox, finding(at, steps))
 
 
 def test_a_state_that_is_not_the_one_claimed_is_refused():
     true = finding(1, 1)
-    with Sandbox() as watch:
+    with Sandbox() as sandbox:
         with pytest.raises(Nondeterminism, match="the initial state gave another state"):
-            confirm(PLAIN, watch, Finding(1, (), true.initial ^ 1, true.events))
+            confirm(PLAIN, sandbox, Finding(1, (), true.initial ^ 1, true.events))
         *event, fingerprint = true.events[0]
         wrong = ((*event, fingerprint ^ 1),)
         with pytest.raises(Nondeterminism, match=r"step 1 \(`go` at a\)"):
-            confirm(PLAIN, watch, Finding(1, (), true.initial, wrong))
+            confirm(PLAIN, sandbox, Finding(1, (), true.initial, wrong))
 
 
 def test_an_impure_call_that_only_a_replay_meets_is_told_as_such():

@@ -209,9 +209,9 @@ def test_a_loop_is_saved_and_gone_round_again(tmp_path: Path) -> None:
 
 def test_a_loop_that_is_not_fair_is_not_believed() -> None:
     system = service()
-    with Sandbox() as watch:
+    with Sandbox() as sandbox:
         world = World.initial(system)
-        run = Run(system, watch, world, system.properties[0])
+        run = Run(system, sandbox, world, system.properties[0])
         for _ in range(2):
             run.apply(next(e for e in world.enabled() if e.kind == "timer"), ())
         initial = World.initial(system).fingerprint

@@ -36,15 +36,15 @@ def test_when_it_is_enough_the_best_so_far_is_kept():
 
 def test_a_course_restores_what_it_has_in_common_with_the_last_and_ends_the_same():
     trace = found(ordered(), "in_order")
-    with Sandbox() as watch:
+    with Sandbox() as sandbox:
         replayed = replay(ordered(), trace)
         events = events_of(replayed.steps)
         system = ordered()
-        course = PrefixReplay(system, watch, (), system.properties[0])
+        course = PrefixReplay(system, sandbox, (), system.properties[0])
         for left_out in [None, 5, 4, 3, 2, 1, 0, None]:
             some = [event for at, event in enumerate(events) if at != left_out]
             run = course.take(some, Run.verdict)
-            alone = PrefixReplay(system, watch, (), system.properties[0])
+            alone = PrefixReplay(system, sandbox, (), system.properties[0])
             fresh = alone.take(some, Run.verdict)
             assert [s.fingerprint for s in run.steps] == [s.fingerprint for s in fresh.steps]
             assert (course.why, course.taken) == (alone.why, alone.taken)
@@ -56,9 +56,9 @@ def test_like_events_stand_in_only_where_that_is_asked_for():
     system = ordered()
     events = events_of(replay(system, found(system, "in_order")).steps)
     late = [events[0], events[3]]  # the second question is delivered, and only the first was asked
-    with Sandbox() as watch:
-        assert len(PrefixReplay(system, watch, (), None).take(late, lambda run: None).steps) == 1
-        course = PrefixReplay(system, watch, (), None, alike=True)
+    with Sandbox() as sandbox:
+        assert len(PrefixReplay(system, sandbox, (), None).take(late, lambda run: None).steps) == 1
+        course = PrefixReplay(system, sandbox, (), None, alike=True)
         run = course.take(late, lambda run: None)
     assert [str(step.event) for step in run.steps] == ["ask", "Ask client -> server"]
     assert run.steps[1].event.message.number == 1

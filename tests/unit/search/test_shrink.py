@@ -54,9 +54,9 @@ def walked(system, seed=0):
 
 def execution(system, prop, labels):
     """A live execution that takes, for each label, the first enabled event so called."""
-    with Sandbox() as watch:
+    with Sandbox() as sandbox:
         world = World.initial(system)
-        run = Run(system, watch, world, prop)
+        run = Run(system, sandbox, world, prop)
         for label in labels:
             event = next(event for event in world.enabled() if str(event).startswith(label))
             run.apply(event, world.runs(event)[-1])
@@ -80,8 +80,8 @@ def test_padding_goes_and_the_violation_stays():
     system = System({"a": Busy()}, properties=[one_token])
     padded = execution(system, one_token, PADDED)
     assert len(padded.steps) > 75
-    with Sandbox() as watch:
-        shorter, done = shrink(system, watch, padded)
+    with Sandbox() as sandbox:
+        shorter, done = shrink(system, sandbox, padded)
     assert [str(taken.event) for taken in shorter.steps] == [
         "make",
         "make",
@@ -110,8 +110,8 @@ def test_a_deep_search_is_shrunk_too():
 def test_what_is_shortest_already_is_left_alone():
     system = System({"a": Busy()}, properties=[one_token])
     shortest = execution(system, one_token, ["make", "make", "Token", "Token"])
-    with Sandbox() as watch:
-        assert shrink(system, watch, shortest) == (shortest, True)
+    with Sandbox() as sandbox:
+        assert shrink(system, sandbox, shortest) == (shortest, True)
 
 
 def test_a_step_property_is_shrunk_to_its_step():
@@ -124,16 +124,16 @@ def test_a_step_property_is_shrunk_to_its_step():
 
     system = System({"a": Small()}, properties=[noise_grows])
     padded = execution(system, noise_grows, ["turn"] * 30 + ["pad"] + ["turn"] * 30 + ["pad"])
-    with Sandbox() as watch:
-        shorter, done = shrink(system, watch, padded)
+    with Sandbox() as sandbox:
+        shorter, done = shrink(system, sandbox, padded)
     assert done and [str(taken.event) for taken in shorter.steps] == ["pad", "pad"]
 
 
 def test_without_time_the_execution_is_left_as_it_is():
     system = System({"a": Busy()}, properties=[one_token])
     padded = execution(system, one_token, PADDED)
-    with Sandbox() as watch:
-        assert shrink(system, watch, padded, Budget(0)) == (padded, False)
+    with Sandbox() as sandbox:
+        assert shrink(system, sandbox, padded, Budget(0)) == (padded, False)
 
 
 def test_a_violation_of_the_initial_state_has_nothing_to_shrink():

@@ -141,8 +141,8 @@ def walked(system: System, *possible: str, walks: int = 200, depth: int = 30) ->
     faults, losses = kernel_weights(system, calm=True)
     for fault in possible:
         faults[FAULTS.index(fault)] = UNIT
-    with Sandbox(10, None) as watch:
-        kernel = build(system, Bridge(system, watch))
+    with Sandbox(10, None) as sandbox:
+        kernel = build(system, Bridge(system, sandbox))
         raw = kernel.search(
             "walk",
             depth=depth,
@@ -382,6 +382,6 @@ def test_branches_for_full_queues_take_no_weight_from_the_others():
         streams=Streams(queue_size=1),
         calls={"a": [Call("speak", "b")]},
     )
-    with Sandbox(10, None) as watch:
-        branches = Bridge(system, watch).step(0, system.automata[0].initial, ("call",))
+    with Sandbox(10, None) as sandbox:
+        branches = Bridge(system, sandbox).step(0, system.automata[0].initial, ("call",))
     assert [branch[5:7] for branch in branches] == [(40 * UNIT, 40 * UNIT)] * 2

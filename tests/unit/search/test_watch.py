@@ -49,11 +49,11 @@ def test_a_fenced_call_is_refused_inside_a_run_and_answered_outside(call, name):
     def impure():
         return getattr(modules[module], function)()
 
-    with Sandbox() as watch:
+    with Sandbox() as sandbox:
         if name not in ("random.getrandbits", "os.urandom"):
             assert impure() is not None
         with pytest.raises(Impure, match=f"`{name}`") as refused:
-            watch.run(impure)
+            sandbox.run(impure)
     assert "test_watch.py:" in refused.value.location
 
 
@@ -68,35 +68,35 @@ def test_other_threads_are_not_fenced_in():
 
     other = threading.Thread(target=answer)
     other.start()
-    with Sandbox() as watch:
+    with Sandbox() as sandbox:
 
         def handler():
             asked.set()
             answered.wait()
 
-        watch.run(handler)
+        sandbox.run(handler)
     other.join()
     assert len(answers) == 1
 
 
 def test_a_handler_may_log(caplog):
-    with Sandbox() as watch, caplog.at_level(logging.INFO):
-        watch.run(logging.getLogger("node").info, "hello %s", "world")
+    with Sandbox() as sandbox, caplog.at_level(logging.INFO):
+        sandbox.run(logging.getLogger("node").info, "hello %s", "world")
     assert caplog.messages == ["hello world"]
 
 
 def test_the_fence_is_taken_down_after_any_error():
     before = originals()
     for error in (ValueError, KeyboardInterrupt, SystemExit):
-        with pytest.raises(error), Sandbox() as watch:
+        with pytest.raises(error), Sandbox() as sandbox:
 
             def fail(error=error):
                 raise error
 
-            watch.run(fail)
+            sandbox.run(fail)
         assert originals() == before
-    with pytest.raises(Impure), Sandbox() as watch:
-        watch.run(time.time)
+    with pytest.raises(Impure), Sandbox() as sandbox:
+        sandbox.run(time.time)
     assert originals() == before
 
 
@@ -107,15 +107,15 @@ def test_an_impure_call_is_told_even_if_the_handler_caught_the_error():
         except Exception:
             return "nothing happened"
 
-    with Sandbox() as watch, pytest.raises(Impure):
-        watch.run(handler)
+    with Sandbox() as sandbox, pytest.raises(Impure):
+        sandbox.run(handler)
 
 
 def test_what_a_run_returns_and_raises_passes_through():
-    with Sandbox() as watch:
-        assert watch.run(lambda a, b: a + b, 1, 2) == 3
+    with Sandbox() as sandbox:
+        assert sandbox.run(lambda a, b: a + b, 1, 2) == 3
         with pytest.raises(KeyError, match="lost"):
-            watch.run({}.__getitem__, "lost")
+            sandbox.run({}.__getitem__, "lost")
 
 
 def test_an_endless_loop_is_ended_with_its_line():
@@ -123,8 +123,8 @@ def test_an_endless_loop_is_ended_with_its_line():
         while True:
             pass
 
-    with Sandbox(seconds=0.2) as watch, pytest.raises(HandlerStuck) as stuck:
-        watch.run(endless)
+    with Sandbox(seconds=0.2) as sandbox, pytest.raises(HandlerStuck) as stuck:
+        sandbox.run(endless)
     assert "test_watch.py:" in stuck.value.location
     assert stuck.value.seconds == 0.2
 
@@ -138,14 +138,14 @@ def test_a_loop_cannot_catch_its_end():
             except Exception:
                 pass
 
-    with Sandbox(seconds=0.2) as watch, pytest.raises(HandlerStuck):
-        watch.run(stubborn)
+    with Sandbox(seconds=0.2) as sandbox, pytest.raises(HandlerStuck):
+        sandbox.run(stubborn)
 
 
 def test_many_short_runs_are_not_one_long_run():
-    with Sandbox(seconds=0.3) as watch:
+    with Sandbox(seconds=0.3) as sandbox:
         for _ in range(12):
-            watch.run(sleep, 0.05)
+            sandbox.run(sleep, 0.05)
 
 
 def test_a_handler_blocked_in_native_code_is_given_up_on():
@@ -159,8 +159,8 @@ def test_a_handler_blocked_in_native_code_is_given_up_on():
         given_up.append(error)
         release.set()
 
-    with Sandbox(seconds=0.2, give_up=give_up) as watch, pytest.raises(HandlerStuck):
-        watch.run(blocked)
+    with Sandbox(seconds=0.2, give_up=give_up) as sandbox, pytest.raises(HandlerStuck):
+        sandbox.run(blocked)
     [error] = given_up
     assert "test_watch.py:" in error.location
 

@@ -43,7 +43,7 @@ class Located:
 
 def locate(
     system: System,
-    watch: Sandbox,
+    sandbox: Sandbox,
     suspect: Suspect,
     settings: Hunt,
     budget: Budget,
@@ -57,11 +57,11 @@ def locate(
     kept = len(suspect) if suspect.at_rest else min(len(suspect), turn + settings.tail)
     (choices, initial), events = suspect.events(kept)
     finding = Finding(suspect.property, tuple(choices), initial, tuple(events))
-    run = follow(system, watch, finding, lacking=critical)
+    run = follow(system, sandbox, finding, lacking=critical)
     alternate = None
     if found["alternate"] is not None:
         (choices, initial), events = found["alternate"]
-        alternate = _alternate(system, watch, suspect.property, (choices, initial), events)
+        alternate = _alternate(system, sandbox, suspect.property, (choices, initial), events)
     return Located(
         confirmed(run, finding, run.lacks()),
         len(suspect),
@@ -75,10 +75,10 @@ def locate(
 
 
 def _alternate(
-    system: System, watch: Sandbox, at: int, begun: tuple[Any, int], events: Any
+    system: System, sandbox: Sandbox, at: int, begun: tuple[Any, int], events: Any
 ) -> Confirmed:
     finding = Finding(at, tuple(begun[0]), begun[1], tuple(events))
-    run = follow(system, watch, finding)
+    run = follow(system, sandbox, finding)
     holds = None if run.lacks() else f"holds again after {len(run.steps):,} steps"
     return confirmed(run, finding, holds)
 

@@ -27,7 +27,7 @@ WALKS = (6, 24)  # from each place, while trying; what comes out is located with
 
 def shortened(
     system: System,
-    watch: Sandbox,
+    sandbox: Sandbox,
     suspect: Suspect,
     located: Located,
     settings: Hunt,
@@ -39,7 +39,7 @@ def shortened(
     if critical is None or critical < 2:
         return located
     for walks in WALKS:
-        shortening = CriticalShrinker(system, watch, suspect, located, settings, budget, walks)
+        shortening = CriticalShrinker(system, sandbox, suspect, located, settings, budget, walks)
         for alike in (False, True):
             shortening.go(alike=alike)
         if len(shortening.prints) >= critical or budget.spent_by:
@@ -47,7 +47,7 @@ def shortened(
         again = suspect.again(shortening.prints, budget.remaining())
         if again is None:  # too few walks took for dead what is not
             continue
-        fewer = locate(system, watch, again, settings, budget, progress)
+        fewer = locate(system, sandbox, again, settings, budget, progress)
         if fewer.critical is not None and 0 < fewer.critical < critical:
             step = fewer.confirmed.steps[fewer.critical - 1]
             if likeness_of(step.event) == likeness_of(located.confirmed.steps[critical - 1].event):
@@ -61,7 +61,7 @@ class CriticalShrinker:
     def __init__(
         self,
         system: System,
-        watch: Sandbox,
+        sandbox: Sandbox,
         suspect: Suspect,
         located: Located,
         settings: Hunt,
@@ -70,7 +70,7 @@ class CriticalShrinker:
     ) -> None:
         assert located.critical is not None
         self._system = system
-        self._watch = watch
+        self._sandbox = sandbox
         self._suspect = suspect
         self._choices = located.confirmed.choices
         steps = located.confirmed.steps[: located.critical]
@@ -82,7 +82,7 @@ class CriticalShrinker:
 
     def go(self, *, alike: bool) -> None:
         """Leave out what can be left out; if `alike`, like events may stand in for others."""
-        course = PrefixReplay(self._system, self._watch, self._choices, None, alike=alike)
+        course = PrefixReplay(self._system, self._sandbox, self._choices, None, alike=alike)
 
         def attempt(events: Sequence[Taken]) -> list[Taken] | None:
             steps = course.take([*events, self._last], lambda run: None).steps

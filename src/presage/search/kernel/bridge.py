@@ -58,7 +58,7 @@ class Bridge(Asymmetry):
     """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
 
     def __init__(
-        self, system: System, watch: Sandbox, *, weighs: bool = True, lines: Lines | None = None
+        self, system: System, sandbox: Sandbox, *, weighs: bool = True, lines: Lines | None = None
     ) -> None:
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
@@ -69,8 +69,8 @@ class Bridge(Asymmetry):
         self._observers = list(system.observers.items())
         self._names = tuple(system.nodes)
         self.lines = lines
-        self._run = watch.run if lines is None else partial(lines.run, watch.run)
-        self.orders = Orders(system, watch)
+        self._run = sandbox.run if lines is None else partial(lines.run, sandbox.run)
+        self.orders = Orders(system, sandbox)
         self._weights = (system.weights or Weights()) if weighs else None
         self._haunted = [
             GhostCheck(node, self._names) if node.ghosts else None for node in self.automata

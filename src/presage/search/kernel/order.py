@@ -90,9 +90,9 @@ class OrderDependent:
 class Orders:
     """What was found of one system, the first step of each piece of code."""
 
-    def __init__(self, system: System, watch: Sandbox) -> None:
+    def __init__(self, system: System, sandbox: Sandbox) -> None:
         self._system = system
-        self._run = watch.run
+        self._run = sandbox.run
         self._known: set[str] = set()
         self.found: list[OrderDependent] = []
 

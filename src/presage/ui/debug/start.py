@@ -33,8 +33,8 @@ def start(
     """Run one session; 0, or 2 if a command given by `--do` was refused."""
     source, out = streams
     typed = source.isatty() and out.isatty() and not args.do
-    with Sandbox(SECONDS_DEFAULT, give_up) as watch:
-        session = Session(system, trace, watch)
+    with Sandbox(SECONDS_DEFAULT, give_up) as sandbox:
+        session = Session(system, trace, sandbox)
         at = session.critical if args.at is None else args.at
         session.jump(at if at is not None else min(1, session.last))
         rows = shutil.get_terminal_size().lines - 2

@@ -102,7 +102,7 @@ def past(screen: Screen, rest: str) -> None:
         raise BadCommand(
             explain(f"step {step} has no past", "it is the beginning", f"1 to {session.last}")
         )
-    found = session.ground.past(session.as_trace(), session.here, step)
+    found = session.backend.past(session.as_trace(), session.here, step)
     table = screen.table()
     lines = [table.row(session.here.told[at - 1], marked=at == step) for at in found]
     told = f"{len(found)} of the {step} steps up to here; the others had no influence on it"
