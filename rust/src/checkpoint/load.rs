@@ -13,18 +13,18 @@ use pyo3::types::PyBytes;
 use super::Earlier;
 use super::save::{EVENTS, Status};
 use super::wire::{In, damaged};
-use crate::connection::Link;
-use crate::coverage::Before;
-use crate::expand::What;
-use crate::fingerprint::nonzero;
-use crate::flat::pair;
-use crate::layout::{FAULTS, Network};
-use crate::scratch::passes;
 use crate::search::frontier::Levels;
 use crate::search::level::Level;
 use crate::search::worker::{HEADER, Worker, stored};
 use crate::search::{Found, Happened, Route, Search};
-use crate::start::sum;
+use crate::services::coverage::Before;
+use crate::services::expand::What;
+use crate::services::layout::{FAULTS, Network};
+use crate::services::start::sum;
+use crate::services::streams::connection::Link;
+use crate::table::fingerprint::nonzero;
+use crate::table::flat::pair;
+use crate::table::scratch::passes;
 
 /// New ids by old ones.
 #[derive(Default)]

@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 
 use crate::search::Search;
 use crate::search::frontier::{Frontier, Levels};
-use crate::shared::Kind;
+use crate::services::context::Kind;
 use open::{Signing, open};
 use save::Status;
 use wire::Out;

@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::wire::Out;
 use super::{MAGIC, VERSION};
-use crate::expand::What;
-use crate::intern::Interner;
 use crate::search::frontier::Levels;
 use crate::search::level::Level;
 use crate::search::{Found, Happened, Route, Search};
-use crate::shared::{PropertyState, Shared};
+use crate::services::context::{PropertyState, Shared};
+use crate::services::expand::What;
+use crate::table::intern::Interner;
 
 /// Kinds of events, by the number they have in a file.
 pub const EVENTS: [What; 12] = [

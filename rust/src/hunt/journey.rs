@@ -2,9 +2,9 @@
 
 use pyo3::prelude::*;
 
-use crate::expand::{Candidate, NOWHERE};
 use crate::search::worker::Worker;
 use crate::search::{Happened, Route, Search};
+use crate::services::expand::{Candidate, NOWHERE};
 
 #[derive(Clone)]
 pub struct Journey {

@@ -100,11 +100,11 @@ impl<'a, 'w> Locator<'a, 'w> {
         let mut path = vec![(journey.words.clone(), journey.sum)];
         worker.expander.muted = 0;
         for event in &suspicion.events {
-            let candidates = crate::path::listed(worker, &journey.words, journey.sum)?;
+            let candidates = crate::services::path::listed(worker, &journey.words, journey.sum)?;
             let candidate = candidates
                 .iter()
                 .find(|candidate| worker.happened(candidate, &journey.words).same(event))
-                .ok_or_else(crate::path::lost)?;
+                .ok_or_else(crate::services::path::lost)?;
             journey.go(worker, candidate)?;
             path.push((journey.words.clone(), journey.sum));
         }

@@ -23,13 +23,13 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::expand::NOWHERE;
-use crate::fingerprint::nonzero;
 use crate::search::dice::{Dice, Weighing};
 use crate::search::worker::Worker;
 use crate::search::{Happened, Initial, Search};
-use crate::seen::Inserted;
-use crate::shared::Kind;
+use crate::services::context::Kind;
+use crate::services::expand::NOWHERE;
+use crate::table::fingerprint::nonzero;
+use crate::table::seen::Inserted;
 use journey::Journey;
 pub use suspect::{Suspect, Suspicion};
 use tree::Tree;
@@ -207,7 +207,7 @@ impl Hunt {
         if let Some((first, prints)) = &self.settings.prefix {
             let begins = |initial: &Initial| nonzero(initial.sum) == *first;
             let start = search.initial.iter().position(begins);
-            let start = start.ok_or_else(crate::path::lost)?;
+            let start = start.ok_or_else(crate::services::path::lost)?;
             return Ok(vec![self.follow(worker, start, prints)?]);
         }
         let all = 0..search.initial.len();
@@ -241,10 +241,14 @@ impl Hunt {
         journey.arrive(worker)?;
         for &print in prints {
             worker.expander.muted = 0;
-            let candidates = crate::path::listed(worker, &journey.words, journey.sum)?;
-            let same =
-                |candidate: &&crate::expand::Candidate| nonzero(candidate.fingerprint) == print;
-            let candidate = candidates.iter().find(same).ok_or_else(crate::path::lost)?;
+            let candidates = crate::services::path::listed(worker, &journey.words, journey.sum)?;
+            let same = |candidate: &&crate::services::expand::Candidate| {
+                nonzero(candidate.fingerprint) == print
+            };
+            let candidate = candidates
+                .iter()
+                .find(same)
+                .ok_or_else(crate::services::path::lost)?;
             journey.go(worker, candidate)?;
         }
         Ok(journey)

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use super::Hunt;
 use super::journey::Journey;
 use super::walk::Walker;
-use crate::expand::Candidate;
 use crate::search::dice::Dice;
 use crate::search::worker::Worker;
+use crate::services::expand::Candidate;
 
 /// A fault happens in one of so many steps; 1: as often as chance has it.
 const RARENESS: [u64; 5] = [1, 3, 8, 24, 64];

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::fingerprint::nonzero;
 use crate::search::dice::Weighing;
 use crate::search::worker::{HEADER, Worker, store, stored};
+use crate::table::fingerprint::nonzero;
 
 /// A region is finite only if its steps are: those that must be run are limited more strictly.
 const RUNS_SHARE: usize = 20;

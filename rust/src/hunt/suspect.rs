@@ -10,10 +10,10 @@ use pyo3::types::{PyDict, PyList};
 use super::Hunt;
 use super::locate::{Effort, Located, Locator};
 use super::region::Region;
-use crate::path::{self, Begun};
 use crate::search::worker::Worker;
 use crate::search::{Happened, Initial, Limits, Route, Search};
-use crate::shared::Shared;
+use crate::services::context::Shared;
+use crate::services::path::{self, Begun};
 
 /// An execution on which a property ceased to hold, as it was found.
 #[derive(Clone)]

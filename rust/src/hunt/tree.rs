@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 
 use super::Hunt;
 use super::journey::Journey;
-use crate::expand::Candidate;
-use crate::fingerprint::{nonzero, scramble};
 use crate::search::worker::Worker;
+use crate::services::expand::Candidate;
+use crate::table::fingerprint::{nonzero, scramble};
 
 /// A leaf at the latest after so many steps for each choice: some systems go on for ever without
 /// giving any.

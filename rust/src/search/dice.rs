@@ -3,9 +3,9 @@
 //! Invariant: nothing is picked by the position of an event in a list: positions follow interned
 //! ids, which depend on what other threads met first. So a seed means the same with any threads.
 
-use crate::expand::{Candidate, Expander, NOWHERE, What};
-use crate::fingerprint::scramble;
-use crate::layout::FAULTS;
+use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::layout::FAULTS;
+use crate::table::fingerprint::scramble;
 
 /// Weights are counted in parts of this, as in `presage.model.weights`.
 const UNIT: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::scratch::{Scratch, bytes_of, bytes_of_mut};
+use crate::table::scratch::{Scratch, bytes_of, bytes_of_mut};
 
 enum Chunk {
     Held(Vec<u32>),
@@ -98,7 +98,7 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::Level;
-    use crate::scratch::Scratch;
+    use crate::table::scratch::Scratch;
 
     #[test]
     fn filed_chunks_come_back_in_the_same_order_as_held_ones() {

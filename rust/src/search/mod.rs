@@ -22,13 +22,14 @@ use pyo3::prelude::*;
 
 use self::dice::Weighing;
 use crate::checkpoint::{Checkpointer, Earlier};
-use crate::expand::What;
-use crate::layout::FAULTS;
-use crate::scratch::Scratch;
-use crate::seen::Seen;
-use crate::shared::{PropertyState, Shared};
-use crate::sleep;
-use crate::{stop, threads};
+use crate::python::stop;
+use crate::python::threads;
+use crate::reduce::sleep;
+use crate::services::context::{PropertyState, Shared};
+use crate::services::expand::What;
+use crate::services::layout::FAULTS;
+use crate::table::scratch::Scratch;
+use crate::table::seen::Seen;
 
 pub struct Limits {
     pub depth: u32, // counts the initial state as 1; u32::MAX for none

@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::worker::{HEADER, Stored, Worker, store, stored};
 use super::{Route, Search};
-use crate::commute::Commuting;
-use crate::expand::NOWHERE;
-use crate::fingerprint::nonzero;
-use crate::sleep::{Table, Visit, label};
+use crate::reduce::commute::Commuting;
+use crate::reduce::sleep::{Table, Visit, label};
+use crate::services::expand::NOWHERE;
+use crate::table::fingerprint::nonzero;
 
 /// In place of a count: everything that does not sleep is awake.
 const ALL: u32 = u32::MAX;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::Search;
-use crate::scratch::{Scratch, resident_mib, trim};
+use crate::table::scratch::{Scratch, resident_mib, trim};
 
 /// How often in a row the memory may be found beyond its limit after everything that can has been
 /// moved: threads need a moment to hand over what they hold.

@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 
 use super::worker::{HEADER, Stored, Worker, store, stored};
 use super::{Happened, Route, Search};
-use crate::canon::Canon;
-use crate::expand::{Candidate, NOWHERE};
-use crate::fingerprint::nonzero;
-use crate::invariant::{Asking, Compared};
-use crate::path::lost;
-use crate::seen::Inserted;
+use crate::reduce::symmetry::canon::Canon;
+use crate::reduce::symmetry::invariant::{Asking, Compared};
+use crate::services::expand::{Candidate, NOWHERE};
+use crate::services::path::lost;
+use crate::table::fingerprint::nonzero;
+use crate::table::seen::Inserted;
 
 /// One thread's memory of a symmetric search.
 #[derive(Default)]

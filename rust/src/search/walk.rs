@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use super::dice::{Dice, Target};
 use super::worker::Worker;
 use super::{Happened, Route, Search};
-use crate::expand::{Candidate, NOWHERE};
-use crate::fingerprint::nonzero;
-use crate::seen::Inserted;
+use crate::services::expand::{Candidate, NOWHERE};
+use crate::table::fingerprint::nonzero;
+use crate::table::seen::Inserted;
 
 pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
     let mut worker = Worker::new(search);

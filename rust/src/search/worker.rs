@@ -7,12 +7,12 @@ use pyo3::prelude::*;
 use super::reduced::Reduced;
 use super::symmetric::Symmetric;
 use super::{Found, Happened, Route, Search};
-use crate::expand::{Candidate, Expander, NOWHERE, What};
-use crate::fingerprint::nonzero;
-use crate::judge::Judge;
-use crate::layout::FAULTS;
-use crate::seen::Inserted;
-use crate::shared::Kind;
+use crate::property::judge::Judge;
+use crate::services::context::Kind;
+use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::layout::FAULTS;
+use crate::table::fingerprint::nonzero;
+use crate::table::seen::Inserted;
 
 /// Words before each state in a buffer: its length, and its fingerprint sum in two halves.
 pub const HEADER: usize = 3;
@@ -369,7 +369,7 @@ impl<'a> Worker<'a> {
         }
         let word = words[candidate.word as usize];
         let envelope = match self.search.shared.layout.network {
-            crate::layout::Network::Ordered => mirror.queues[word as usize].head,
+            crate::services::layout::Network::Ordered => mirror.queues[word as usize].head,
             _ => word,
         };
         debug_assert!(matches!(candidate.what, What::Drop | What::Duplicate));

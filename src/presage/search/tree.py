@@ -1,6 +1,6 @@
 """`check --search tree` for systems: executions one by one, one of each class that differs.
 
-What the explorers leave out and why is told in `rust/src/events`. Here: what they do not take, how
+What the explorers leave out and why is told in `rust/src/services/machine`. Here: what they do not take, how
 they are called, and what a report says of them.
 """
 

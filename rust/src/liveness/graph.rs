@@ -1,0 +1,303 @@
+//! The graph as Python sees it: made by a kernel or, in tests, out of explicit edges.
+
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::explore::Explorer;
+use super::fair::{Fair, Fairness};
+use super::lasso::Walk;
+use super::space::{CALL, Edge, FAULT, NOBODY, Space};
+use super::territory::{Survey, Territory};
+use super::units::Units;
+use crate::search::worker::Worker;
+use crate::search::{Happened, Initial, Route, Search};
+use crate::services::path::{self, Begun};
+use crate::table::fingerprint::nonzero;
+use crate::table::scratch::{passes, trim};
+
+#[pyclass(frozen)]
+pub struct Graph {
+    space: Space,
+    units: Mutex<Units>,
+    /// By property, made when first asked for.
+    surveys: Vec<OnceLock<Survey>>,
+    /// What it was made from; `None` for explicit edges.
+    search: Option<Search>,
+}
+
+/// A state and the unit of the edge taken there; -1 for a call, -2 for a fault.
+type Step = (u32, i64);
+type Events<'py> = (Begun, Bound<'py, PyList>);
+
+fn native(unit: i64) -> u32 {
+    match unit {
+        -2 => FAULT,
+        unit => u32::try_from(unit).unwrap_or(CALL),
+    }
+}
+
+fn told(unit: u32) -> i64 {
+    match unit {
+        CALL => -1,
+        FAULT => -2,
+        unit => i64::from(unit),
+    }
+}
+
+impl Graph {
+    /// Explore what `search` allows, looking at these properties; gives the seconds it took, too.
+    pub fn explore(
+        py: Python<'_>,
+        search: Search,
+        properties: &[usize],
+        room: (usize, usize),
+    ) -> PyResult<(Graph, f64)> {
+        let made = Mutex::new(None);
+        trim();
+        let room = match passes(search.limits.memory_mib, Space::bytes(room.0)) {
+            true => {
+                search.stop("memory"); // before it is taken: it would be full at once
+                (0, 0)
+            }
+            false => room,
+        };
+        let seconds = search.supervise(py, None, |_| {
+            let mut explorer = Explorer::new(&search, properties, room);
+            explorer.run()?;
+            *made.lock() = Some((explorer.space, explorer.units));
+            Ok(())
+        })?;
+        let (space, units) = made
+            .into_inner()
+            .ok_or_else(|| PyRuntimeError::new_err("no graph was made"))?;
+        Ok((Graph::new(space, units, Some(search)), seconds))
+    }
+
+    fn new(space: Space, units: Units, search: Option<Search>) -> Graph {
+        let surveys = space.holds.iter().map(|_| OnceLock::new()).collect();
+        Graph {
+            space,
+            units: Mutex::new(units),
+            surveys,
+            search,
+        }
+    }
+
+    fn survey(&self, property: usize) -> &Survey {
+        self.surveys[property].get_or_init(|| Survey::of(&self.space, property))
+    }
+
+    fn fairness(name: &str) -> PyResult<Fairness> {
+        match name {
+            "none" => Ok(Fairness::Nothing),
+            "weak" => Ok(Fairness::Weak),
+            "strong" => Ok(Fairness::Strong),
+            _ => Err(PyValueError::new_err(format!("no fairness is `{name}`"))),
+        }
+    }
+
+    fn check(&self, property: usize) -> PyResult<()> {
+        if property < self.space.holds.len() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!(
+            "no property is number {property}"
+        )))
+    }
+}
+
+#[pymethods]
+impl Graph {
+    /// A graph given by hand: per state its edges (target, unit), `None` where nobody
+    /// looked; per property whether it holds in each state. State 0 is the initial one, and states
+    /// must be in breadth-first order.
+    #[staticmethod]
+    fn of(edges: Vec<Option<Vec<(u32, i64)>>>, holds: Vec<Vec<bool>>) -> PyResult<Graph> {
+        let mut space = Space::with_room(holds.len(), (0, 0));
+        let count = edges.len() as u32;
+        let known = edges.iter().flatten().flatten();
+        if known.clone().any(|&(target, _)| target >= count) {
+            return Err(PyValueError::new_err(
+                "an edge leads to a state that is not there",
+            ));
+        }
+        let units = known.map(|&(_, unit)| unit + 1).max().unwrap_or(0);
+        space.units = units.max(0) as usize;
+        for state in 0..count {
+            space.ids.insert(u64::from(state) + 1);
+            space.push(u64::from(state) + 1, NOBODY);
+            for (at, verdicts) in holds.iter().enumerate() {
+                if verdicts[state as usize] {
+                    space.set_holds(at, state);
+                }
+            }
+        }
+        for (state, listed) in edges.iter().enumerate() {
+            let Some(listed) = listed else { break };
+            let kept = !space.all_hold(state as u32);
+            for &(target, unit) in listed {
+                let unit = native(unit);
+                let parent = &mut space.parents[target as usize];
+                if *parent == NOBODY && target > state as u32 {
+                    *parent = state as u32;
+                }
+                space.edge(kept, Edge { target, unit });
+            }
+            space.close();
+        }
+        Ok(Graph::new(space, Units::default(), None))
+    }
+
+    #[getter]
+    fn states(&self) -> usize {
+        self.space.len()
+    }
+
+    /// How many states have all their edges; the others were met and not looked at.
+    #[getter]
+    fn expanded(&self) -> usize {
+        self.space.expanded()
+    }
+
+    /// What ended the exploration before its end, if anything but depth and number did.
+    #[getter]
+    fn stopped_by(&self) -> Option<&'static str> {
+        self.search
+            .as_ref()
+            .and_then(|search| *search.stopped_by.lock())
+    }
+
+    /// The states before the loop, and the loop: a nearest fair cycle without the property.
+    fn lasso(
+        &self,
+        py: Python<'_>,
+        property: usize,
+        fairness: &str,
+    ) -> PyResult<Option<(Vec<u32>, Vec<Step>)>> {
+        self.check(property)?;
+        let fairness = Self::fairness(fairness)?;
+        let space = &self.space;
+        let walk = py.detach(|| {
+            let survey = self.survey(property);
+            let witness = Fair::new(space, fairness).nearest(&survey.cyclic)?;
+            Some(Walk::around(space, fairness, &witness))
+        });
+        Ok(walk.map(|walk| {
+            let mut stem = space.stem(walk[0].state);
+            stem.pop();
+            let steps = walk
+                .iter()
+                .map(|taken| (taken.state, told(taken.edge.unit)));
+            (stem, steps.collect())
+        }))
+    }
+
+    /// The states from the start to a nearest one at rest without the property.
+    fn rest(&self, property: usize) -> PyResult<Option<Vec<u32>>> {
+        self.check(property)?;
+        let found = self.space.rest(property);
+        Ok(found.map(|state| self.space.stem(state)))
+    }
+
+    /// The events through the states of `stem` and, if `steps` are given, once round the loop.
+    fn events<'py>(
+        &self,
+        py: Python<'py>,
+        stem: Vec<u32>,
+        steps: Vec<Step>,
+    ) -> PyResult<Events<'py>> {
+        let Some(search) = &self.search else {
+            return Err(PyValueError::new_err("a graph made by hand has no events"));
+        };
+        let states = stem.iter().chain(steps.first().map(|(state, _)| state));
+        let mut wanted: Vec<(u32, Option<u32>)> = states.map(|&state| (state, None)).collect();
+        for (at, &(_, unit)) in steps.iter().enumerate() {
+            let target = steps.get(at + 1).unwrap_or(&steps[0]).0;
+            wanted.push((target, Some(native(unit))));
+        }
+        let begin = wanted.first().ok_or_else(path::lost)?.0;
+        wanted.remove(0);
+        let (initial, happened) = self.happened(search, begin, &wanted)?;
+        path::events(py, search, (0, &Route::Walked(initial, happened)))
+    }
+
+    /// How many states are live, unknown and dead, and how many edges go from live to dead.
+    fn territory(&self, py: Python<'_>, property: usize) -> PyResult<(usize, usize, usize, u64)> {
+        self.check(property)?;
+        Ok(py.detach(|| {
+            let survey = self.survey(property);
+            let (live, unknown) = (Territory::Live, Territory::Unknown);
+            let critical = survey.critical(&self.space);
+            let (live, unknown) = (survey.count(live), survey.count(unknown));
+            (live, unknown, survey.count(Territory::Dead), critical)
+        }))
+    }
+
+    /// Per fingerprint "live", "unknown" or "dead"; states that are not in the graph are unknown.
+    fn territories(
+        &self,
+        py: Python<'_>,
+        property: usize,
+        fingerprints: Vec<u64>,
+    ) -> PyResult<Vec<&'static str>> {
+        self.check(property)?;
+        Ok(py.detach(|| {
+            let survey = self.survey(property);
+            let of = |&key: &u64| match self.space.ids.get(key) {
+                Some(state) => survey.territories[state as usize].name(),
+                None => Territory::Unknown.name(),
+            };
+            fingerprints.iter().map(of).collect()
+        }))
+    }
+}
+
+impl Graph {
+    /// The events from `begin` through these states, by edges of these units where they are given.
+    fn happened(
+        &self,
+        search: &Search,
+        begin: u32,
+        wanted: &[(u32, Option<u32>)],
+    ) -> PyResult<(usize, Vec<Happened>)> {
+        let key = self.space.keys[begin as usize];
+        let first = |initial: &Initial| nonzero(initial.sum) == key;
+        let initial = search
+            .initial
+            .iter()
+            .position(first)
+            .ok_or_else(path::lost)?;
+        let mut worker = Worker::new(search);
+        let mut units = self.units.lock();
+        units.change_expander();
+        let start = &search.initial[initial];
+        let (mut words, mut sum) = (start.words.clone(), start.sum);
+        let mut happened = Vec::new();
+        for &(state, unit) in wanted {
+            let key = self.space.keys[state as usize];
+            let listed = path::listed(&mut worker, &words, sum)?;
+            let mut found = None;
+            for candidate in listed {
+                let there = nonzero(candidate.fingerprint) == key;
+                if !there {
+                    continue;
+                }
+                let own = units.of(&worker.expander, &candidate)?;
+                if unit.is_none_or(|unit| unit == own) {
+                    found = Some(candidate);
+                    break;
+                }
+            }
+            let candidate = found.ok_or_else(path::lost)?;
+            happened.push(worker.happened(&candidate, &words));
+            let mut next = Vec::new();
+            worker.expander.build(&words, &candidate, &mut next);
+            (words, sum) = (next, candidate.fingerprint);
+        }
+        Ok((initial, happened))
+    }
+}

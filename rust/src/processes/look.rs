@@ -1,0 +1,126 @@
+//! Who looks on while executions are explored: counts, limits, findings.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+
+use super::findings::Findings;
+use super::state::State;
+use super::watch::Gauge;
+use super::world::World;
+use crate::reduce::por::{End, Step, Visitor};
+
+#[derive(Default)]
+pub struct Counts {
+    /// Of the tree of executions, its root included.
+    pub nodes: u64,
+    /// Executions that went to the end.
+    pub traces: u64,
+    /// Executions begun in vain: all that was left sleeps.
+    pub blocked: u64,
+    /// Executions cut because of their length.
+    pub truncated: u64,
+    /// Times that a process was not allowed to test in vain once more.
+    pub spun: u64,
+    pub depth: usize,
+}
+
+pub struct Look<'a> {
+    pub gauge: &'a Gauge,
+    pub counts: Counts,
+    pub findings: Findings,
+    pub depth: usize,
+    pub runs: u64,
+    pub keep_going: bool,
+    /// The first execution that ended well, and whether that is all that is looked for.
+    pub passed: Option<Vec<Step>>,
+    pub until_pass: bool,
+    /// Whether it matters which steps depend on each other.
+    pub reduces: bool,
+    /// Called with each execution and how it ended.
+    pub each: Option<Py<PyAny>>,
+}
+
+impl Look<'_> {
+    /// Forget an exploration whose relation proved too weak.
+    pub fn restart(&mut self) {
+        self.counts = Counts::default();
+        self.findings.all.clear();
+        self.passed = None;
+    }
+
+    fn found(&self) -> bool {
+        if !self.keep_going {
+            self.gauge.end("found");
+        }
+        self.keep_going
+    }
+}
+
+impl Visitor<World> for Look<'_> {
+    fn enter(&mut self, world: &mut World, state: &State, path: &[Step]) -> PyResult<bool> {
+        self.counts.nodes += 1;
+        self.counts.depth = self.counts.depth.max(path.len());
+        self.gauge.nodes.store(self.counts.nodes, Relaxed);
+        let mover = path.last().map(|step| step.process);
+        if !self
+            .findings
+            .inspect(world, state, mover, || path.to_vec())?
+            && !self.found()
+        {
+            return Ok(false);
+        }
+        self.counts.spun += mover.is_some_and(|mover| world.has_spun(state, mover)) as u64;
+        let weak = self.reduces && world.memo.weakened;
+        Ok(!weak && !self.gauge.stopping())
+    }
+
+    fn end(
+        &mut self,
+        _world: &mut World,
+        state: &State,
+        path: &[Step],
+        how: End,
+    ) -> PyResult<bool> {
+        let counts = &mut self.counts;
+        match how {
+            End::Over => counts.traces += 1,
+            End::Asleep => counts.blocked += 1,
+            End::Cut => counts.truncated += 1,
+        }
+        self.gauge.traces.store(counts.traces, Relaxed);
+        self.gauge.depth.store(counts.depth as u64, Relaxed);
+        let ended = counts.traces + counts.blocked + counts.truncated;
+        if let Some(each) = &self.each {
+            Python::attach(|py| {
+                let path: Vec<(u32, i32)> = path.iter().map(Step::pair).collect();
+                let how = match how {
+                    End::Over => "over",
+                    End::Asleep => "asleep",
+                    End::Cut => "cut",
+                };
+                each.call1(py, (path, how))
+            })?;
+        }
+        let well = how != End::Over || self.findings.inspect_end(state, || path.to_vec());
+        if how == End::Over && self.passed.is_none() && state.ended_well() {
+            self.passed = Some(path.to_vec());
+            if self.until_pass {
+                self.gauge.end("passed");
+                return Ok(false);
+            }
+        }
+        if !well && !self.found() {
+            return Ok(false);
+        }
+        if ended >= self.runs {
+            self.gauge.end("runs");
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn depth(&self) -> usize {
+        self.depth
+    }
+}

@@ -1,0 +1,190 @@
+//! Properties, judged on state vectors: a walk down the decision trie, Python only where it ends.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+
+use crate::property::reader::Reader;
+use crate::property::trie;
+use crate::services::context::Shared;
+use crate::services::mirror::Mirror;
+use crate::services::misses::is_run_twice;
+use crate::value::OrderGuard;
+
+/// A verdict, unless the predicate raised, and what was read for it.
+type Run = (Option<bool>, Vec<(trie::Query, u64)>);
+
+pub struct Judge {
+    shared: Arc<Shared>,
+    tries: Vec<trie::Mirror>,
+}
+
+impl Judge {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let tries = shared.properties.iter().map(|_| trie::Mirror::default());
+        Judge {
+            tries: tries.collect(),
+            shared,
+        }
+    }
+
+    /// Whether `property` holds in `state`; `None` if its predicate raised.
+    #[inline]
+    pub fn holds(
+        &mut self,
+        property: usize,
+        state: &[u32],
+        mirror: &Mirror,
+    ) -> PyResult<Option<bool>> {
+        loop {
+            if let Some(verdict) = self.known(property, state, mirror) {
+                return Ok(Some(verdict));
+            }
+            let shared = self.shared.properties[property].trie.lock();
+            if self.tries[property].catch_up(&shared) {
+                continue;
+            }
+            drop(shared);
+            if !self.ask(property, state)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Take over what other threads have learnt. Needed before `same` may be asked about states
+    /// that they have judged.
+    pub fn sync(&mut self) {
+        for (mirror, property) in self.tries.iter_mut().zip(&self.shared.properties) {
+            mirror.catch_up(&property.trie.lock());
+        }
+    }
+
+    /// Whether all that `property` could have read in `before` is the same in `after`: then so is
+    /// its verdict, and most steps change nothing that a given property looks at.
+    #[inline]
+    pub fn same(&self, property: usize, before: &[u32], after: &[u32], mirror: &Mirror) -> bool {
+        let interest = &self.tries[property].interest;
+        let nodes = self.shared.layout.nodes;
+        let same_node = |(node, fields): &(u32, Vec<u32>)| {
+            let (old, new) = (before[*node as usize], after[*node as usize]);
+            old == new || {
+                let row = |local: u32| &mirror.rows[mirror.locals[local as usize].row as usize..];
+                let (old, new) = (row(old), row(new));
+                fields
+                    .iter()
+                    .all(|&field| old[field as usize] == new[field as usize])
+            }
+        };
+        let same_observer = |&slot: &u32| {
+            let word = nodes + slot as usize;
+            before[word] == after[word]
+        };
+        !interest.between
+            && interest.fields.iter().all(same_node)
+            && interest.observers.iter().all(same_observer)
+    }
+
+    /// What `property` has ever looked at, as far as is known here.
+    pub fn queries(&self, property: usize) -> &[trie::Query] {
+        self.tries[property].queries()
+    }
+
+    #[inline]
+    fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<bool> {
+        let layout = &self.shared.layout;
+        self.tries[property].decide(|query| match query {
+            trie::Query::Field { node, field } => {
+                let local = mirror.locals[state[*node as usize] as usize];
+                u64::from(mirror.rows[(local.row + field) as usize])
+            }
+            trie::Query::Observer(slot) => u64::from(state[layout.nodes + *slot as usize]),
+            trie::Query::Messages(types) => mirror.flight().answer(layout, state, types.as_deref()),
+            trie::Query::Connection(slot) => u64::from(layout.links(state)[*slot as usize]),
+            trie::Query::Partition => u64::from(layout.split(state)),
+        })
+    }
+
+    /// Run the predicate and file its verdict; false if it raised.
+    #[cold]
+    fn ask(&self, property: usize, state: &[u32]) -> PyResult<bool> {
+        Python::attach(|py| {
+            let count = self.shared.property_runs.fetch_add(1, Relaxed);
+            let bridge = self.shared.bridge.bind(py);
+            let (verdict, reads) = self.run(bridge, "judge", property, state)?;
+            let Some(verdict) = verdict else {
+                return Ok(false);
+            };
+            let again = is_run_twice(count)
+                .then(|| self.run(bridge, "judge_again", property, state))
+                .transpose()?;
+            if again.is_some_and(|again| again != (Some(verdict), reads.clone())) {
+                bridge.call_method1("fickle", (property,))?;
+            }
+            if is_run_twice(count) && self.may_depend_on_order(&reads) {
+                self.judge_reordered(bridge, property, state, verdict, &reads)?;
+            }
+            let mut trie = self.shared.properties[property].trie.lock();
+            if trie.learn(&reads, verdict).is_err() {
+                drop(trie);
+                bridge.call_method1("fickle", (property,))?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Run the predicate in the second order of sets and dicts: its verdict must be the same.
+    fn judge_reordered(
+        &self,
+        bridge: &Bound<'_, PyAny>,
+        property: usize,
+        state: &[u32],
+        verdict: bool,
+        reads: &[(trie::Query, u64)],
+    ) -> PyResult<()> {
+        let reordered = {
+            let _guard = OrderGuard::new(true);
+            self.run(bridge, "judge_again", property, state)?.0
+        };
+        if reordered == Some(verdict) {
+            return Ok(());
+        }
+        let parts = self.unordered(reads);
+        bridge
+            .call_method1("order_matters_to_property", (property, parts))
+            .map(drop)
+    }
+
+    /// Whether anything that was read may have a second order.
+    fn may_depend_on_order(&self, reads: &[(trie::Query, u64)]) -> bool {
+        let is_field = |(query, _): &(trie::Query, u64)| matches!(query, trie::Query::Field { .. });
+        !reads.iter().all(is_field) || !self.unordered(reads).is_empty()
+    }
+
+    /// The fields that were read and have a second order.
+    fn unordered(&self, reads: &[(trie::Query, u64)]) -> Vec<(u32, u32)> {
+        let tables = self.shared.tables.lock();
+        let field = |(query, value): &(trie::Query, u64)| match query {
+            trie::Query::Field { node, field } => {
+                let marks = tables.values.get(*value as u32).marks;
+                marks.unordered.then_some((*node, *field))
+            }
+            _ => None,
+        };
+        reads.iter().filter_map(field).collect()
+    }
+
+    /// What the predicate says of `state`, and what it read.
+    fn run(
+        &self,
+        bridge: &Bound<'_, PyAny>,
+        method: &str,
+        property: usize,
+        state: &[u32],
+    ) -> PyResult<Run> {
+        let reader = Py::new(bridge.py(), Reader::new(self.shared.clone(), state))?;
+        let arguments = (property, reader.clone_ref(bridge.py()));
+        let verdict = bridge.call_method1(method, arguments)?.extract()?;
+        Ok((verdict, reader.get().reads()))
+    }
+}

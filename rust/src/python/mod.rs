@@ -1,0 +1,6 @@
+//! What Python sees of the core, and what ends it from outside.
+
+pub mod kernel;
+pub mod stop;
+pub mod supervise;
+pub mod threads;

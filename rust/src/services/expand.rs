@@ -1,0 +1,331 @@
+//! All that can happen next in a state: the hot loop.
+//!
+//! `Expander` belongs to one thread. For a state it lists every enabled event with the fingerprint
+//! it leads to, without building the successor; only a successor that turns out to be new is
+//! written out. Handlers never run here: a step is a look-up, and a miss goes to `Shared`.
+//!
+//! Invariant: after the first visit of a (local state, event) pair nothing here allocates or locks.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::services::context::Shared;
+use crate::services::layout::{Budget, CUT, DROP, DUPLICATE, HEAL, IDLE, Network, PARTITION};
+use crate::services::mirror::Mirror;
+use crate::services::streams::links::Flowing;
+use crate::services::tables::{NOT_A_FAULT, Odds};
+use crate::table::fingerprint::{BUDGET, OBSERVER, mix};
+use crate::table::flat::{FlatMap, pair};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A timer, action, call, write or wake of one node, or a fault of its own.
+    Internal,
+    Deliver,
+    Drop,
+    Duplicate,
+    /// A message of a stream is delivered.
+    Receive,
+    /// A node hears that a connection broke, was refused, or is only half open.
+    Broken,
+    Refused,
+    KeepAlive,
+    /// A connection breaks, or is closed because it is idle.
+    Cut,
+    Idle,
+    /// The network falls apart, or is whole again.
+    Split,
+    Heal,
+}
+
+impl What {
+    /// Whether it concerns a message outside streams.
+    #[inline(always)]
+    pub fn is_mail(self) -> bool {
+        matches!(self, What::Deliver | What::Drop | What::Duplicate)
+    }
+}
+
+pub const NOWHERE: u32 = u32::MAX;
+
+/// One enabled event of a state and where it leads.
+#[derive(Clone, Copy)]
+pub struct Candidate {
+    pub fingerprint: u64,
+    /// Which state of the batch it starts from.
+    pub from: u32,
+    /// Index into `Expander::effects`; `NOWHERE` where no handler runs.
+    pub effect: u32,
+    /// Position of the word it concerns, a message or a connection; for `Split` the number of the
+    /// partition; `NOWHERE` for internal events.
+    pub word: u32,
+    pub what: What,
+}
+
+/// An outcome made ready for use: ids resolved, fingerprint differences summed.
+#[derive(Clone, Copy)]
+pub struct Effect {
+    pub node: u32,
+    pub local: u32,
+    /// What the new local state (and, on an unordered net, the sends) add to the fingerprint.
+    pub delta: u64,
+    pub sends: (u32, u32),
+    pub records: u32,
+    pub fault: u8,
+    pub broken: u64,
+    /// Stimulus or envelope it answers, and which of its branches it is.
+    pub origin: u32,
+    pub branch: u32,
+    /// Index into `Expander::flowing`; `NOWHERE` where no stream is used.
+    pub flowing: u32,
+}
+
+pub struct Expander {
+    pub shared: Arc<Shared>,
+    pub mirror: Mirror,
+    pub effects: Vec<Effect>,
+    pub sends: Vec<u32>,
+    /// Per effect. Apart, because only walks look at it.
+    pub odds: Vec<Odds>,
+    /// Per local state: its range of internal effects, start and length packed; MAX if not known.
+    pub internals: Vec<u64>,
+    pub deliveries: FlatMap,
+    /// As `deliveries`, for messages of streams: those are transitions whatever they do.
+    pub received: FlatMap,
+    pub observed: Vec<FlatMap>,
+    observed_mix: FlatMap,
+    dues: FlatMap,
+    pub pushes: FlatMap,
+    pub doubles: FlatMap,
+    pub scratch: Vec<u32>,
+    pub candidates: Vec<Candidate>,
+    /// Faults that are not to be listed, as bits.
+    pub muted: u32,
+    pub flowing: Vec<Flowing>,
+    /// (connection, operation) to connection; and room for the connections of one state.
+    pub linked: FlatMap,
+    pub links: Vec<u32>,
+}
+
+impl Expander {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let observers = shared.layout.observers;
+        let mut expander = Expander {
+            shared,
+            mirror: Mirror::default(),
+            effects: Vec::new(),
+            sends: Vec::new(),
+            odds: Vec::new(),
+            internals: Vec::new(),
+            deliveries: FlatMap::default(),
+            received: FlatMap::default(),
+            observed: (0..observers).map(|_| FlatMap::default()).collect(),
+            observed_mix: FlatMap::default(),
+            dues: FlatMap::default(),
+            pushes: FlatMap::default(),
+            doubles: FlatMap::default(),
+            scratch: Vec::new(),
+            candidates: Vec::new(),
+            muted: 0,
+            flowing: Vec::new(),
+            linked: FlatMap::default(),
+            links: Vec::new(),
+        };
+        expander.sync();
+        expander
+    }
+
+    /// Learn the ids that other threads have handed out. Cheap when there are none.
+    pub fn sync(&mut self) {
+        self.mirror.sync(&self.shared.tables.lock());
+        self.internals.resize(self.mirror.locals.len(), u64::MAX);
+    }
+
+    /// List the enabled events of `state`; true if the system is at rest there.
+    pub fn list(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<bool> {
+        let first = self.candidates.len();
+        for &local in &state[..self.shared.layout.nodes] {
+            let (start, count) = self.internal(local)?;
+            for effect in start..start + count {
+                let fault = self.effects[effect as usize].fault;
+                let allowed = fault == NOT_A_FAULT || self.allows(state, fault as usize);
+                if allowed && (self.shared.layout.clocks.is_none() || self.due(state, effect)?) {
+                    self.aim(state, fingerprint, (from, effect, NOWHERE, What::Internal))?;
+                }
+            }
+        }
+        self.list_network(state, fingerprint, from)?;
+        if self.shared.layout.streams.is_some() {
+            self.list_streams(state, fingerprint, from)?;
+        }
+        if self.shared.layout.partition.is_some() {
+            self.list_partitions(state, fingerprint, from)?;
+        }
+        let mut listed = self.candidates[first..].iter();
+        Ok(!listed
+            .any(|candidate| candidate.fingerprint != fingerprint && !self.is_fault(candidate)))
+    }
+
+    fn list_network(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<()> {
+        let fixed = self.shared.layout.fixed;
+        let drops = self.allows(state, DROP);
+        let duplicates = self.allows(state, DUPLICATE);
+        let ordered = self.shared.layout.network == Network::Ordered;
+        let mut previous = NOWHERE;
+        for (position, &word) in state.iter().enumerate().skip(fixed) {
+            if word == previous {
+                continue; // equal copies: delivering either gives the same state
+            }
+            previous = word;
+            let envelope = if ordered {
+                self.mirror.queues[word as usize].head
+            } else {
+                word
+            };
+            let position = position as u32;
+            let info = self.mirror.envelopes[envelope as usize];
+            if self.shared.layout.joined(state, info.source, info.to) {
+                let (start, count) = self.delivery(state[info.to as usize], envelope)?;
+                for effect in start..start + count {
+                    self.aim(state, fingerprint, (from, effect, position, What::Deliver))?;
+                }
+            }
+            if drops {
+                self.aim(state, fingerprint, (from, NOWHERE, position, What::Drop))?;
+            }
+            if duplicates {
+                self.aim(
+                    state,
+                    fingerprint,
+                    (from, NOWHERE, position, What::Duplicate),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this fault may happen in `state`.
+    #[inline(always)]
+    pub fn allows(&self, state: &[u32], fault: usize) -> bool {
+        self.muted >> fault & 1 == 0 && self.shared.layout.allows(state, fault)
+    }
+
+    pub fn is_fault(&self, candidate: &Candidate) -> bool {
+        self.fault_of(candidate).is_some()
+    }
+
+    pub fn fault_of(&self, candidate: &Candidate) -> Option<usize> {
+        match candidate.what {
+            What::Drop => Some(DROP),
+            What::Duplicate => Some(DUPLICATE),
+            What::Cut => Some(CUT),
+            What::Idle => Some(IDLE),
+            What::Split => Some(PARTITION),
+            What::Heal => Some(HEAL),
+            What::Deliver | What::Receive => None,
+            What::Broken | What::Refused | What::KeepAlive => None,
+            What::Internal => match self.effects[candidate.effect as usize].fault {
+                NOT_A_FAULT => None,
+                fault => Some(fault as usize),
+            },
+        }
+    }
+
+    /// Add the candidate, working out the fingerprint it leads to.
+    #[inline(always)]
+    pub fn aim(
+        &mut self,
+        state: &[u32],
+        fingerprint: u64,
+        (from, effect, word, what): (u32, u32, u32, What),
+    ) -> PyResult<()> {
+        let mut candidate = Candidate {
+            fingerprint,
+            from,
+            effect,
+            word,
+            what,
+        };
+        let mut sum = fingerprint;
+        if effect != NOWHERE {
+            let effect = self.effects[effect as usize];
+            sum = sum.wrapping_add(effect.delta);
+            if effect.records != 0 {
+                sum = sum.wrapping_add(self.observers_delta(state, effect.records)?);
+            }
+        }
+        if let Some(fault) = self.fault_of(&candidate) {
+            sum = sum.wrapping_add(self.spend_delta(state, fault));
+        }
+        if self.shared.layout.streams.is_some() {
+            let Some(delta) = self.links_delta(state, &candidate) else {
+                return Ok(()); // this branch is for other queues than these
+            };
+            sum = sum.wrapping_add(delta);
+        }
+        sum = sum.wrapping_add(self.partition_delta(state, &candidate));
+        let network = self.network_delta(state, &candidate);
+        candidate.fingerprint = sum.wrapping_add(network);
+        self.candidates.push(candidate);
+        Ok(())
+    }
+
+    /// Whether the clocks of a timed system let an effect happen.
+    #[cold]
+    fn due(&mut self, state: &[u32], effect: u32) -> PyResult<bool> {
+        let clocks = self.shared.layout.clocks.map_or(0, |word| state[word]);
+        let key = pair(clocks, effect);
+        if let Some(known) = self.dues.get(key) {
+            return Ok(known == 1);
+        }
+        let Effect { node, origin, .. } = self.effects[effect as usize];
+        let due = self.shared.due(clocks, node, origin)?;
+        self.dues.insert(key, u64::from(due));
+        Ok(due)
+    }
+
+    fn spend_delta(&self, state: &[u32], fault: usize) -> u64 {
+        let Budget::Word(word) = self.shared.layout.budgets[fault] else {
+            return 0;
+        };
+        let share = |left: u32| mix(BUDGET, fault as u64, u64::from(left));
+        share(state[word] - 1).wrapping_sub(share(state[word]))
+    }
+
+    fn observers_delta(&mut self, state: &[u32], records: u32) -> PyResult<u64> {
+        let mut delta = 0u64;
+        for slot in 0..self.shared.layout.observers {
+            let before = state[self.shared.layout.nodes + slot];
+            let after = self.after_records(slot, before, records)?;
+            let gained = self.observer_mix(slot, after);
+            let lost = self.observer_mix(slot, before);
+            delta = delta.wrapping_add(gained).wrapping_sub(lost);
+        }
+        Ok(delta)
+    }
+
+    pub fn observer_mix(&mut self, slot: usize, state: u32) -> u64 {
+        let key = pair(slot as u32, state);
+        if let Some(known) = self.observed_mix.get(key) {
+            return known;
+        }
+        let digest = self.shared.tables.lock().values.get(state).digest;
+        let share = mix(OBSERVER, slot as u64, digest);
+        self.observed_mix.insert(key, share);
+        share
+    }
+
+    pub fn after_records(&mut self, slot: usize, state: u32, records: u32) -> PyResult<u32> {
+        let key = pair(state, records);
+        if let Some(known) = self.observed[slot].get(key) {
+            return Ok(known as u32);
+        }
+        let after = self.shared.observed(slot as u32, state, records)?;
+        if self.shared.symmetry.is_some() {
+            self.shared.verify_observed(slot as u32, state, records)?;
+        }
+        self.observed[slot].insert(key, u64::from(after));
+        Ok(after)
+    }
+}

@@ -1,0 +1,158 @@
+//! An exploration from every state in which a system can begin, again whenever more is known of
+//! what its properties read.
+
+use parking_lot::Mutex;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rustc_hash::FxHashSet;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::look::Look;
+use super::losses::{affordable, ways};
+use super::machine::Events;
+use super::state::State;
+use crate::reduce::por::source::Sets;
+use crate::reduce::por::{odpor, plain, source};
+use crate::search::worker::Worker;
+use crate::search::{Route, Search};
+use crate::services::layout::Network;
+
+/// What is asked of an exploration besides the limits of its search.
+#[derive(Clone, Copy)]
+pub struct Wanted {
+    reduction: Reduction,
+    /// Executions, at most.
+    pub runs: u64,
+    /// Tell the classes of executions and the states at rest.
+    pub classes: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Reduction {
+    None,
+    Sets(Sets),
+    Optimal,
+}
+
+impl Wanted {
+    pub fn new(reduction: &str, runs: u64, classes: bool) -> PyResult<Self> {
+        let reduction = match reduction {
+            "none" => Reduction::None,
+            "dpor" => Reduction::Sets(Sets::Persistent),
+            "sdpor" => Reduction::Sets(Sets::Source),
+            "odpor" => Reduction::Optimal,
+            _ => {
+                let text = format!("no reduction is called `{reduction}`");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        Ok(Wanted {
+            reduction,
+            runs,
+            classes,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    counts: super::look::Counts,
+    transitions: u64,
+    restarts: u32,
+    classes: Vec<u64>,
+    rests: Vec<u64>,
+}
+
+/// Explore; adds what it counted to the report that `report` makes.
+pub fn explore<'py>(
+    py: Python<'py>,
+    search: &Search,
+    wanted: Wanted,
+    progress: Option<&Py<PyAny>>,
+    report: impl Fn(f64) -> PyResult<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let told = Mutex::new(Told::default());
+    let work = |_| {
+        *told.lock() = restarting(search, wanted)?;
+        Ok(())
+    };
+    let seconds = search.supervise(py, progress, work)?;
+    let report = report(seconds)?;
+    let told = told.into_inner();
+    report.set_item("nodes", told.counts.nodes)?;
+    report.set_item("traces", told.counts.traces)?;
+    report.set_item("blocked", told.counts.blocked)?;
+    report.set_item("truncated", told.counts.truncated)?;
+    report.set_item("transitions", told.transitions)?;
+    report.set_item("restarts", told.restarts)?;
+    report.set_item("classes", told.classes)?;
+    report.set_item("rests", told.rests)?;
+    Ok(report)
+}
+
+fn restarting(search: &Search, wanted: Wanted) -> PyResult<Told> {
+    let worker = Worker::new(search);
+    let mut machine = Events::new(worker, State::new(Vec::new(), 0));
+    let mut look = Look::new(search, wanted.runs, wanted.classes);
+    let mut restarts = 0;
+    machine.worker.sync();
+    loop {
+        machine.renew();
+        from_all(search, wanted, &mut machine, &mut look)?;
+        if !look.learnt || search.stopping() {
+            break;
+        }
+        restarts += 1;
+        look.restart();
+    }
+    Ok(Told {
+        counts: look.counts,
+        transitions: machine.runs,
+        restarts,
+        classes: look.classes.into_iter().flatten().collect(),
+        rests: look.rests.into_iter().collect(),
+    })
+}
+
+fn from_all(
+    search: &Search,
+    wanted: Wanted,
+    machine: &mut Events<'_>,
+    look: &mut Look<'_>,
+) -> PyResult<()> {
+    let mut met = FxHashSet::default();
+    let layout = &search.shared.layout;
+    for (index, initial) in search.initial.iter().enumerate() {
+        machine
+            .worker
+            .broken(initial.broken, 0, || Route::Walked(index, Vec::new()));
+        let sent = &initial.words[layout.fixed..];
+        let losses = match layout.network {
+            Network::Unordered => ways(layout, sent).ok_or_else(super::machine::too_many)?,
+            _ => vec![Vec::new()],
+        };
+        for lost in losses
+            .iter()
+            .filter(|way| affordable(layout, &initial.words, way))
+        {
+            let mut start = State::new(initial.words.clone(), initial.sum);
+            for loss in lost {
+                machine.lose(&mut start, loss)?;
+            }
+            if !met.insert(start.sum) || look.learnt || search.stopping() {
+                continue;
+            }
+            look.initial = index;
+            look.began = std::mem::take(&mut start.lost);
+            machine.start = start;
+            match wanted.reduction {
+                Reduction::None => plain::explore(machine, look)?,
+                Reduction::Sets(sets) => source::explore(machine, sets, look)?,
+                Reduction::Optimal => odpor::explore(machine, look)?,
+            }
+        }
+    }
+    search.generated.store(machine.runs + 1, Relaxed);
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Who looks on while executions are explored: judges every state, counts, keeps the way there.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+use rustc_hash::FxHashSet;
+
+use super::label::Label;
+use super::machine::Events;
+use super::state::State;
+use crate::reduce::por::{End, Machine, Step, Visitor};
+use crate::search::{Happened, Route, Search};
+use crate::services::expand::NOWHERE;
+use crate::table::fingerprint::{combine_iter, nonzero};
+
+#[derive(Default)]
+pub struct Counts {
+    /// Of the trees of executions, their roots included.
+    pub nodes: u64,
+    /// Executions that went to the end.
+    pub traces: u64,
+    /// Executions begun in vain: all that was left sleeps.
+    pub blocked: u64,
+    /// Executions cut because of their length.
+    pub truncated: u64,
+}
+
+pub struct Look<'a> {
+    pub search: &'a Search,
+    pub counts: Counts,
+    pub runs: u64,
+    /// The initial state, what was lost of what it sent, and then the steps up to here.
+    pub initial: usize,
+    pub began: Vec<Happened>,
+    trail: Vec<(Option<Happened>, Vec<Happened>)>,
+    /// The relation of dependence is outdated.
+    pub learnt: bool,
+    /// Classes of executions, and states at rest, by their fingerprints: for tests.
+    pub classes: Option<FxHashSet<u64>>,
+    pub rests: FxHashSet<u64>,
+}
+
+impl<'a> Look<'a> {
+    pub fn new(search: &'a Search, runs: u64, classes: bool) -> Self {
+        Look {
+            search,
+            counts: Counts::default(),
+            runs,
+            initial: 0,
+            began: Vec::new(),
+            trail: Vec::new(),
+            learnt: false,
+            classes: classes.then(FxHashSet::default),
+            rests: FxHashSet::default(),
+        }
+    }
+
+    /// Forget an exploration whose relation of dependence proved too weak.
+    pub fn restart(&mut self) {
+        self.counts = Counts::default();
+        self.learnt = false;
+        self.rests.clear();
+        self.search.cut.store(false, Relaxed);
+        self.search
+            .faults
+            .iter()
+            .for_each(|times| times.store(0, Relaxed));
+        if let Some(classes) = &mut self.classes {
+            classes.clear();
+        }
+    }
+
+    fn route(&self) -> Route {
+        let steps = self.trail.iter();
+        let steps = steps.flat_map(|(event, lost)| event.iter().chain(lost));
+        let events = self.began.iter().chain(steps).copied();
+        Route::Walked(self.initial, events.collect())
+    }
+
+    /// Judge a state, and every step that leads on from it.
+    fn judge(&mut self, machine: &mut Events<'_>, state: &State) -> PyResult<()> {
+        let length = self.trail.len() as u32;
+        let worker = &mut machine.worker;
+        worker.check_state(&state.words, None, length, || self.route())?;
+        worker.expander.candidates.clear();
+        if worker.expander.list(&state.words, state.sum, 0)? {
+            worker.check_rest_by(&state.words, length, || self.route())?;
+            if self.classes.is_some() {
+                self.rests.insert(nonzero(state.sum));
+            }
+        }
+        for at in 0..worker.expander.candidates.len() {
+            let candidate = worker.expander.candidates[at];
+            worker.count_fault(&candidate);
+            if candidate.effect == NOWHERE {
+                continue;
+            }
+            let broken = worker.expander.effects[candidate.effect as usize].broken;
+            if broken != 0 {
+                let happened = worker.happened(&candidate, &state.words);
+                worker.broken(broken, length + 1, || match self.route() {
+                    Route::Walked(initial, mut events) => {
+                        events.push(happened);
+                        Route::Walked(initial, events)
+                    }
+                    route => route,
+                });
+            }
+        }
+        worker.count(1);
+        Ok(())
+    }
+
+    /// The fingerprint of the class of an execution: each event with those that it depends on.
+    ///
+    /// Made of names, never of ids: a message's id is the order in which this exploration met it.
+    fn class(&self, machine: &mut Events<'_>, path: &[Step]) -> PyResult<u64> {
+        let mut state = machine.start()?;
+        let mut events: Vec<(Step, Label, u64)> = Vec::new();
+        for &step in path {
+            let label = machine.run(&mut state, step)?;
+            let before = events.iter().filter(|(other, known, _)| {
+                other.process == step.process || machine.dependent(known, &label)
+            });
+            let mut before: Vec<u64> = before.map(|(_, _, digest)| *digest).collect();
+            before.sort_unstable();
+            let own = machine.name(step, &state);
+            events.push((step, label, combine_iter(own.into_iter().chain(before))));
+        }
+        let digests = events.iter().map(|(_, _, digest)| *digest);
+        Ok(digests.fold(machine.start.sum, u64::wrapping_add))
+    }
+}
+
+impl Visitor<Events<'_>> for Look<'_> {
+    fn enter(&mut self, machine: &mut Events<'_>, state: &State, path: &[Step]) -> PyResult<bool> {
+        self.counts.nodes += 1;
+        self.search.depth.fetch_max(path.len() + 1, Relaxed);
+        self.search
+            .frontier
+            .store(self.counts.nodes as usize, Relaxed);
+        self.trail.truncate(path.len().saturating_sub(1));
+        if !path.is_empty() {
+            self.trail.push((state.last, state.lost.clone()));
+        }
+        self.judge(machine, state)?;
+        self.learnt |= machine.outdated();
+        Ok(!self.learnt && !self.search.stopping())
+    }
+
+    fn end(
+        &mut self,
+        machine: &mut Events<'_>,
+        _state: &State,
+        path: &[Step],
+        how: End,
+    ) -> PyResult<bool> {
+        let counts = &mut self.counts;
+        match how {
+            End::Over => counts.traces += 1,
+            End::Asleep => counts.blocked += 1,
+            End::Cut => {
+                counts.truncated += 1;
+                self.search.cut.store(true, Relaxed);
+            }
+        }
+        let ended = counts.traces + counts.blocked + counts.truncated;
+        self.search.walked.store(ended, Relaxed);
+        if self.classes.is_some() && how == End::Over {
+            let class = self.class(machine, path)?;
+            self.classes.get_or_insert_default().insert(class);
+        }
+        if ended >= self.runs {
+            self.search.stop("runs");
+        }
+        Ok(!self.search.stopping())
+    }
+
+    fn depth(&self) -> usize {
+        self.search.limits.depth as usize - 1
+    }
+}

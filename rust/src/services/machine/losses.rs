@@ -1,0 +1,86 @@
+//! Which of the messages just sent are lost or duplicated: part of the step that sends them.
+//!
+//! Nothing is missed by that, and nothing added. A state in which some messages are lost is also
+//! reached if they are lost as soon as they are sent: until then their being in flight lets nothing
+//! happen that could not happen without them, and what is in flight between sending and loss is
+//! also in flight in the execution that does not lose it. The same holds for duplicates. Budgets
+//! make no two steps dependent: for one execution it is settled which messages are lost, at most as
+//! many as the budget allows, and in whatever order the steps come, none of these is one too many.
+
+use crate::services::layout::{Budget, DROP, DUPLICATE, Layout};
+
+/// What becomes of one message, of which some copies were sent at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loss {
+    pub envelope: u32,
+    pub duplicates: u32,
+    pub drops: u32,
+}
+
+/// More ways than this are refused: they are counted in the choice of a step.
+pub const WAYS_MAX: usize = 1 << 14;
+
+/// What is left of a budget.
+pub fn left(layout: &Layout, words: &[u32], fault: usize) -> u32 {
+    match layout.budgets[fault] {
+        Budget::Off => 0,
+        Budget::Unlimited => u32::MAX,
+        Budget::Word(word) => words[word],
+    }
+}
+
+fn granted(layout: &Layout, fault: usize) -> u32 {
+    match layout.budgets[fault] {
+        Budget::Off => 0,
+        Budget::Unlimited => u32::MAX,
+        Budget::Word(_) => layout.granted[fault],
+    }
+}
+
+/// How many more copies than were sent there can be.
+pub fn most_duplicates(layout: &Layout) -> u32 {
+    granted(layout, DUPLICATE)
+}
+
+/// Every way in which budgets that are whole let `sent` turn out, the harmless one first; `None` if
+/// there are too many. The order depends on `sent` only.
+pub fn ways(layout: &Layout, sent: &[u32]) -> Option<Vec<Vec<Loss>>> {
+    let mut ways = vec![Vec::new()];
+    let (drops, duplicates) = (granted(layout, DROP), granted(layout, DUPLICATE));
+    if drops == 0 && duplicates == 0 {
+        return Some(ways);
+    }
+    let mut sorted = sent.to_vec();
+    sorted.sort_unstable();
+    for same in sorted.chunk_by(|one, other| one == other) {
+        let envelope = same[0];
+        let mut longer = Vec::new();
+        for way in &ways {
+            for more in 0..=duplicates {
+                for fewer in 0..=drops.min(same.len() as u32 + more) {
+                    let mut way: Vec<Loss> = way.clone();
+                    if more + fewer > 0 {
+                        way.push(Loss {
+                            envelope,
+                            duplicates: more,
+                            drops: fewer,
+                        });
+                    }
+                    longer.push(way);
+                    if longer.len() > WAYS_MAX {
+                        return None;
+                    }
+                }
+            }
+        }
+        ways = longer;
+    }
+    Some(ways)
+}
+
+/// Whether what is left of the budgets allows a way.
+pub fn affordable(layout: &Layout, words: &[u32], way: &[Loss]) -> bool {
+    let drops: u32 = way.iter().map(|loss| loss.drops).sum();
+    let duplicates: u32 = way.iter().map(|loss| loss.duplicates).sum();
+    drops <= left(layout, words, DROP) && duplicates <= left(layout, words, DUPLICATE)
+}

@@ -1,0 +1,386 @@
+//! A system of services as a machine: which steps its processes can take, and what they do.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::label::{self, Footprint, Label};
+use super::losses::{Loss, affordable, ways};
+use super::state::{State, Terrain};
+use crate::reduce::por::{Machine, Step};
+use crate::search::worker::Worker;
+use crate::services::expand::{Effect, NOWHERE, What};
+use crate::services::layout::{Budget, Layout, Network};
+use crate::services::tables::NOT_A_FAULT;
+use crate::table::flat::pair;
+
+/// The low bits of a choice say which of the process's steps it is, the others what is lost.
+const STEP_BITS: u32 = 16;
+
+/// Which of its process's ways a step is, losses aside.
+pub fn way_number(step: Step) -> u32 {
+    step.choice as u32 & ((1 << STEP_BITS) - 1)
+}
+
+/// One way in which a process can step, losses aside.
+#[derive(Clone, Copy)]
+pub struct Way {
+    pub number: u32,
+    /// `NOWHERE`: the faults give up.
+    pub effect: u32,
+    pub word: u32,
+    pub what: What,
+}
+
+pub struct Events<'a> {
+    pub worker: Worker<'a>,
+    pub terrain: Terrain,
+    pub start: State,
+    /// Steps run, those of race analysis too.
+    pub runs: u64,
+    /// By local state and message; `NOWHERE` for what a node starts by itself.
+    pub footprints: FxHashMap<(u32, u32), Arc<Footprint>>,
+    losses: FxHashMap<u32, Arc<Vec<Vec<Loss>>>>,
+    pub quiet: Arc<Footprint>,
+    list: Vec<Way>,
+    /// Properties that are judged in every state, and how much they had looked at at the beginning.
+    pub watched: Vec<usize>,
+    pub known: usize,
+}
+
+fn impossible(step: Step) -> PyErr {
+    PyRuntimeError::new_err(format!("{step:?} was to be taken where it is not possible"))
+}
+
+pub fn too_many() -> PyErr {
+    PyRuntimeError::new_err("a step can turn out in more ways than can be told apart")
+}
+
+impl Machine for Events<'_> {
+    type State = State;
+    type Label = Label;
+    type Error = PyErr;
+
+    fn start(&mut self) -> PyResult<State> {
+        Ok(self.start.clone())
+    }
+
+    fn enabled(&mut self, state: &State, into: &mut Vec<Step>) -> PyResult<()> {
+        for node in 0..self.terrain.nodes {
+            self.choices(state, node, into)?;
+        }
+        let mut previous = NOWHERE;
+        for at in self.terrain.fixed..state.words.len() {
+            let word = state.words[at];
+            if word != previous {
+                previous = word;
+                let key = self.terrain.key_of(&self.worker.expander.mirror, word);
+                self.choices(state, self.terrain.process_of(key), into)?;
+            }
+        }
+        self.choices(state, self.terrain.nodes, into)
+    }
+
+    fn choices(&mut self, state: &State, process: u32, into: &mut Vec<Step>) -> PyResult<()> {
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        self.ways(state, process, &mut list)?;
+        for way in &list {
+            let losses = self.losses(way.effect)?;
+            for (at, lost) in losses.iter().enumerate() {
+                if lost.is_empty() || affordable(self.layout(), &state.words, lost) {
+                    let choice = (way.number | (at as u32) << STEP_BITS) as i32;
+                    into.push(Step { process, choice });
+                }
+            }
+        }
+        self.list = list;
+        Ok(())
+    }
+
+    fn run(&mut self, state: &mut State, step: Step) -> PyResult<Label> {
+        self.runs += 1;
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        self.ways(state, step.process, &mut list)?;
+        let number = way_number(step);
+        let way = list.iter().find(|way| way.number == number).copied();
+        self.list = list;
+        let way = way.ok_or_else(|| impossible(step))?;
+        let label = self.label(state, step.process, &way)?;
+        (state.by, state.last) = (step.process, None);
+        state.lost.clear();
+        if way.effect == NOWHERE {
+            state.calm = true;
+            return Ok(label);
+        }
+        self.apply(state, (way.effect, way.word, way.what))?;
+        if let Some(key) = self.terrain.key(step.process)
+            && self.terrain.network != Network::Duplicating
+        {
+            state.take(key);
+        }
+        let losses = self.losses(way.effect)?;
+        for loss in &losses[(step.choice as u32 >> STEP_BITS) as usize] {
+            self.lose(state, loss)?;
+        }
+        Ok(label)
+    }
+
+    fn dependent(&self, one: &Label, other: &Label) -> bool {
+        label::dependent(one, other)
+    }
+
+    /// What a step is like depends on its node, and on nothing that is independent of it.
+    fn stale(&self, _ran: &Label, _label: &Label) -> bool {
+        false
+    }
+
+    fn shifting(&self) -> bool {
+        true
+    }
+
+    fn stifles(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
+        for node in 0..self.terrain.nodes {
+            let (old, new) = (before.words[node as usize], after.words[node as usize]);
+            if old == new {
+                continue;
+            }
+            if after.by != node && self.starts(before, old)? && !self.starts(before, new)? {
+                return Ok(true);
+            }
+            let expander = &self.worker.expander;
+            let open = |key: u32| {
+                let plain = self.terrain.network == Network::Unordered;
+                let known = expander.deliveries.get(pair(new, key));
+                let sure = plain && known.is_some_and(|range| range as u32 > 0);
+                after.by != self.terrain.process_of(key) && !sure
+            };
+            let mut here = self.terrain.due(&expander.mirror, before, last, node);
+            if here.any(open) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn stifled(
+        &mut self,
+        (before, after): (&State, &State),
+        free: &State,
+        into: &mut Vec<u32>,
+    ) -> PyResult<()> {
+        for node in 0..self.terrain.nodes {
+            let (old, new) = (before.words[node as usize], after.words[node as usize]);
+            if old == new {
+                continue;
+            }
+            debug_assert_eq!(free.words[node as usize], old);
+            if after.by != node && self.starts(free, old)? && !self.starts(free, new)? {
+                into.push(node);
+            }
+            for at in self.terrain.fixed..free.words.len() {
+                let mirror = &self.worker.expander.mirror;
+                let envelope = self.terrain.envelope(mirror, free.words[at]);
+                let key = self.terrain.key_of(mirror, free.words[at]);
+                let process = self.terrain.process_of(key);
+                if mirror.envelopes[envelope as usize].to != node
+                    || process == after.by
+                    || into.contains(&process)
+                {
+                    continue;
+                }
+                if self.accepts(free, old, envelope)? && !self.accepts(free, new, envelope)? {
+                    into.push(process);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Events<'a> {
+    pub fn new(worker: Worker<'a>, start: State) -> Self {
+        Events {
+            terrain: Terrain::new(&worker.search.shared.layout),
+            worker,
+            start,
+            runs: 0,
+            footprints: FxHashMap::default(),
+            losses: FxHashMap::default(),
+            quiet: Arc::default(),
+            list: Vec::new(),
+            watched: Vec::new(),
+            known: 0,
+        }
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.worker.search.shared.layout
+    }
+
+    pub fn effect(&self, effect: u32) -> Effect {
+        self.worker.expander.effects[effect as usize]
+    }
+
+    /// Whether an effect does nothing in `state`: such steps are left out. Only steps of its own
+    /// node make any difference to that.
+    fn idle(&self, state: &State, local: u32, effect: &Effect) -> bool {
+        let mix = |local: u32| self.worker.expander.mirror.locals[local as usize].mix;
+        let flying = &state.words[self.terrain.fixed..];
+        let stays = self.terrain.network == Network::Duplicating;
+        let mut sent = self.sent(effect).iter();
+        effect.records == 0
+            && mix(local) == mix(effect.local)
+            && sent.all(|sent| stays && flying.contains(sent))
+    }
+
+    /// Whether a node in `local` can start something by itself.
+    fn starts(&mut self, state: &State, local: u32) -> PyResult<bool> {
+        let (start, count) = self.worker.expander.internal(local)?;
+        let own = |effect: Effect| effect.fault == NOT_A_FAULT && !self.idle(state, local, &effect);
+        Ok((start..start + count).any(|effect| own(self.effect(effect))))
+    }
+
+    /// Whether a node in `local` can take a message that is in flight.
+    fn accepts(&mut self, state: &State, local: u32, envelope: u32) -> PyResult<bool> {
+        let (start, count) = self.worker.expander.delivery(local, envelope)?;
+        let stays = self.terrain.network == Network::Duplicating;
+        let moves = |effect: u32| !stays || !self.idle(state, local, &self.effect(effect));
+        Ok((start..start + count).any(moves))
+    }
+
+    fn ways(&mut self, state: &State, process: u32, into: &mut Vec<Way>) -> PyResult<()> {
+        if process == self.terrain.nodes {
+            return self.faults(state, into);
+        }
+        let Some(key) = self.terrain.key(process) else {
+            let local = state.words[process as usize];
+            let (start, count) = self.worker.expander.internal(local)?;
+            for effect in start..start + count {
+                let known = self.effect(effect);
+                if known.fault == NOT_A_FAULT && !self.idle(state, local, &known) {
+                    let number = effect - start;
+                    into.push(Way::new(number, effect, NOWHERE, What::Internal)?);
+                }
+            }
+            return Ok(());
+        };
+        let mirror = &self.worker.expander.mirror;
+        let Some(word) = self.terrain.find(mirror, &state.words, key) else {
+            return Ok(());
+        };
+        let envelope = self.terrain.envelope(mirror, state.words[word]);
+        let to = mirror.envelopes[envelope as usize].to;
+        let local = state.words[to as usize];
+        let (start, count) = self.worker.expander.delivery(local, envelope)?;
+        let stays = self.terrain.network == Network::Duplicating;
+        for effect in start..start + count {
+            let number = effect - start;
+            if !stays || !self.idle(state, local, &self.effect(effect)) {
+                into.push(Way::new(number, effect, word as u32, What::Deliver)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn faults(&mut self, state: &State, into: &mut Vec<Way>) -> PyResult<()> {
+        let left = |&fault: &usize| self.layout().allows(&state.words, fault);
+        if state.calm || !self.terrain.faults.iter().any(left) {
+            return Ok(());
+        }
+        let mut number = 0;
+        for node in 0..self.terrain.nodes {
+            let local = state.words[node as usize];
+            let (start, count) = self.worker.expander.internal(local)?;
+            for effect in start..start + count {
+                let known = self.effect(effect);
+                let fault = known.fault as usize;
+                if known.fault == NOT_A_FAULT || !self.layout().allows(&state.words, fault) {
+                    continue;
+                }
+                let free = self.layout().budgets[fault] == Budget::Unlimited;
+                if !(free && self.idle(state, local, &known)) {
+                    into.push(Way::new(number, effect, NOWHERE, What::Internal)?);
+                }
+                number += 1;
+            }
+        }
+        if into.is_empty() {
+            into.push(Way::new(0, NOWHERE, NOWHERE, What::Internal)?);
+        }
+        Ok(())
+    }
+
+    /// The ways in which what an effect sends can be lost or duplicated.
+    fn losses(&mut self, effect: u32) -> PyResult<Arc<Vec<Vec<Loss>>>> {
+        if let Some(known) = self.losses.get(&effect) {
+            return Ok(known.clone());
+        }
+        let sent = match effect {
+            NOWHERE => &[],
+            _ => self.sent(&self.effect(effect)),
+        };
+        let found = match self.terrain.network {
+            Network::Unordered => ways(self.layout(), sent).ok_or_else(too_many)?,
+            _ => vec![Vec::new()],
+        };
+        let found = Arc::new(found);
+        self.losses.insert(effect, found.clone());
+        Ok(found)
+    }
+
+    pub fn sent(&self, effect: &Effect) -> &[u32] {
+        let (start, count) = effect.sends;
+        &self.worker.expander.sends[start as usize..(start + count) as usize]
+    }
+
+    pub fn lose(&mut self, state: &mut State, loss: &Loss) -> PyResult<()> {
+        let times = [(What::Duplicate, loss.duplicates), (What::Drop, loss.drops)];
+        for (what, times) in times {
+            for _ in 0..times {
+                let mirror = &self.worker.expander.mirror;
+                let word = self.terrain.find(mirror, &state.words, loss.envelope);
+                let gone = || PyRuntimeError::new_err("a message that was sent is not in flight");
+                self.apply(state, (NOWHERE, word.ok_or_else(gone)? as u32, what))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Write the state that an event leads to, and remember the event.
+    fn apply(&mut self, state: &mut State, event: (u32, u32, What)) -> PyResult<()> {
+        let (effect, word, what) = event;
+        let expander = &mut self.worker.expander;
+        expander.candidates.clear();
+        expander.aim(&state.words, state.sum, (0, effect, word, what))?;
+        let candidate = expander.candidates[0];
+        state.spare.clear();
+        let mut words = std::mem::take(&mut state.spare);
+        expander.build(&state.words, &candidate, &mut words);
+        let happened = self.worker.happened(&candidate, &state.words);
+        match what {
+            What::Drop | What::Duplicate => state.lost.push(happened),
+            _ => state.last = Some(happened),
+        }
+        state.spare = std::mem::replace(&mut state.words, words);
+        state.sum = candidate.fingerprint;
+        Ok(())
+    }
+}
+
+impl Way {
+    fn new(number: u32, effect: u32, word: u32, what: What) -> PyResult<Self> {
+        if number >= 1 << STEP_BITS {
+            return Err(too_many());
+        }
+        Ok(Way {
+            number,
+            effect,
+            word,
+            what,
+        })
+    }
+}

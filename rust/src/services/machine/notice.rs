@@ -1,0 +1,155 @@
+//! What steps may do whatever their choice, worked out once, and which properties would notice.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+
+use super::label::{Footprint, Label, NOTHING};
+use super::losses::most_duplicates;
+use super::machine::{Events, Way, way_number};
+use super::state::State;
+use crate::property::trie::Query;
+use crate::reduce::por::Step;
+use crate::services::context::{Kind, PropertyState};
+use crate::services::expand::{Effect, NOWHERE};
+use crate::services::layout::Network;
+use crate::services::tables::NOT_A_FAULT;
+use crate::table::fingerprint::combine_iter;
+
+impl Events<'_> {
+    /// Begin again: forget labels that were made when less was known of what properties read, and
+    /// properties of which nothing more is to be learnt.
+    pub fn renew(&mut self) {
+        self.footprints.clear();
+        let properties = self.worker.search.shared.properties.iter().enumerate();
+        let open = |property: &PropertyState| {
+            let everywhere = matches!(property.kind, Kind::Always | Kind::Sometimes);
+            everywhere && !property.decided.load(Relaxed)
+        };
+        let open = properties.filter(|(_, property)| open(property));
+        self.watched = open.map(|(at, _)| at).collect();
+        self.known = self.asked();
+    }
+
+    /// How much the watched properties have ever looked at.
+    fn asked(&self) -> usize {
+        let asked = |property: &usize| self.worker.judge.queries(*property).len();
+        self.watched.iter().map(asked).sum()
+    }
+
+    /// Whether to begin again: a property has looked at something new, or is decided.
+    pub fn outdated(&self) -> bool {
+        let properties = &self.worker.search.shared.properties;
+        let decided = |property: &usize| properties[*property].decided.load(Relaxed);
+        self.asked() != self.known || self.watched.iter().any(decided)
+    }
+
+    /// A step as any exploration would name it: its process, which of its ways, what was lost of
+    /// what it sent. `after` is the state it led to.
+    pub fn name(&self, step: Step, after: &State) -> [u64; 3] {
+        let mix = |envelope: u32| self.worker.expander.mirror.envelopes[envelope as usize].mix;
+        let process = match (self.terrain.key(step.process), self.terrain.network) {
+            (Some(envelope), Network::Unordered | Network::Duplicating) => mix(envelope),
+            _ => u64::from(step.process),
+        };
+        let lost = after.lost.iter();
+        let lost = lost.map(|event| combine_iter([event.what as u64, mix(event.origin)]));
+        let lost = lost.fold(0, u64::wrapping_add);
+        [process, u64::from(way_number(step)), lost]
+    }
+
+    pub fn label(&mut self, state: &State, process: u32, way: &Way) -> PyResult<Label> {
+        if process == self.terrain.nodes {
+            return Ok(Label {
+                node: u32::MAX,
+                fault: true,
+                takes: NOTHING,
+                footprint: self.quiet.clone(),
+                sent: Arc::new([]),
+            });
+        }
+        let effect = self.effect(way.effect);
+        let local = state.words[effect.node as usize];
+        let taken = self.terrain.key(process);
+        let footprint = self.footprint(local, taken.map(|_| effect.origin))?;
+        let mirror = &self.worker.expander.mirror;
+        let sends = footprint.sends.iter();
+        let sent = sends.map(|&(key, _)| self.terrain.sent(mirror, state, key));
+        Ok(Label {
+            node: effect.node,
+            fault: false,
+            // Of messages that stay nothing is ever taken, and each delivery needs the first copy.
+            takes: taken.map_or(NOTHING, |key| (key, state.taken(key) + 1)),
+            sent: sent.collect(),
+            footprint,
+        })
+    }
+
+    /// What a node in `local` may do when it gets `envelope`, or by itself.
+    fn footprint(&mut self, local: u32, envelope: Option<u32>) -> PyResult<Arc<Footprint>> {
+        let key = (local, envelope.unwrap_or(NOWHERE));
+        if let Some(known) = self.footprints.get(&key) {
+            return Ok(known.clone());
+        }
+        let (start, count) = match envelope {
+            Some(envelope) => self.worker.expander.delivery(local, envelope)?,
+            None => self.worker.expander.internal(local)?,
+        };
+        let mut footprint = Footprint::default();
+        for at in start..start + count {
+            let effect = self.effect(at);
+            if effect.fault != NOT_A_FAULT {
+                continue;
+            }
+            footprint.records |= effect.records != 0;
+            footprint.visible |= self.visible(local, envelope, &effect);
+            self.count_sends(&effect, &mut footprint.sends);
+        }
+        let footprint = Arc::new(footprint);
+        self.footprints.insert(key, footprint.clone());
+        Ok(footprint)
+    }
+
+    /// Raise `most` to what an effect sends.
+    fn count_sends(&self, effect: &Effect, most: &mut Vec<(u32, u32)>) {
+        let mirror = &self.worker.expander.mirror;
+        let more = match self.terrain.network {
+            Network::Unordered => most_duplicates(self.layout()),
+            _ => 0,
+        };
+        let keys = self.sent(effect).iter();
+        let mut keys: Vec<u32> = keys
+            .map(|&sent| self.terrain.key_of_envelope(mirror, sent))
+            .collect();
+        keys.sort_unstable();
+        for same in keys.chunk_by(|one, other| one == other) {
+            let count = same.len() as u32 + more;
+            match most.iter_mut().find(|(key, _)| *key == same[0]) {
+                Some((_, known)) => *known = (*known).max(count),
+                None => most.push((same[0], count)),
+            }
+        }
+    }
+
+    /// The properties that may notice an effect: all whose verdict it could change.
+    fn visible(&self, local: u32, taken: Option<u32>, effect: &Effect) -> u64 {
+        let mirror = &self.worker.expander.mirror;
+        let row = |local: u32| &mirror.rows[mirror.locals[local as usize].row as usize..];
+        let (old, new) = (row(local), row(effect.local));
+        let notices = |query: &Query| match query {
+            Query::Field { node, field } => {
+                *node == effect.node && old[*field as usize] != new[*field as usize]
+            }
+            Query::Observer(_) => effect.records != 0,
+            Query::Messages(types) => {
+                let mut moved = self.sent(effect).iter().copied().chain(taken);
+                moved.any(|envelope| mirror.flight().is_of(envelope, types.as_deref()))
+            }
+            Query::Connection(_) | Query::Partition => true,
+        };
+        let noticed = |property: &&usize| self.worker.judge.queries(**property).iter().any(notices);
+        let noticed = self.watched.iter().filter(noticed);
+        noticed.fold(0, |bits, property| bits | 1 << property)
+    }
+}

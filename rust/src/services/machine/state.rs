@@ -1,0 +1,169 @@
+//! A state of an execution, and where its processes and messages are found.
+
+use crate::search::Happened;
+use crate::services::layout::{Budget, CRASH, DROP, DUPLICATE, Layout, Network};
+use crate::services::mirror::Mirror;
+
+pub struct State {
+    pub words: Vec<u32>,
+    pub sum: u64,
+    /// Per message or channel that was taken from: how often. Sorted.
+    taken: Vec<(u32, u32)>,
+    /// The faults have given up.
+    pub calm: bool,
+    /// The process that stepped here, and the events that were its step.
+    pub by: u32,
+    pub last: Option<Happened>,
+    pub lost: Vec<Happened>,
+    /// Room for the words of the next state.
+    pub spare: Vec<u32>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        State {
+            words: self.words.clone(),
+            sum: self.sum,
+            taken: self.taken.clone(),
+            calm: self.calm,
+            by: self.by,
+            last: self.last,
+            lost: self.lost.clone(),
+            spare: Vec::new(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.words.clone_from(&other.words);
+        self.taken.clone_from(&other.taken);
+        self.lost.clone_from(&other.lost);
+        (self.sum, self.calm) = (other.sum, other.calm);
+        (self.by, self.last) = (other.by, other.last);
+    }
+}
+
+impl State {
+    pub fn new(words: Vec<u32>, sum: u64) -> Self {
+        State {
+            words,
+            sum,
+            taken: Vec::new(),
+            calm: false,
+            by: u32::MAX,
+            last: None,
+            lost: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    pub fn taken(&self, key: u32) -> u32 {
+        let found = self.taken.binary_search_by_key(&key, |(known, _)| *known);
+        found.map_or(0, |at| self.taken[at].1)
+    }
+
+    /// Count that one was taken.
+    pub fn take(&mut self, key: u32) {
+        match self.taken.binary_search_by_key(&key, |(known, _)| *known) {
+            Ok(at) => self.taken[at].1 += 1,
+            Err(at) => self.taken.insert(at, (key, 1)),
+        }
+    }
+}
+
+/// What of the layout matters here. Processes: the nodes, the faults, then messages or channels.
+pub struct Terrain {
+    pub nodes: u32,
+    pub fixed: usize,
+    pub network: Network,
+    /// Faults of nodes that there may be.
+    pub faults: Vec<usize>,
+}
+
+impl Terrain {
+    pub fn new(layout: &Layout) -> Self {
+        let of_nodes = |fault: &usize| *fault != DROP && *fault != DUPLICATE;
+        let may = |fault: &usize| layout.budgets[*fault] != Budget::Off;
+        let faults = CRASH..layout.budgets.len();
+        Terrain {
+            nodes: layout.nodes as u32,
+            fixed: layout.fixed,
+            network: layout.network,
+            faults: faults.filter(of_nodes).filter(may).collect(),
+        }
+    }
+
+    /// The message or channel that a process is; `None` for a node.
+    pub fn key(&self, process: u32) -> Option<u32> {
+        process.checked_sub(self.nodes + 1)
+    }
+
+    pub fn process_of(&self, key: u32) -> u32 {
+        self.nodes + 1 + key
+    }
+
+    /// The message that a word of the network delivers next.
+    pub fn envelope(&self, mirror: &Mirror, word: u32) -> u32 {
+        match self.network {
+            Network::Ordered => mirror.queues[word as usize].head,
+            _ => word,
+        }
+    }
+
+    pub fn key_of(&self, mirror: &Mirror, word: u32) -> u32 {
+        self.key_of_envelope(mirror, self.envelope(mirror, word))
+    }
+
+    pub fn key_of_envelope(&self, mirror: &Mirror, envelope: u32) -> u32 {
+        match self.network {
+            Network::Ordered => {
+                let info = mirror.envelopes[envelope as usize];
+                info.source * self.nodes + info.to
+            }
+            _ => envelope,
+        }
+    }
+
+    /// Where the network of a state has this message or channel.
+    pub fn find(&self, mirror: &Mirror, words: &[u32], key: u32) -> Option<usize> {
+        let here = |&at: &usize| self.key_of(mirror, words[at]) == key;
+        (self.fixed..words.len()).find(here)
+    }
+
+    /// How many copies were sent up to now, or messages through the channel. Where messages stay,
+    /// only the first copy counts: it is what deliveries need.
+    pub fn sent(&self, mirror: &Mirror, state: &State, key: u32) -> u32 {
+        let network = &state.words[self.fixed..];
+        let flying = match self.network {
+            Network::Ordered => {
+                let channel = self.find(mirror, &state.words, key);
+                let queue = |at: usize| &mirror.queues[state.words[at] as usize].envelopes;
+                channel.map_or(0, |at| queue(at).len())
+            }
+            _ => network.iter().filter(|&&word| word == key).count(),
+        };
+        match self.network {
+            Network::Duplicating => flying as u32,
+            _ => state.taken(key) + flying as u32,
+        }
+    }
+
+    /// What is still on its way to `node` in `last`, or was taken since `before`.
+    pub fn due<'s>(
+        &'s self,
+        mirror: &'s Mirror,
+        before: &'s State,
+        last: &'s State,
+        node: u32,
+    ) -> impl Iterator<Item = u32> + 's {
+        let to = move |key: u32| match self.network {
+            Network::Ordered => key % self.nodes,
+            _ => mirror.envelopes[key as usize].to,
+        };
+        let taken = last.taken.iter();
+        let taken = taken.filter(|(key, times)| *times > before.taken(*key));
+        let flying = last.words[self.fixed..].iter();
+        let flying = flying.map(move |&word| self.key_of(mirror, word));
+        let all = taken.map(|(key, _)| *key).chain(flying);
+        all.filter(move |&key| to(key) == node)
+    }
+}

@@ -1,0 +1,16 @@
+//! Systems of services as integers: the step memo, and all that can happen next in a state.
+
+pub mod context;
+pub mod coverage;
+pub mod effects;
+pub mod expand;
+pub mod layout;
+pub mod machine;
+pub mod mirror;
+pub mod misses;
+pub mod path;
+pub mod reorder;
+pub mod start;
+pub mod streams;
+pub mod successor;
+pub mod tables;

@@ -1,0 +1,164 @@
+//! From a finding back to the events that lead to it.
+//!
+//! The seen table only knows fingerprints. The path is recovered by going forward again: from the
+//! initial state, always to the successor that has the next fingerprint of the chain.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::checkpoint;
+use crate::search::worker::Worker;
+use crate::search::{Happened, Route, Search, symmetric};
+use crate::services::expand::{Candidate, What};
+use crate::table::fingerprint::nonzero;
+
+/// The choices made in the start handlers, and the fingerprint they led to.
+pub type Begun = (Vec<u32>, u64);
+
+/// The events of a route: the choices of the start handlers and the first fingerprint, then
+/// (what, node, origin, choices, fingerprint after it) each.
+pub fn events<'py>(
+    py: Python<'py>,
+    search: &Search,
+    found: (usize, &Route),
+) -> PyResult<(Begun, Bound<'py, PyList>)> {
+    recovered(py, search, found).map_err(|error| match error.is_instance_of::<PyRuntimeError>(py) {
+        true => checkpoint::blamed(py, search, error),
+        false => error,
+    })
+}
+
+fn recovered<'py>(
+    py: Python<'py>,
+    search: &Search,
+    (property, route): (usize, &Route),
+) -> PyResult<(Begun, Bound<'py, PyList>)> {
+    let (initial, happened) = match route {
+        Route::Walked(initial, happened) => (*initial, happened.clone()),
+        Route::Seen(last, event) if search.shared.symmetry.is_some() => {
+            symmetric::retrace(search, *last, event.map(|_| property))?
+        }
+        Route::Seen(last, event) => {
+            let (initial, mut happened) = retrace(search, *last)?;
+            happened.extend(event.iter());
+            (initial, happened)
+        }
+    };
+    let listed = PyList::empty(py);
+    let mut worker = Worker::new(search);
+    let start = &search.initial[initial];
+    let (mut state, mut sum) = (start.words.clone(), start.sum);
+    for event in happened {
+        let (next, next_sum) = follow(&mut worker, &state, sum, |worker, candidate, words| {
+            let own = worker.happened(candidate, words);
+            own.what == event.what
+                && (own.node, own.origin, own.branch) == (event.node, event.origin, event.branch)
+        })?
+        .ok_or_else(lost)?
+        .1;
+        let (what, origin, choices) = name(py, search, &state, &event)?;
+        listed.append((what, event.node, origin, choices, nonzero(next_sum)))?;
+        (state, sum) = (next, next_sum);
+    }
+    Ok(((start.choices.clone(), nonzero(start.sum)), listed))
+}
+
+pub fn lost() -> PyErr {
+    PyRuntimeError::new_err("a step of the path is not among what can happen there")
+}
+
+type Next = (Happened, (Vec<u32>, u64));
+
+/// The first successor of `state` that `wanted` accepts.
+fn follow(
+    worker: &mut Worker<'_>,
+    state: &[u32],
+    sum: u64,
+    wanted: impl Fn(&Worker<'_>, &Candidate, &[u32]) -> bool,
+) -> PyResult<Option<Next>> {
+    let candidates = listed(worker, state, sum)?;
+    let found = candidates
+        .iter()
+        .find(|candidate| wanted(worker, candidate, state));
+    let next = found.map(|candidate| {
+        let mut next = Vec::new();
+        worker.expander.build(state, candidate, &mut next);
+        let happened = worker.happened(candidate, state);
+        (happened, (next, candidate.fingerprint))
+    });
+    Ok(next)
+}
+
+/// What can happen in `state`.
+pub fn listed(worker: &mut Worker<'_>, state: &[u32], sum: u64) -> PyResult<Vec<Candidate>> {
+    worker.expander.candidates.clear();
+    worker.expander.list(state, sum, 0)?;
+    Ok(std::mem::take(&mut worker.expander.candidates))
+}
+
+fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<Happened>)> {
+    let chain = search.seen.chain(last);
+    let mut worker = Worker::new(search);
+    let first = |initial: &crate::search::Initial| nonzero(initial.sum) == chain[0];
+    let initial = search.initial.iter().position(first).ok_or_else(lost)?;
+    let start = &search.initial[initial];
+    let (mut state, mut sum) = (start.words.clone(), start.sum);
+    let mut happened = Vec::new();
+    for &key in &chain[1..] {
+        let wanted = |_: &Worker<'_>, candidate: &Candidate, _: &[u32]| {
+            nonzero(candidate.fingerprint) == key
+        };
+        let (event, next) = follow(&mut worker, &state, sum, wanted)?.ok_or_else(lost)?;
+        happened.push(event);
+        (state, sum) = next;
+    }
+    Ok((initial, happened))
+}
+
+fn numbered(py: Python<'_>, number: u32) -> PyResult<Bound<'_, PyAny>> {
+    Ok((number,).into_pyobject(py)?.into_any())
+}
+
+type Named<'py> = (&'static str, Bound<'py, PyAny>, Vec<u32>);
+
+/// An event in terms that Python knows.
+fn name<'py>(
+    py: Python<'py>,
+    search: &Search,
+    state: &[u32],
+    event: &Happened,
+) -> PyResult<Named<'py>> {
+    let shared = &search.shared;
+    let (what, origin) = match event.what {
+        What::Internal => ("internal", shared.stimulus(py, event.origin)?),
+        What::Deliver => ("deliver", shared.message(py, event.origin)?),
+        What::Drop => ("drop", shared.message(py, event.origin)?),
+        What::Duplicate => ("duplicate", shared.message(py, event.origin)?),
+        What::Receive => ("receive", shared.message(py, event.origin)?),
+        What::Broken => ("broken", shared.message(py, event.origin)?),
+        What::Refused => ("refused", shared.message(py, event.origin)?),
+        What::KeepAlive => ("keepalive", shared.message(py, event.origin)?),
+        What::Cut => ("cut", numbered(py, event.origin)?),
+        What::Idle => ("idle", numbered(py, event.origin)?),
+        What::Split => ("partition", numbered(py, event.origin)?),
+        What::Heal => ("heal", numbered(py, event.origin)?),
+    };
+    let local = state[event.node as usize];
+    let choices: Vec<u32> = match event.what {
+        What::Drop | What::Duplicate => Vec::new(),
+        What::Cut | What::Idle | What::Split | What::Heal => Vec::new(),
+        What::Deliver | What::Receive | What::Broken | What::Refused | What::KeepAlive => {
+            let outcomes = shared.delivery(local, event.origin)?;
+            outcomes[event.branch as usize].choices.to_vec()
+        }
+        What::Internal => {
+            let internals = shared.internals(local)?;
+            let same =
+                |internal: &&crate::services::tables::Internal| internal.stimulus == event.origin;
+            let internal = internals.iter().find(same).ok_or_else(lost)?;
+            internal.outcomes[event.branch as usize].choices.to_vec()
+        }
+    };
+    Ok((what, origin, choices))
+}

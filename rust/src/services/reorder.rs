@@ -1,0 +1,149 @@
+//! Steps run once more on sets and dicts in a second order: whatever differs depends on an order
+//! that is no part of the state.
+//!
+//! Effects count as the world sees them. In which order messages leave for different nodes, or for
+//! one node where the network keeps no order, makes no difference; nor does the order of branches.
+//!
+//! Invariant: the search goes on with what the canonical order gave, whatever the second one gives.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::services::context::Shared;
+use crate::services::layout::Network;
+use crate::services::misses::Cause;
+use crate::services::tables::{Internal, Outcome};
+use crate::value::OrderGuard;
+
+impl Shared {
+    /// Does a step of `local` by `cause` read a set or dict with two or more entries?
+    pub fn is_unordered(&self, local: u32, cause: Cause) -> bool {
+        let caused = {
+            let tables = self.tables.lock();
+            match cause {
+                Cause::Envelope(id) => tables.messages.get(id).marks.unordered,
+                Cause::Stimulus(id) => {
+                    let node = tables.locals[local as usize].node as usize;
+                    tables.stimuli.get(id).marks.unordered || self.begins_unordered[node]
+                }
+            }
+        };
+        caused || self.holds_unordered(local)
+    }
+
+    /// Does a node in `local` hold a set or dict with two or more entries?
+    pub fn holds_unordered(&self, local: u32) -> bool {
+        let tables = self.tables.lock();
+        let info = tables.locals[local as usize];
+        let start = info.row as usize;
+        let row = &tables.rows[start..start + self.ghosts[info.node as usize].len()];
+        row.iter().any(|&id| tables.values.get(id).marks.unordered)
+    }
+
+    /// Is there a second order of an observer's state, or of what it is fed?
+    pub fn is_observed_unordered(&self, state: u32, records: u32) -> bool {
+        let tables = self.tables.lock();
+        let mut fed = tables.records[records as usize].iter();
+        let unordered = |id: u32| tables.values.get(id).marks.unordered;
+        unordered(state) || fed.any(|&(_, value)| unordered(value))
+    }
+
+    /// Run a step in the second order, and collect it if that makes a difference.
+    pub fn run_reordered(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        local: u32,
+        cause: Cause,
+        outcomes: &[Outcome],
+    ) -> PyResult<()> {
+        let (node, _) = self.row(local);
+        let reordered = {
+            let _guard = OrderGuard::new(true);
+            self.run_once(py, node, local, cause)?
+        };
+        if self.same_effects(outcomes, &reordered) {
+            return Ok(());
+        }
+        // Perhaps it is not the order: then there is no telling what the step does.
+        if self.run_once(py, node, local, cause)? != outcomes {
+            return Err(self.impure(py, node, local, cause));
+        }
+        let fresh = self.fresh_callable(py, local)?;
+        let stimulus = self.caused(py, cause)?;
+        let bridge = self.bridge.bind(py);
+        bridge
+            .call_method1("order_matters", (node, fresh, stimulus))
+            .map(drop)
+    }
+
+    /// Whether the node can start other events by itself where its sets and dicts are reordered.
+    pub fn list_reordered(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        local: u32,
+        listed: &[Internal],
+    ) -> PyResult<()> {
+        let again = {
+            let _guard = OrderGuard::new(true);
+            self.listed(py, local)?
+        };
+        let known = listed
+            .iter()
+            .map(|internal| (internal.stimulus, internal.fault));
+        if again.into_iter().eq(known) {
+            return Ok(());
+        }
+        let (node, _) = self.row(local);
+        let fresh = self.fresh_callable(py, local)?;
+        let bridge = self.bridge.bind(py);
+        bridge
+            .call_method1("order_matters_to_guards", (node, fresh))
+            .map(drop)
+    }
+
+    fn same_effects(&self, one: &[Outcome], other: &[Outcome]) -> bool {
+        if one == other {
+            return true;
+        }
+        let effects = |outcomes: &[Outcome]| {
+            let mut effects: Vec<_> = outcomes.iter().map(|each| self.effects(each)).collect();
+            effects.sort_unstable();
+            effects
+        };
+        one.len() == other.len() && effects(one) == effects(other)
+    }
+
+    /// What a branch does, in one form for all orders that make no difference to the world.
+    fn effects(&self, outcome: &Outcome) -> Vec<u64> {
+        let tables = self.tables.lock();
+        let mut sends = outcome.sends.to_vec();
+        match self.layout.network {
+            Network::Ordered => sends.sort_by_key(|&id| tables.envelopes[id as usize].to),
+            _ => sends.sort_unstable(),
+        }
+        let mut flows = outcome.flows.to_vec();
+        flows.sort_by_key(|flow| flow.peer);
+        let mut limits = outcome.limits.to_vec();
+        limits.sort_by_key(|limit| (limit.peer, limit.least, limit.most));
+        let odds = outcome.odds;
+        let mut effects = vec![
+            u64::from(outcome.local),
+            u64::from(outcome.records),
+            outcome.broken,
+            odds.plain,
+            odds.calm,
+            sends.len() as u64,
+            flows.len() as u64,
+        ];
+        effects.extend(sends.into_iter().map(u64::from));
+        for flow in flows {
+            let sent = flow.envelope.map_or(u64::MAX, u64::from);
+            effects.extend([u64::from(flow.peer), sent]);
+        }
+        for limit in limits {
+            effects.extend([limit.peer, limit.least, limit.most].map(u64::from));
+        }
+        effects
+    }
+}

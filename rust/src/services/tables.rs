@@ -1,0 +1,319 @@
+//! What all threads share: every interned thing, and every step ever run.
+//!
+//! One lock around it all. It is taken only where a thread meets something it has not met before;
+//! each thread keeps a mirror of what it needs (`mirror.rs`).
+//!
+//! Invariant: nobody waits for the interpreter while holding this lock. Code that has both takes
+//! the interpreter first.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::services::coverage::Before;
+use crate::services::streams::connection::{Link, Op};
+use crate::table::fingerprint::{CHANNEL, CONNECTION, ENVELOPE, LOCAL, combine_iter, mix};
+use crate::table::flat::pair;
+use crate::table::intern::Interner;
+use crate::value::Marks;
+
+#[derive(Clone, Copy)]
+pub struct LocalInfo {
+    pub node: u32,
+    /// Where its row of value ids starts in `rows`.
+    pub row: u32,
+    pub mix: u64,
+}
+
+#[derive(Clone, Copy)]
+pub struct EnvelopeInfo {
+    pub source: u32,
+    pub to: u32,
+    /// Index into `classes` of the message's type.
+    pub class: u32,
+    pub mix: u64,
+}
+
+/// A non-empty channel: its envelopes, oldest first.
+#[derive(Clone)]
+pub struct QueueInfo {
+    pub envelopes: Arc<[u32]>,
+    pub head: u32,
+    /// The queue without its head; 0 when nothing is left.
+    pub rest: u32,
+    pub mix: u64,
+}
+
+/// A connection that is not blank; the blank one, of any two nodes, is 0.
+#[derive(Clone)]
+pub struct LinkInfo {
+    pub link: Arc<Link>,
+    pub mix: u64,
+}
+
+/// Something a handler did to its stream to `peer`: sent this envelope, or closed it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    pub peer: u32,
+    pub envelope: Option<u32>,
+}
+
+/// A branch happens only where so many messages are queued to `peer` before the handler runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    pub peer: u32,
+    pub least: u32,
+    pub most: u32,
+}
+
+/// The weights of a branch in a walk with faults, and in a calm one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Odds {
+    pub plain: u64,
+    pub calm: u64,
+}
+
+/// What one branch of a step does.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub local: u32,
+    pub sends: Box<[u32]>,
+    /// Id of a sequence of records; 0 for none.
+    pub records: u32,
+    /// Bit per property that this very step breaks (step properties, exceptions).
+    pub broken: u64,
+    /// The choices made inside the handler.
+    pub choices: Box<[u32]>,
+    pub odds: Odds,
+    pub flows: Box<[Flow]>,
+    pub limits: Box<[Limit]>,
+}
+
+/// An event that a node can start by itself, with its outcomes.
+pub struct Internal {
+    pub stimulus: u32,
+    /// Index of the fault it is, or `NOT_A_FAULT`.
+    pub fault: u8,
+    pub outcomes: Arc<[Outcome]>,
+}
+
+pub const NOT_A_FAULT: u8 = u8::MAX;
+
+/// A message type: the addresses of its method resolution order, kept alive by `class`.
+#[derive(Clone)]
+pub struct ClassInfo {
+    pub mro: Arc<[usize]>,
+    class: Arc<Py<PyAny>>,
+}
+
+impl ClassInfo {
+    /// The type itself.
+    pub fn of(&self, py: Python<'_>) -> Py<PyAny> {
+        self.class.clone_ref(py)
+    }
+}
+
+#[derive(Default)]
+pub struct Tables {
+    pub values: Interner,
+    pub locals: Vec<LocalInfo>,
+    pub rows: Vec<u32>,
+    /// Per local state, whether the node runs; known only where there are streams.
+    pub ups: Vec<bool>,
+    local_ids: FxHashMap<Box<[u32]>, u32>,
+    pub messages: Interner,
+    pub envelopes: Vec<EnvelopeInfo>,
+    pub queues: Vec<QueueInfo>,
+    queue_ids: FxHashMap<Arc<[u32]>, u32>,
+    pub links: Vec<LinkInfo>,
+    link_ids: FxHashMap<Arc<Link>, u32>,
+    pub stimuli: Interner,
+    /// Sequences of records: (node, value), from index 1.
+    pub records: Vec<Arc<[(u32, u32)]>>,
+    record_ids: FxHashMap<Arc<[(u32, u32)]>, u32>,
+    pub classes: Vec<ClassInfo>,
+    pub deliveries: FxHashMap<u64, Arc<[Outcome]>>,
+    pub internals: FxHashMap<u32, Arc<[Internal]>>,
+    /// (observer slot, its state, records) to its next state.
+    pub observed: FxHashMap<(u32, u32, u32), u32>,
+    /// Pairs of a node and a stimulus that the clocks of a timed system have ever let happen.
+    pub due: FxHashSet<u64>,
+    /// How many local states were known when each level of a breadth-first search was done.
+    pub levels: Vec<u32>,
+    pub before: Before,
+}
+
+impl Tables {
+    pub fn new() -> Self {
+        let mut tables = Tables::default();
+        tables.records.push(Arc::new([]));
+        tables.queues.push(QueueInfo {
+            envelopes: Arc::new([]),
+            head: 0,
+            rest: 0,
+            mix: 0,
+        });
+        tables.links.push(LinkInfo {
+            link: Arc::new(Link::new(0, 0)),
+            mix: 0,
+        });
+        tables
+    }
+
+    /// The id of the local state of `node` whose fields have the value ids `row`.
+    pub fn local(&mut self, node: usize, row: &[u32], ghosts: &[bool], up: bool) -> u32 {
+        let mut key = Vec::with_capacity(row.len() + 1);
+        key.push(node as u32);
+        key.extend_from_slice(row);
+        if let Some(&id) = self.local_ids.get(&key[..]) {
+            return id;
+        }
+        let seen = row.iter().zip(ghosts).filter(|(_, ghost)| !**ghost);
+        let digest = combine_iter(seen.map(|(&id, _)| self.values.get(id).digest));
+        let id = self.locals.len() as u32;
+        self.locals.push(LocalInfo {
+            node: node as u32,
+            row: self.rows.len() as u32,
+            mix: mix(LOCAL, node as u64, digest),
+        });
+        self.ups.push(up);
+        self.rows.extend_from_slice(row);
+        self.local_ids.insert(key.into(), id);
+        id
+    }
+
+    /// The id of the envelope with the canonical `bytes` of (source, to, message).
+    pub fn envelope(
+        &mut self,
+        bytes: &[u8],
+        marks: Marks,
+        (source, to, class): (usize, usize, u32),
+    ) -> u32 {
+        let (id, new) = self.messages.intern(bytes, marks);
+        if new {
+            self.envelopes.push(EnvelopeInfo {
+                source: source as u32,
+                to: to as u32,
+                class,
+                mix: mix(ENVELOPE, 0, self.messages.get(id).digest),
+            });
+        }
+        id
+    }
+
+    /// The id of a message type, by the addresses of its method resolution order.
+    pub fn class(&mut self, mro: &[usize], class: Py<PyAny>) -> u32 {
+        if let Some(id) = self.classes.iter().position(|known| *known.mro == *mro) {
+            return id as u32;
+        }
+        self.classes.push(ClassInfo {
+            mro: mro.into(),
+            class: Arc::new(class),
+        });
+        (self.classes.len() - 1) as u32
+    }
+
+    /// The id of the channel that holds `envelopes`, oldest first; 0 for none.
+    pub fn queue(&mut self, envelopes: &[u32]) -> u32 {
+        let Some(&head) = envelopes.first() else {
+            return 0;
+        };
+        if let Some(&id) = self.queue_ids.get(envelopes) {
+            return id;
+        }
+        let rest = self.queue(&envelopes[1..]);
+        let ends = self.envelopes[head as usize];
+        let ends = [u64::from(ends.source), u64::from(ends.to)];
+        let contents = envelopes
+            .iter()
+            .map(|&envelope| self.messages.get(envelope).digest);
+        let digest = combine_iter(ends.into_iter().chain(contents));
+        let id = self.queues.len() as u32;
+        let envelopes: Arc<[u32]> = envelopes.into();
+        self.queues.push(QueueInfo {
+            envelopes: envelopes.clone(),
+            head,
+            rest,
+            mix: mix(CHANNEL, 0, digest),
+        });
+        self.queue_ids.insert(envelopes, id);
+        id
+    }
+
+    pub fn pushed(&mut self, queue: u32, envelope: u32) -> u32 {
+        let mut envelopes = self.queues[queue as usize].envelopes.to_vec();
+        envelopes.push(envelope);
+        self.queue(&envelopes)
+    }
+
+    /// The channel whose head stands there twice.
+    pub fn doubled(&mut self, queue: u32) -> u32 {
+        let mut envelopes = self.queues[queue as usize].envelopes.to_vec();
+        envelopes.insert(0, envelopes[0]);
+        self.queue(&envelopes)
+    }
+
+    /// The connection that `link` becomes by `op`; 0 stands for every blank one.
+    pub fn linked(&mut self, link: u32, op: Op) -> u32 {
+        let sender = |envelope: u32| self.envelopes[envelope as usize];
+        let after = match (link, op) {
+            (0, Op::Push(envelope)) => {
+                let sent = sender(envelope);
+                Link::new(sent.source, sent.to).after(op, sent.source)
+            }
+            (0, _) => return 0,
+            (_, Op::Push(envelope)) => {
+                let source = sender(envelope).source;
+                self.links[link as usize].link.after(op, source)
+            }
+            _ => self.links[link as usize].link.after(op, 0),
+        };
+        self.link(after)
+    }
+
+    /// The id of a connection.
+    pub fn link(&mut self, link: Link) -> u32 {
+        if link.is_blank() {
+            return 0;
+        }
+        if let Some(&id) = self.link_ids.get(&link) {
+            return id;
+        }
+        let (there, back) = (&link.queues[0], &link.queues[1]);
+        let ends = link.ends.map(u64::from);
+        let head = [ends[0], ends[1], link.flags(), there.len() as u64];
+        let contents = there
+            .iter()
+            .chain(back.iter())
+            .map(|&envelope| self.messages.get(envelope).digest);
+        let digest = combine_iter(head.into_iter().chain(contents));
+        let id = self.links.len() as u32;
+        let link = Arc::new(link);
+        self.links.push(LinkInfo {
+            link: link.clone(),
+            mix: mix(CONNECTION, 0, digest),
+        });
+        self.link_ids.insert(link, id);
+        id
+    }
+
+    /// The id of a sequence of (node, record); 0 for the empty one.
+    pub fn record_sequence(&mut self, records: &[(u32, u32)]) -> u32 {
+        if records.is_empty() {
+            return 0;
+        }
+        if let Some(&id) = self.record_ids.get(records) {
+            return id;
+        }
+        let records: Arc<[(u32, u32)]> = records.into();
+        let id = self.records.len() as u32;
+        self.records.push(records.clone());
+        self.record_ids.insert(records, id);
+        id
+    }
+
+    pub fn delivery(&self, local: u32, envelope: u32) -> Option<Arc<[Outcome]>> {
+        self.deliveries.get(&pair(local, envelope)).cloned()
+    }
+}

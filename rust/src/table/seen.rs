@@ -1,0 +1,309 @@
+//! The set of fingerprints seen so far, each with the fingerprint it was first reached from.
+//!
+//! Open addressing over atomics: threads insert without locks. Only growing is exclusive; a thread
+//! holds a `Reading` for a batch of insertions and must let go of it before it waits for anything,
+//! the interpreter above all.
+//!
+//! Invariant: a key once written never changes, so a found key needs no second look. Sixteen
+//! bytes a slot, at most three quarters full. With a `Scratch`, the slots live in a file once they
+//! would not fit into memory.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+
+use crate::table::recent::Recent;
+use crate::table::scratch::{Scratch, page_size, passes};
+pub use crate::table::slots::Inserted;
+use crate::table::slots::{MOVED_AT_ONCE, Slots};
+use crate::table::store::Slot;
+
+/// The part of it that pages of the file may fill between two looks, one in so many.
+const PAGES_SHARE: u64 = 16;
+/// What one look-up may bring in: the system maps the neighbours of a page, too.
+const BROUGHT_IN: usize = 64 << 10;
+/// Tables of fewer bytes grow whatever the limit says: the watcher sees that in time.
+const SMALL: usize = 4 << 20;
+
+pub struct Seen {
+    slots: RwLock<Slots>,
+    count: AtomicUsize,
+    full_at: AtomicUsize,
+    scratch: OnceLock<Arc<Scratch>>,
+    /// Memory allowed to the process.
+    limit_mib: u64,
+    /// The table would have to grow past that limit.
+    full: AtomicBool,
+    /// Look-ups in a file since somebody looked how much memory its pages take.
+    touched: AtomicUsize,
+    /// How many of them there may be, before somebody does again.
+    touched_max: usize,
+    /// Why the table could not go to a file.
+    trouble: Mutex<Option<io::Error>>,
+    /// The table lies in a file.
+    in_file: AtomicBool,
+}
+
+pub type Reading<'a> = RwLockReadGuard<'a, Slots>;
+
+impl Seen {
+    /// `depths`: remember at which depth each state was reached, 4 bytes more a slot.
+    pub fn new(depths: bool) -> Self {
+        Self::within(depths, u64::MAX)
+    }
+
+    /// One that does not grow where the process would then hold more than `limit_mib`.
+    pub fn within(depths: bool, limit_mib: u64) -> Self {
+        let bits = 14;
+        let allowed = limit_mib.min(u64::MAX >> 20) << 20;
+        Seen {
+            limit_mib,
+            full: AtomicBool::new(false),
+            touched: AtomicUsize::new(0),
+            touched_max: (allowed / PAGES_SHARE) as usize / page_size().max(BROUGHT_IN),
+            slots: RwLock::new(Slots::with_bits(bits, depths)),
+            count: AtomicUsize::new(0),
+            full_at: AtomicUsize::new(Self::limit(bits)),
+            scratch: OnceLock::new(),
+            trouble: Mutex::new(None),
+            in_file: AtomicBool::new(false),
+        }
+    }
+
+    /// From now on the table may live in a file. Once, before the search begins.
+    pub fn may_spill(&self, scratch: Arc<Scratch>) {
+        self.scratch.get_or_init(|| scratch);
+    }
+
+    /// What went wrong on the way to a file since the last time this was asked.
+    pub fn trouble(&self) -> Option<io::Error> {
+        self.trouble.lock().take()
+    }
+
+    fn limit(bits: u32) -> usize {
+        (1usize << bits) / 4 * 3
+    }
+
+    pub fn read(&self) -> Reading<'_> {
+        self.slots.read()
+    }
+
+    pub fn len(&self) -> usize {
+        self.count.load(Relaxed)
+    }
+
+    /// Count `new` insertions made under a `Reading`.
+    pub fn add(&self, new: usize) {
+        self.count.fetch_add(new, Relaxed);
+    }
+
+    /// Is there no memory for the table to grow? Then nobody may insert for long.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Relaxed)
+    }
+
+    /// Make room for `more` insertions. Call without holding a `Reading`.
+    #[inline]
+    pub fn reserve(&self, more: usize) {
+        if self.len() + more > self.full_at.load(Relaxed) {
+            self.grow(more);
+        }
+        if self.in_file.load(Relaxed) {
+            self.touch(more);
+        }
+    }
+
+    /// Count look-ups in a file, and let go of its pages before they take too much memory.
+    #[cold]
+    fn touch(&self, more: usize) {
+        if self.touched.fetch_add(more, Relaxed) + more > self.touched_max {
+            self.touched.store(0, Relaxed);
+            if passes(self.limit_mib, 0) {
+                self.read().slots.release();
+            }
+        }
+    }
+
+    #[cold]
+    fn grow(&self, more: usize) {
+        let mut slots = self.slots.write();
+        let mut bits = 64 - slots.shift;
+        while self.len() + more > Self::limit(bits) {
+            bits += 1;
+        }
+        if bits == 64 - slots.shift {
+            return; // another thread was here first
+        }
+        let Some(larger) = self.larger(&slots, bits, self.len() + more) else {
+            // A fuller table is slower; one that is full nearly to the last slot would never end.
+            let crowded = slots.slots.len() / 8 * 7;
+            self.full.store(self.len() + more > crowded, Relaxed);
+            self.full_at.store(crowded, Relaxed);
+            return;
+        };
+        slots.recent = Recent::default();
+        larger.take_over(&slots);
+        self.replace(&mut slots, larger);
+        self.full_at.store(Self::limit(bits), Relaxed);
+    }
+
+    /// Use `larger` from now on; what was in memory is freed before more is taken.
+    fn replace(&self, slots: &mut Slots, larger: Slots) {
+        *slots = larger;
+        slots.keep_recent(self.limit_mib);
+        self.in_file.store(slots.slots.is_on_disk(), Relaxed);
+        self.touched.store(0, Relaxed);
+    }
+
+    /// Room for 2^`bits` slots: in a file if the table is there already or would not fit. `None`
+    /// where nothing would do, and `count` entries find room as it is: the search has to stop.
+    fn larger(&self, slots: &Slots, bits: u32, count: usize) -> Option<Slots> {
+        let depths = !slots.depths.is_empty();
+        let bytes = size_of::<Slot>() << bits;
+        let fits = bytes < SMALL || !passes(self.limit_mib, bytes);
+        if let Some(scratch) = self.scratch.get() {
+            if slots.slots.is_on_disk() || !fits {
+                match Slots::in_file(bits, depths, scratch) {
+                    Ok(larger) => return Some(larger),
+                    Err(error) => *self.trouble.lock() = Some(error),
+                }
+            }
+        }
+        let crowded = count > slots.slots.len() / 16 * 15;
+        (fits || crowded).then(|| Slots::with_bits(bits, depths))
+    }
+
+    /// Take as little memory as can be: move the table to a file, or drop the pages it has there.
+    pub fn relieve(&self, scratch: &Scratch) -> io::Result<()> {
+        let slots = self.read();
+        if slots.slots.is_on_disk() {
+            slots.slots.release();
+            return Ok(());
+        }
+        drop(slots);
+        let mut slots = self.slots.write();
+        let bits = 64 - slots.shift;
+        let moved = Slots::in_file(bits, !slots.depths.is_empty(), scratch)?;
+        moved.take_over(&slots);
+        self.replace(&mut slots, moved);
+        Ok(())
+    }
+
+    /// Enter `count` fingerprints with their parents, into an empty table.
+    pub fn fill<E>(
+        &self,
+        count: usize,
+        mut next: impl FnMut() -> Result<(u64, u64), E>,
+    ) -> Result<(), E> {
+        self.reserve(count);
+        let slots = self.read();
+        for index in 0..count {
+            let (key, parent) = next()?;
+            slots.insert(key, parent, 0);
+            if index % MOVED_AT_ONCE == 0 {
+                slots.slots.release();
+            }
+        }
+        self.add(count);
+        Ok(())
+    }
+
+    /// Every fingerprint with its parent, while nobody inserts.
+    pub fn each<E>(&self, mut visit: impl FnMut(u64, u64) -> Result<(), E>) -> Result<(), E> {
+        let slots = self.read();
+        for (index, slot) in slots.slots.iter().enumerate() {
+            let key = slot.key.load(Relaxed);
+            if key != 0 {
+                visit(key, slot.parent.load(Relaxed))?;
+            }
+            if index % MOVED_AT_ONCE == 0 {
+                slots.slots.release();
+            }
+        }
+        Ok(())
+    }
+
+    /// The fingerprints from an initial state to `last`, both included. No chain is longer than
+    /// the table: one that goes round, as a forged checkpoint may have it, is cut there.
+    pub fn chain(&self, last: u64) -> Vec<u64> {
+        let longest = self.len();
+        let slots = self.read();
+        let mut chain = vec![last];
+        let mut key = last;
+        while let Some(parent) = slots.parent(key).filter(|&parent| parent != 0) {
+            if chain.len() > longest {
+                break;
+            }
+            chain.push(parent);
+            key = parent;
+        }
+        chain.reverse();
+        chain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inserted, SMALL, Seen, Slot};
+    use crate::table::fingerprint::scramble;
+
+    #[test]
+    fn threads_that_insert_the_same_keys_agree_on_who_was_first() {
+        let seen = Seen::new(false);
+        let new = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for key in 1..=100_000u64 {
+                        seen.reserve(16);
+                        let inserted = seen.read().insert(scramble(key), scramble(key - 1), 0);
+                        if inserted == Inserted::New {
+                            seen.add(1);
+                            new.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(new.into_inner(), 100_000);
+        assert_eq!(seen.len(), 100_000);
+    }
+
+    #[test]
+    fn a_table_that_may_not_grow_says_so_before_it_has_no_room() {
+        let seen = Seen::within(false, 1); // any process holds more than that
+        let mut count = 0u64;
+        while !seen.is_full() {
+            seen.reserve(16);
+            count += 1;
+            seen.read().insert(scramble(count), 0, 0);
+            seen.add(1);
+        }
+        assert!(count >= (SMALL / size_of::<Slot>() / 2) as u64);
+        let slots = seen.read();
+        assert!((1..=count).all(|key| slots.find(scramble(key)).1 == scramble(key)));
+        assert!(count < slots.slots.len() as u64 / 16 * 15);
+    }
+
+    #[test]
+    fn a_chain_leads_back_to_the_first_state() {
+        let seen = Seen::new(false);
+        for key in 1..=50u64 {
+            seen.read().insert(key, key - 1, 0);
+        }
+        assert_eq!(seen.chain(50), (1..=50).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_shorter_path_is_told_apart_only_when_depths_are_kept() {
+        let bounded = Seen::new(true);
+        assert_eq!(bounded.read().insert(9, 0, 5), Inserted::New);
+        assert_eq!(bounded.read().insert(9, 0, 6), Inserted::Known);
+        assert_eq!(bounded.read().insert(9, 0, 3), Inserted::Shorter);
+        let plain = Seen::new(false);
+        assert_eq!(plain.read().insert(9, 0, 5), Inserted::New);
+        assert_eq!(plain.read().insert(9, 0, 3), Inserted::Known);
+    }
+}
