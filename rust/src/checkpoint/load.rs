@@ -16,9 +16,9 @@ use super::wire::{In, damaged};
 use crate::search::frontier::Levels;
 use crate::search::level::Level;
 use crate::search::worker::{HEADER, Worker, stored};
-use crate::search::{Found, Happened, Route, Search};
+use crate::search::{EventId, Found, Route, Search};
 use crate::services::coverage::Before;
-use crate::services::expand::What;
+use crate::services::expand::EventKind;
 use crate::services::layout::{FAULTS, Network};
 use crate::services::start::sum;
 use crate::services::streams::connection::Link;
@@ -150,8 +150,8 @@ fn finding(file: &mut In, property: usize, initial: usize) -> io::Result<Found> 
     })
 }
 
-fn happened(file: &mut In) -> io::Result<Happened> {
-    Ok(Happened {
+fn happened(file: &mut In) -> io::Result<EventId> {
+    Ok(EventId {
         what: *EVENTS
             .get(file.byte()? as usize)
             .ok_or_else(|| damaged("a finding has an unknown event"))?,
@@ -164,9 +164,9 @@ fn happened(file: &mut In) -> io::Result<Happened> {
 fn translate_found(mut found: Found, ids: &Translation) -> io::Result<Found> {
     if let Route::Seen(_, Some(event)) = &mut found.route {
         event.origin = match event.what {
-            What::Internal => new_id(&ids.stimuli, event.origin)?,
+            EventKind::Internal => new_id(&ids.stimuli, event.origin)?,
             // A node, or the number of a partition, is the same in every process.
-            What::Cut | What::Idle | What::Split | What::Heal => event.origin,
+            EventKind::Cut | EventKind::Idle | EventKind::Split | EventKind::Heal => event.origin,
             _ => new_id(&ids.messages, event.origin)?,
         };
     }

@@ -11,25 +11,25 @@ use super::wire::Out;
 use super::{MAGIC, VERSION};
 use crate::search::frontier::Levels;
 use crate::search::level::Level;
-use crate::search::{Found, Happened, Route, Search};
+use crate::search::{EventId, Found, Route, Search};
 use crate::services::context::{PropertyState, Shared};
-use crate::services::expand::What;
+use crate::services::expand::EventKind;
 use crate::table::intern::Interner;
 
 /// Kinds of events, by the number they have in a file.
-pub const EVENTS: [What; 12] = [
-    What::Internal,
-    What::Deliver,
-    What::Drop,
-    What::Duplicate,
-    What::Receive,
-    What::Broken,
-    What::Refused,
-    What::KeepAlive,
-    What::Cut,
-    What::Idle,
-    What::Split,
-    What::Heal,
+pub const EVENTS: [EventKind; 12] = [
+    EventKind::Internal,
+    EventKind::Deliver,
+    EventKind::Drop,
+    EventKind::Duplicate,
+    EventKind::Receive,
+    EventKind::Broken,
+    EventKind::Refused,
+    EventKind::KeepAlive,
+    EventKind::Cut,
+    EventKind::Idle,
+    EventKind::Split,
+    EventKind::Heal,
 ];
 
 /// What became of a search.
@@ -123,7 +123,7 @@ fn finding(out: &mut Out, found: &Found) -> io::Result<()> {
     }
 }
 
-fn happened(out: &mut Out, event: &Happened) -> io::Result<()> {
+fn happened(out: &mut Out, event: &EventId) -> io::Result<()> {
     let kind = EVENTS.iter().position(|&what| what == event.what);
     out.byte(kind.expect("every kind of event is listed") as u8)?;
     out.word(event.node)?;

@@ -9,13 +9,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::journey::Journey;
+use super::execution::Execution;
+use super::monitor::Monitor;
 use super::region::{Region, survey};
 use super::suspect::Suspicion;
-use super::vigil::Vigil;
 use super::walk::{End, Walker};
 use super::{Hunt, patient};
-use crate::search::Happened;
+use crate::search::EventId;
 use crate::search::dice::Dice;
 use crate::search::worker::Worker;
 
@@ -50,7 +50,7 @@ pub struct Located {
     pub live: usize,
     pub tried: usize,
     /// The execution that recovers and has most in common with the suspect.
-    pub alternate: Option<Vec<Happened>>,
+    pub alternate: Option<Vec<EventId>>,
     /// (steps taken, walks that recovered, walks).
     pub shares: Vec<(usize, u64, u64)>,
     /// How long walks were that did not recover.
@@ -85,7 +85,7 @@ pub struct Locator<'a, 'w> {
     /// How many walks recovered, and after how many steps at the latest.
     recovered: (u64, usize),
     /// The best execution that recovered.
-    alternate: Option<(usize, Vec<Happened>)>,
+    alternate: Option<(usize, Vec<EventId>)>,
 }
 
 impl<'a, 'w> Locator<'a, 'w> {
@@ -95,18 +95,19 @@ impl<'a, 'w> Locator<'a, 'w> {
         suspicion: &'a Suspicion,
         effort: Effort,
     ) -> PyResult<Self> {
-        let mut journey = Journey::begin(worker.search, suspicion.start);
+        let mut execution = Execution::begin(worker.search, suspicion.start);
         worker.sync();
-        let mut path = vec![(journey.words.clone(), journey.sum)];
+        let mut path = vec![(execution.words.clone(), execution.sum)];
         worker.expander.muted = 0;
         for event in &suspicion.events {
-            let candidates = crate::services::path::listed(worker, &journey.words, journey.sum)?;
+            let candidates =
+                crate::services::path::listed(worker, &execution.words, execution.sum)?;
             let candidate = candidates
                 .iter()
-                .find(|candidate| worker.happened(candidate, &journey.words).same(event))
+                .find(|candidate| worker.happened(candidate, &execution.words).same(event))
                 .ok_or_else(crate::services::path::lost)?;
-            journey.go(worker, candidate)?;
-            path.push((journey.words.clone(), journey.sum));
+            execution.go(worker, candidate)?;
+            path.push((execution.words.clone(), execution.sum));
         }
         Ok(Locator {
             hunt,
@@ -301,7 +302,7 @@ impl<'a, 'w> Locator<'a, 'w> {
     fn walk(&mut self, place: usize, number: u64, length: usize) -> PyResult<(End, usize)> {
         self.worker.search.depth.store(place, Relaxed); // for who looks on
         let (words, sum) = self.path[place].clone();
-        let mut journey = Journey {
+        let mut execution = Execution {
             start: self.suspicion.start,
             events: Vec::new(),
             words,
@@ -309,22 +310,22 @@ impl<'a, 'w> Locator<'a, 'w> {
             before: Vec::new(),
         };
         let mut dice = Dice::new(self.worker.search.limits.seed ^ place as u64, number);
-        let mut vigil = Vigil::begin(self.worker, &journey, &[self.suspicion.property])?;
-        let watched = (&mut vigil, length);
+        let mut monitor = Monitor::begin(self.worker, &execution, &[self.suspicion.property])?;
+        let watched = (&mut monitor, length);
         let worker = &mut *self.worker;
         let end = self
             .walker
-            .calm(worker, self.hunt, &mut journey, &mut dice, watched)?;
+            .calm(worker, self.hunt, &mut execution, &mut dice, watched)?;
         if end != End::Live {
-            return Ok((end, journey.len()));
+            return Ok((end, execution.len()));
         }
-        self.recovered = (self.recovered.0 + 1, self.recovered.1.max(journey.len()));
-        let better = |known: &(usize, Vec<Happened>)| place > known.0;
+        self.recovered = (self.recovered.0 + 1, self.recovered.1.max(execution.len()));
+        let better = |known: &(usize, Vec<EventId>)| place > known.0;
         if self.alternate.as_ref().is_none_or(better) {
-            let events = [&self.suspicion.events[..place], &journey.events].concat();
+            let events = [&self.suspicion.events[..place], &execution.events].concat();
             self.alternate = Some((place, events));
         }
-        Ok((end, journey.len()))
+        Ok((end, execution.len()))
     }
 
     /// What all that can follow a place says.

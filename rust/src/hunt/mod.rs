@@ -7,13 +7,13 @@
 //!
 //! Invariant: an execution is always known from an initial state on, so each can be replayed.
 
-mod journey;
+mod execution;
 mod locate;
+mod monitor;
 mod random;
 mod region;
 mod suspect;
 mod tree;
-mod vigil;
 mod walk;
 
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use pyo3::types::PyDict;
 
 use crate::search::dice::{Dice, Weighing};
 use crate::search::worker::Worker;
-use crate::search::{Happened, Initial, Search};
+use crate::search::{EventId, Initial, Search};
 use crate::services::context::Kind;
 use crate::services::expand::NOWHERE;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
-use journey::Journey;
+use execution::Execution;
+use monitor::Monitor;
 pub use suspect::{Suspect, Suspicion};
 use tree::Tree;
-use vigil::Vigil;
 use walk::{End, Walker};
 
 /// How many lengths of walks that came right are kept, to be drawn as a curve.
@@ -201,7 +201,7 @@ impl Hunt {
     }
 
     /// Where executions begin: the same for every thread.
-    fn starts(&self, worker: &mut Worker<'_>, walker: &mut Walker) -> PyResult<Vec<Journey>> {
+    fn starts(&self, worker: &mut Worker<'_>, walker: &mut Walker) -> PyResult<Vec<Execution>> {
         let search = worker.search;
         worker.sync();
         if let Some((first, prints)) = &self.settings.prefix {
@@ -211,7 +211,7 @@ impl Hunt {
             return Ok(vec![self.follow(worker, start, prints)?]);
         }
         let all = 0..search.initial.len();
-        let mut starts: Vec<Journey> = all.map(|start| Journey::begin(search, start)).collect();
+        let mut starts: Vec<Execution> = all.map(|start| Execution::begin(search, start)).collect();
         for initial in &starts {
             let broken = search.initial[initial.start].broken;
             worker.broken(broken, 0, || initial.route());
@@ -221,9 +221,9 @@ impl Hunt {
             let mut dice = Dice::new(search.limits.seed, u64::MAX - number);
             let sums = search.initial.iter().map(|initial| initial.sum);
             let start = dice.pick(sums).expect("every system begins somewhere");
-            let mut journey = Journey::begin(search, start);
-            if self.recovers(worker, walker, &mut journey, &mut dice)? {
-                starts.push(journey);
+            let mut execution = Execution::begin(search, start);
+            if self.recovers(worker, walker, &mut execution, &mut dice)? {
+                starts.push(execution);
             }
         }
         Ok(starts)
@@ -235,13 +235,14 @@ impl Hunt {
         worker: &mut Worker<'_>,
         start: usize,
         prints: &[u64],
-    ) -> PyResult<Journey> {
+    ) -> PyResult<Execution> {
         worker.sync();
-        let mut journey = Journey::begin(worker.search, start);
-        journey.arrive(worker)?;
+        let mut execution = Execution::begin(worker.search, start);
+        execution.arrive(worker)?;
         for &print in prints {
             worker.expander.muted = 0;
-            let candidates = crate::services::path::listed(worker, &journey.words, journey.sum)?;
+            let candidates =
+                crate::services::path::listed(worker, &execution.words, execution.sum)?;
             let same = |candidate: &&crate::services::expand::Candidate| {
                 nonzero(candidate.fingerprint) == print
             };
@@ -249,26 +250,26 @@ impl Hunt {
                 .iter()
                 .find(same)
                 .ok_or_else(crate::services::path::lost)?;
-            journey.go(worker, candidate)?;
+            execution.go(worker, candidate)?;
         }
-        Ok(journey)
+        Ok(execution)
     }
 
     /// Walk on calmly until what was suspected holds again; a suspicion if it does not.
     pub fn walked_on(
         &self,
         worker: &mut Worker<'_>,
-        mut journey: Journey,
+        mut execution: Execution,
         known: &Suspicion,
     ) -> PyResult<Option<Suspicion>> {
-        let mut dice = Dice::new(worker.search.limits.seed, journey.sum);
-        let mut vigil = Vigil::begin(worker, &journey, &[known.property])?;
-        let watched = (&mut vigil, known.length);
-        let end = Walker::default().calm(worker, self, &mut journey, &mut dice, watched)?;
+        let mut dice = Dice::new(worker.search.limits.seed, execution.sum);
+        let mut monitor = Monitor::begin(worker, &execution, &[known.property])?;
+        let watched = (&mut monitor, known.length);
+        let end = Walker::default().calm(worker, self, &mut execution, &mut dice, watched)?;
         Ok(match end {
             End::Live | End::Stopped => None,
             End::Rest | End::Long => Some(Suspicion {
-                events: journey.events,
+                events: execution.events,
                 at_rest: end == End::Rest,
                 ..known.clone()
             }),
@@ -280,20 +281,20 @@ impl Hunt {
         &self,
         worker: &mut Worker<'_>,
         walker: &mut Walker,
-        journey: &mut Journey,
+        execution: &mut Execution,
         dice: &mut Dice,
     ) -> PyResult<bool> {
-        let begun = journey.len();
-        let mut vigil = Vigil::begin(worker, journey, &self.settings.eventually)?;
+        let begun = execution.len();
+        let mut monitor = Monitor::begin(worker, execution, &self.settings.eventually)?;
         let length = self.length();
-        let watched = (&mut vigil, length);
-        let end = walker.calm(worker, self, journey, dice, watched)?;
+        let watched = (&mut monitor, length);
+        let end = walker.calm(worker, self, execution, dice, watched)?;
         let search = worker.search;
-        search.depth.fetch_max(journey.len() + 1, Relaxed);
+        search.depth.fetch_max(execution.len() + 1, Relaxed);
         let count = match end {
             End::Live => {
                 search.right.fetch_add(1, Relaxed);
-                let took = journey.len() - begun;
+                let took = execution.len() - begun;
                 self.ends.longest.fetch_max(took, Relaxed);
                 let mut lengths = self.ends.lengths.lock();
                 if lengths.len() < LENGTHS_MAX {
@@ -312,14 +313,14 @@ impl Hunt {
             _ => 0,
         };
         if end != End::Live {
-            if let Some(property) = vigil.overdue(journey.len(), long) {
-                self.suspect(search, property, journey, end);
+            if let Some(property) = monitor.overdue(execution.len(), long) {
+                self.suspect(search, property, execution, end);
             }
         }
         Ok(end == End::Live)
     }
 
-    fn suspect(&self, search: &Search, property: usize, journey: &Journey, end: End) {
+    fn suspect(&self, search: &Search, property: usize, execution: &Execution, end: End) {
         let state = &search.shared.properties[property];
         if state.decided.swap(true, Relaxed) {
             return; // another thread was faster
@@ -327,8 +328,8 @@ impl Hunt {
         search.walked.fetch_max(1, Relaxed); // a walk to start from is an execution, too
         self.suspicions.lock().push(Suspicion {
             property,
-            start: journey.start,
-            events: journey.events.clone(),
+            start: execution.start,
+            events: execution.events.clone(),
             at_rest: end == End::Rest,
             length: self.length(),
         });
@@ -338,11 +339,11 @@ impl Hunt {
     }
 
     /// Count a state that the systematic part met.
-    fn meet(&self, search: &Search, journey: &Journey) {
-        let length = journey.len() as u32;
-        search.depth.fetch_max(journey.len() + 1, Relaxed);
+    fn meet(&self, search: &Search, execution: &Execution) {
+        let length = execution.len() as u32;
+        search.depth.fetch_max(execution.len() + 1, Relaxed);
         search.seen.reserve(search.limits.threads);
-        let key = nonzero(journey.sum);
+        let key = nonzero(execution.sum);
         if search.seen.read().insert(key, 0, length) == Inserted::New {
             search.seen.add(1);
             search.check_states();
@@ -350,12 +351,12 @@ impl Hunt {
     }
 
     /// Judge what must not come to rest, in a state where nothing but faults can happen.
-    fn check_deadlock(&self, worker: &mut Worker<'_>, journey: &Journey) -> PyResult<()> {
+    fn check_deadlock(&self, worker: &mut Worker<'_>, execution: &Execution) -> PyResult<()> {
         for property in 0..worker.search.shared.properties.len() {
             let kind = worker.search.shared.properties[property].kind;
             if kind == Kind::AtRest && !self.settings.eventually.contains(&property) {
-                worker.check_rest_of(property, &journey.words, journey.len() as u32, || {
-                    journey.route()
+                worker.check_rest_of(property, &execution.words, execution.len() as u32, || {
+                    execution.route()
                 })?;
             }
         }
@@ -363,17 +364,17 @@ impl Hunt {
     }
 
     /// Report the steps from here that break a property, whether or not they are taken.
-    fn check_steps(&self, worker: &Worker<'_>, journey: &Journey) {
+    fn check_steps(&self, worker: &Worker<'_>, execution: &Execution) {
         for candidate in &worker.expander.candidates {
             if candidate.effect == NOWHERE {
                 continue;
             }
             let broken = worker.expander.effects[candidate.effect as usize].broken;
             if broken != 0 {
-                let mut events: Vec<Happened> = journey.events.clone();
-                events.push(worker.happened(candidate, &journey.words));
+                let mut events: Vec<EventId> = execution.events.clone();
+                events.push(worker.happened(candidate, &execution.words));
                 let length = events.len() as u32;
-                let route = || crate::search::Route::Walked(journey.start, events.clone());
+                let route = || crate::search::Route::Walked(execution.start, events.clone());
                 worker.broken(broken, length, route);
             }
         }

@@ -7,7 +7,7 @@
 use pyo3::prelude::*;
 
 use super::Hunt;
-use super::journey::Journey;
+use super::execution::Execution;
 use super::walk::Walker;
 use crate::search::dice::Dice;
 use crate::search::worker::Worker;
@@ -30,15 +30,15 @@ impl Hunt {
         &self,
         worker: &mut Worker<'_>,
         walker: &mut Walker,
-        starts: &[Journey],
+        starts: &[Execution],
         number: u64,
     ) -> PyResult<()> {
         let mut dice = Dice::new(worker.search.limits.seed, number);
         let sums = starts.iter().map(|start| start.sum);
         let start = dice.pick(sums).expect("every system begins somewhere");
-        let mut journey = starts[start].clone();
-        journey.arrive(worker)?;
-        if dice.below(2) == 0 && !self.recovers(worker, walker, &mut journey, &mut dice)? {
+        let mut execution = starts[start].clone();
+        execution.arrive(worker)?;
+        if dice.below(2) == 0 && !self.recovers(worker, walker, &mut execution, &mut dice)? {
             return Ok(());
         }
         for _ in 0..=dice.below(SPELLS) {
@@ -50,9 +50,9 @@ impl Hunt {
             let most = self.settings.storm.max(1).ilog2() + 1;
             let scale = dice.below(u64::from(most));
             let steps = dice.below(2 << scale) + 1;
-            self.storm(worker, walker, &mut journey, &mut dice, (mood, steps))?;
+            self.storm(worker, walker, &mut execution, &mut dice, (mood, steps))?;
             if worker.search.stopping()
-                || !self.recovers(worker, walker, &mut journey, &mut dice)?
+                || !self.recovers(worker, walker, &mut execution, &mut dice)?
             {
                 return Ok(());
             }
@@ -65,23 +65,23 @@ impl Hunt {
         &self,
         worker: &mut Worker<'_>,
         walker: &mut Walker,
-        journey: &mut Journey,
+        execution: &mut Execution,
         dice: &mut Dice,
         (mood, steps): (Mood, u64),
     ) -> PyResult<()> {
-        let begun = journey.len();
+        let begun = execution.len();
         for _ in 0..steps {
             if worker.search.stopping() {
                 break;
             }
             let faulty = mood.rareness > 1 && dice.below(mood.rareness) == 0;
             let moved = match (mood.rareness, faulty) {
-                (1, _) => self.any(worker, journey, dice, |_, _| true)?,
-                (_, true) => self.any(worker, journey, dice, |worker, candidate| {
+                (1, _) => self.any(worker, execution, dice, |_, _| true)?,
+                (_, true) => self.any(worker, execution, dice, |worker, candidate| {
                     worker.expander.is_fault(candidate)
                 })?,
-                _ if mood.weighed => walker.step(worker, journey, dice, &self.stormy)?,
-                _ => self.any(worker, journey, dice, |worker, candidate| {
+                _ if mood.weighed => walker.step(worker, execution, dice, &self.stormy)?,
+                _ => self.any(worker, execution, dice, |worker, candidate| {
                     !worker.expander.is_fault(candidate)
                 })?,
             };
@@ -89,7 +89,7 @@ impl Hunt {
                 break;
             }
         }
-        worker.count((journey.len() - begun) as u64);
+        worker.count((execution.len() - begun) as u64);
         Ok(())
     }
 
@@ -97,21 +97,21 @@ impl Hunt {
     fn any(
         &self,
         worker: &mut Worker<'_>,
-        journey: &mut Journey,
+        execution: &mut Execution,
         dice: &mut Dice,
         wanted: impl Fn(&Worker<'_>, &Candidate) -> bool,
     ) -> PyResult<bool> {
         worker.expander.muted = 0;
         worker.expander.candidates.clear();
-        if worker.expander.list(&journey.words, journey.sum, 0)? {
-            self.check_deadlock(worker, journey)?;
+        if worker.expander.list(&execution.words, execution.sum, 0)? {
+            self.check_deadlock(worker, execution)?;
         }
-        self.check_steps(worker, journey);
+        self.check_steps(worker, execution);
         let mut candidates = std::mem::take(&mut worker.expander.candidates);
-        candidates.retain(|each| each.fingerprint != journey.sum && wanted(worker, each));
+        candidates.retain(|each| each.fingerprint != execution.sum && wanted(worker, each));
         let picked = dice.pick(candidates.iter().map(|candidate| candidate.fingerprint));
         if let Some(picked) = picked {
-            journey.go(worker, &candidates[picked])?;
+            execution.go(worker, &candidates[picked])?;
         }
         worker.expander.candidates = candidates;
         Ok(picked.is_some())

@@ -11,7 +11,7 @@ use super::Hunt;
 use super::locate::{Effort, Located, Locator};
 use super::region::Region;
 use crate::search::worker::Worker;
-use crate::search::{Happened, Initial, Limits, Route, Search};
+use crate::search::{EventId, Initial, Limits, Route, Search};
 use crate::services::context::Shared;
 use crate::services::path::{self, Begun};
 
@@ -20,7 +20,7 @@ use crate::services::path::{self, Begun};
 pub struct Suspicion {
     pub property: usize,
     pub start: usize,
-    pub events: Vec<Happened>,
+    pub events: Vec<EventId>,
     pub at_rest: bool,
     /// How long its walk was allowed to be.
     pub length: usize,
@@ -152,8 +152,10 @@ impl Suspect {
         search.supervise(py, None, |_| {
             let mut worker = Worker::new(&search);
             let start = self.suspicion.start;
-            let journey = self.hunt.follow(&mut worker, start, &prints)?;
-            *made.lock() = self.hunt.walked_on(&mut worker, journey, &self.suspicion)?;
+            let execution = self.hunt.follow(&mut worker, start, &prints)?;
+            *made.lock() = self
+                .hunt
+                .walked_on(&mut worker, execution, &self.suspicion)?;
             Ok(())
         })?;
         let suspicion = made.into_inner().filter(|_| !search.stopping());
@@ -197,7 +199,7 @@ impl Suspect {
         Search::new(self.shared.clone(), limits, self.initial.clone(), false)
     }
 
-    fn named<'py>(&self, py: Python<'py>, events: Vec<Happened>) -> PyResult<Events<'py>> {
+    fn named<'py>(&self, py: Python<'py>, events: Vec<EventId>) -> PyResult<Events<'py>> {
         let search = self.search(None);
         let route = Route::Walked(self.suspicion.start, events);
         path::events(py, &search, (self.suspicion.property, &route))

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::Hunt;
-use super::journey::Journey;
+use super::execution::Execution;
 use crate::search::worker::Worker;
 use crate::services::expand::Candidate;
 use crate::table::fingerprint::{nonzero, scramble};
@@ -21,7 +21,7 @@ use crate::table::fingerprint::{nonzero, scramble};
 const STEPS_PER_CHOICE: usize = 20;
 
 struct Frame {
-    journey: Journey,
+    execution: Execution,
     successors: Vec<Candidate>,
     next: usize,
     choices: u32,
@@ -61,8 +61,8 @@ impl Tree {
         &mut self,
         worker: &mut Worker<'_>,
         hunt: &Hunt,
-        starts: &[Journey],
-    ) -> PyResult<Option<Journey>> {
+        starts: &[Execution],
+    ) -> PyResult<Option<Execution>> {
         loop {
             if worker.search.stopping() {
                 return Ok(None);
@@ -86,13 +86,13 @@ impl Tree {
             frame.next += 1;
             let several = frame.successors.len() > 1 || hunt.settings.by_steps;
             let choices = frame.choices + u32::from(several);
-            let mut journey = frame.journey.clone();
-            journey.go(worker, &candidate)?;
+            let mut execution = frame.execution.clone();
+            execution.go(worker, &candidate)?;
             match self.counts {
                 true => worker.count(1),
                 false => worker.discount(),
             }
-            if let Some(leaf) = self.enter(worker, hunt, journey, choices)? {
+            if let Some(leaf) = self.enter(worker, hunt, execution, choices)? {
                 return Ok(Some(leaf));
             }
         }
@@ -104,7 +104,7 @@ impl Tree {
     }
 
     /// Go on to the next start, or to the next round; false if no round can meet anything new.
-    fn begin(&mut self, hunt: &Hunt, starts: &[Journey]) -> bool {
+    fn begin(&mut self, hunt: &Hunt, starts: &[Execution]) -> bool {
         if self.start == starts.len() {
             if !self.cut || self.bound >= hunt.settings.depth {
                 return false;
@@ -123,10 +123,10 @@ impl Tree {
         &mut self,
         worker: &mut Worker<'_>,
         hunt: &Hunt,
-        journey: Journey,
+        execution: Execution,
         choices: u32,
-    ) -> PyResult<Option<Journey>> {
-        let known = self.met.entry(nonzero(journey.sum)).or_insert(u32::MAX);
+    ) -> PyResult<Option<Execution>> {
+        let known = self.met.entry(nonzero(execution.sum)).or_insert(u32::MAX);
         if *known <= choices {
             hunt.ends
                 .duplicate
@@ -134,18 +134,18 @@ impl Tree {
             return Ok(None);
         }
         *known = choices;
-        hunt.meet(worker.search, &journey);
+        hunt.meet(worker.search, &execution);
         let forced = self.bound as usize * STEPS_PER_CHOICE;
-        if choices >= self.bound || journey.len() - self.begun >= forced {
+        if choices >= self.bound || execution.len() - self.begun >= forced {
             self.cut = true;
-            return Ok(Some(journey));
+            return Ok(Some(execution));
         }
-        let successors = self.successors(worker, hunt, &journey)?;
+        let successors = self.successors(worker, hunt, &execution)?;
         if successors.is_empty() {
-            return Ok(Some(journey));
+            return Ok(Some(execution));
         }
         self.stack.push(Frame {
-            journey,
+            execution,
             successors,
             next: 0,
             choices,
@@ -158,18 +158,18 @@ impl Tree {
         &self,
         worker: &mut Worker<'_>,
         hunt: &Hunt,
-        journey: &Journey,
+        execution: &Execution,
     ) -> PyResult<Vec<Candidate>> {
         worker.expander.muted = 0;
         worker.expander.candidates.clear();
-        let at_rest = worker.expander.list(&journey.words, journey.sum, 0)?;
+        let at_rest = worker.expander.list(&execution.words, execution.sum, 0)?;
         if at_rest {
-            hunt.check_deadlock(worker, journey)?;
+            hunt.check_deadlock(worker, execution)?;
         }
-        hunt.check_steps(worker, journey);
+        hunt.check_steps(worker, execution);
         let seed = worker.search.limits.seed;
         let mut successors = worker.expander.candidates.clone();
-        successors.retain(|candidate| candidate.fingerprint != journey.sum);
+        successors.retain(|candidate| candidate.fingerprint != execution.sum);
         let order = |candidate: &Candidate| scramble(candidate.fingerprint ^ scramble(seed));
         if hunt.settings.likely_first {
             let likely = |candidate: &Candidate| hunt.calm.of(&worker.expander, candidate);

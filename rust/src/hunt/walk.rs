@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 use super::Hunt;
-use super::journey::Journey;
-use super::vigil::Vigil;
+use super::execution::Execution;
+use super::monitor::Monitor;
 use crate::search::dice::{Dice, Target, Weighing};
 use crate::search::worker::Worker;
 
@@ -32,16 +32,16 @@ impl Walker {
     pub fn step(
         &mut self,
         worker: &mut Worker<'_>,
-        journey: &mut Journey,
+        execution: &mut Execution,
         dice: &mut Dice,
         weighing: &Weighing,
     ) -> PyResult<bool> {
         worker.expander.muted = weighing.muted();
         worker.expander.candidates.clear();
-        worker.expander.list(&journey.words, journey.sum, 0)?;
+        worker.expander.list(&execution.words, execution.sum, 0)?;
         self.targets.clear();
         for (position, candidate) in worker.expander.candidates.iter().enumerate() {
-            if candidate.fingerprint != journey.sum {
+            if candidate.fingerprint != execution.sum {
                 let weight = weighing.of(&worker.expander, candidate);
                 if weight > 0 {
                     self.targets.push((candidate.fingerprint, weight, position));
@@ -52,36 +52,36 @@ impl Walker {
             return Ok(false);
         };
         let candidate = worker.expander.candidates[picked];
-        journey.go(worker, &candidate)?;
+        execution.go(worker, &candidate)?;
         Ok(true)
     }
 
-    /// Walk on calmly, at most `length` steps, until all that `vigil` watches holds at once.
+    /// Walk on calmly, at most `length` steps, until all that `monitor` watches holds at once.
     pub fn calm(
         &mut self,
         worker: &mut Worker<'_>,
         hunt: &Hunt,
-        journey: &mut Journey,
+        execution: &mut Execution,
         dice: &mut Dice,
-        (vigil, length): (&mut Vigil, usize),
+        (monitor, length): (&mut Monitor, usize),
     ) -> PyResult<End> {
-        let begun = journey.len();
+        let begun = execution.len();
         let end = loop {
-            if vigil.is_live() {
+            if monitor.is_live() {
                 break End::Live;
             }
-            if journey.len() - begun >= length {
+            if execution.len() - begun >= length {
                 break End::Long;
             }
             if worker.search.stopping() {
                 break End::Stopped;
             }
-            if !self.step(worker, journey, dice, &hunt.calm)? {
+            if !self.step(worker, execution, dice, &hunt.calm)? {
                 break End::Rest;
             }
-            vigil.look(worker, journey)?;
+            monitor.look(worker, execution)?;
         };
-        worker.count((journey.len() - begun) as u64);
+        worker.count((execution.len() - begun) as u64);
         Ok(end)
     }
 }

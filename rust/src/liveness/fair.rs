@@ -7,9 +7,9 @@
 //! Strong: a unit that is enabled somewhere but never taken inside rules out the states where it is
 //! enabled; what is left is cut into components again.
 
+use super::reachability::goes_round;
 use super::scc::Components;
 use super::space::Space;
-use super::territory::goes_round;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fairness {

@@ -10,11 +10,11 @@ use pyo3::types::PyList;
 use super::explore::Explorer;
 use super::fair::{Fair, Fairness};
 use super::lasso::Walk;
+use super::reachability::{Reachability, Survey};
 use super::space::{CALL, Edge, FAULT, NOBODY, Space};
-use super::territory::{Survey, Territory};
 use super::units::Units;
 use crate::search::worker::Worker;
-use crate::search::{Happened, Initial, Route, Search};
+use crate::search::{EventId, Initial, Route, Search};
 use crate::services::path::{self, Begun};
 use crate::table::fingerprint::nonzero;
 use crate::table::scratch::{passes, trim};
@@ -226,14 +226,18 @@ impl Graph {
     }
 
     /// How many states are live, unknown and dead, and how many edges go from live to dead.
-    fn territory(&self, py: Python<'_>, property: usize) -> PyResult<(usize, usize, usize, u64)> {
+    fn reachability(
+        &self,
+        py: Python<'_>,
+        property: usize,
+    ) -> PyResult<(usize, usize, usize, u64)> {
         self.check(property)?;
         Ok(py.detach(|| {
             let survey = self.survey(property);
-            let (live, unknown) = (Territory::Live, Territory::Unknown);
+            let (live, unknown) = (Reachability::Live, Reachability::Unknown);
             let critical = survey.critical(&self.space);
             let (live, unknown) = (survey.count(live), survey.count(unknown));
-            (live, unknown, survey.count(Territory::Dead), critical)
+            (live, unknown, survey.count(Reachability::Dead), critical)
         }))
     }
 
@@ -249,7 +253,7 @@ impl Graph {
             let survey = self.survey(property);
             let of = |&key: &u64| match self.space.ids.get(key) {
                 Some(state) => survey.territories[state as usize].name(),
-                None => Territory::Unknown.name(),
+                None => Reachability::Unknown.name(),
             };
             fingerprints.iter().map(of).collect()
         }))
@@ -263,7 +267,7 @@ impl Graph {
         search: &Search,
         begin: u32,
         wanted: &[(u32, Option<u32>)],
-    ) -> PyResult<(usize, Vec<Happened>)> {
+    ) -> PyResult<(usize, Vec<EventId>)> {
         let key = self.space.keys[begin as usize];
         let first = |initial: &Initial| nonzero(initial.sum) == key;
         let initial = search

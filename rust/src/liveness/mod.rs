@@ -2,7 +2,7 @@
 //!
 //! Only made when a property asks for it, after the search, so that a search without such a
 //! property pays nothing. `space` is the graph, `explore` writes it down from a kernel, `scc` cuts
-//! it into components, `fair` finds a fair cycle, `lasso` the walk that shows it, `territory` tells
+//! it into components, `fair` finds a fair cycle, `lasso` the walk that shows it, `reachability` tells
 //! from where a property can still come true. `graph` is what Python sees of all that.
 
 mod explore;
@@ -10,9 +10,9 @@ mod fair;
 mod graph;
 mod ids;
 mod lasso;
+mod reachability;
 mod scc;
 mod space;
-mod territory;
 mod units;
 
 pub use graph::Graph;

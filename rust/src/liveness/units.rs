@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::space::{CALL, FAULT};
-use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 
 const UNASKED: u32 = FAULT - 1;
 
@@ -56,8 +56,10 @@ impl Units {
         }
         let effect = &expander.effects[candidate.effect as usize];
         let source = match candidate.what {
-            What::Deliver => Source::Network,
-            What::Receive | What::Broken | What::Refused | What::KeepAlive => Source::Stream,
+            EventKind::Deliver => Source::Network,
+            EventKind::Receive | EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => {
+                Source::Stream
+            }
             _ => Source::Node,
         };
         let key = (source, effect.node, effect.origin);

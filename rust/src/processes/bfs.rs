@@ -72,7 +72,7 @@ impl<'a> Search<'a> {
             if steps.is_empty() {
                 let origins = &self.origins;
                 let well = self.findings.inspect_end(&state, || path(origins, at));
-                self.heed(well);
+                self.stop_on_interrupt(well);
             } else if depth >= self.depth {
                 self.truncated = true;
                 steps.clear();
@@ -112,14 +112,14 @@ impl<'a> Search<'a> {
         let well = self
             .findings
             .inspect(world, state, mover, || path(origins, at))?;
-        self.heed(well);
+        self.stop_on_interrupt(well);
         if self.unique() >= self.states {
             self.gauge.end("states");
         }
         Ok(true)
     }
 
-    fn heed(&self, well: bool) {
+    fn stop_on_interrupt(&self, well: bool) {
         if !well && !self.keep_going {
             self.gauge.end("found");
         }

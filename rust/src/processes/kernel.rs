@@ -7,8 +7,8 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::bfs::Search;
 use super::findings::{Finding, Findings, Wanted};
-use super::look::{Counts, Look};
 use super::memo::Memo;
+use super::recorder::{Counts, Recorder};
 use super::verify::verify;
 use super::watch::Gauge;
 use super::world::World;
@@ -83,7 +83,7 @@ impl ProcessKernel {
         let reduction = self::reduction(reduction)?;
         let mut world = self.claim()?;
         let gauge = Gauge::default();
-        let mut look = Look {
+        let mut look = Recorder {
             gauge: &gauge,
             counts: Counts::default(),
             findings: self.findings(py),
@@ -188,7 +188,7 @@ fn reduction(name: &str) -> PyResult<Reduction> {
 fn restarting(
     reduction: Reduction,
     world: &mut World,
-    look: &mut Look<'_>,
+    look: &mut Recorder<'_>,
     restarts: &mut u32,
 ) -> PyResult<()> {
     loop {

@@ -69,7 +69,7 @@ impl Gauge {
         });
         heard?;
         outcome?;
-        self.heed(py, py.check_signals())?; // one may have come since the last look
+        self.stop_on_interrupt(py, py.check_signals())?; // one may have come since the last look
         self.check_limits(started, f64::INFINITY);
         Ok(started.elapsed().as_secs_f64())
     }
@@ -118,7 +118,7 @@ impl Gauge {
         started: Instant,
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<()> {
-        self.heed(py, py.check_signals())?;
+        self.stop_on_interrupt(py, py.check_signals())?;
         let Some(progress) = progress else {
             return Ok(());
         };
@@ -128,11 +128,11 @@ impl Gauge {
             self.depth.load(Relaxed),
             started.elapsed().as_secs_f64(),
         );
-        self.heed(py, progress.bind(py).call1(counts).map(|_| ()))
+        self.stop_on_interrupt(py, progress.bind(py).call1(counts).map(|_| ()))
     }
 
     /// Ctrl-C ends the exploration, not the report; every other error is passed on.
-    fn heed(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
+    fn stop_on_interrupt(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
         match heard {
             Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
                 self.end("interrupt");

@@ -119,7 +119,7 @@ impl Machine for World {
     }
 
     /// A probe that waits can be disabled: somebody else receives what it would have seen.
-    fn hindered(&self, label: &Label) -> bool {
+    fn can_be_disabled(&self, label: &Label) -> bool {
         label.kind == Kind::Probe
     }
 

@@ -11,7 +11,7 @@
 
 use pyo3::prelude::*;
 
-use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::{Budget, Network};
 use crate::services::tables::NOT_A_FAULT;
 use crate::table::flat::{FlatMap, pair};
@@ -29,10 +29,10 @@ pub struct Commuting {
     records: Vec<(u32, u32)>,
 }
 
-fn known(what: What) -> bool {
+fn known(what: EventKind) -> bool {
     matches!(
         what,
-        What::Internal | What::Deliver | What::Drop | What::Duplicate
+        EventKind::Internal | EventKind::Deliver | EventKind::Drop | EventKind::Duplicate
     )
 }
 
@@ -78,7 +78,7 @@ impl Expander {
     /// Whether `effect` sends the very message that `lost` takes out of a set of messages.
     fn restores(&self, state: &[u32], lost: &Candidate, effect: u32) -> bool {
         self.shared.layout.network == Network::Duplicating
-            && lost.what == What::Drop
+            && lost.what == EventKind::Drop
             && self.sent(effect).contains(&state[lost.word as usize])
     }
 
@@ -190,7 +190,7 @@ impl Expander {
         let local = self.effects[earlier as usize].local;
         let wanted = self.effects[event.effect as usize];
         let (start, count) = match event.what {
-            What::Deliver => self.delivery(local, wanted.origin)?,
+            EventKind::Deliver => self.delivery(local, wanted.origin)?,
             _ => self.internal(local)?,
         };
         Ok((start..start + count).find(|&effect| {

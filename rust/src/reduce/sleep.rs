@@ -13,28 +13,28 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use crate::search::Happened;
-use crate::services::expand::What;
+use crate::search::EventId;
+use crate::services::expand::EventKind;
 use crate::table::fingerprint::scramble;
 
 /// Enough that threads rarely meet at one lock.
 const SHARDS: usize = 64;
 
 /// An event as one word: what, where, which stimulus or envelope, which branch.
-pub fn label(event: &Happened) -> u64 {
+pub fn label(event: &EventId) -> u64 {
     let what = match event.what {
-        What::Internal => 0u64,
-        What::Deliver => 1,
-        What::Drop => 2,
-        What::Duplicate => 3,
-        What::Receive => 4,
-        What::Broken => 5,
-        What::Refused => 6,
-        What::KeepAlive => 7,
-        What::Cut => 8,
-        What::Idle => 9,
-        What::Split => 10,
-        What::Heal => 11,
+        EventKind::Internal => 0u64,
+        EventKind::Deliver => 1,
+        EventKind::Drop => 2,
+        EventKind::Duplicate => 3,
+        EventKind::Receive => 4,
+        EventKind::Broken => 5,
+        EventKind::Refused => 6,
+        EventKind::KeepAlive => 7,
+        EventKind::Cut => 8,
+        EventKind::Idle => 9,
+        EventKind::Split => 10,
+        EventKind::Heal => 11,
     };
     debug_assert!(event.node < 1 << 11 && event.branch < 1 << 17);
     u64::from(event.origin)

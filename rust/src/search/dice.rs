@@ -3,7 +3,7 @@
 //! Invariant: nothing is picked by the position of an event in a list: positions follow interned
 //! ids, which depend on what other threads met first. So a seed means the same with any threads.
 
-use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::FAULTS;
 use crate::table::fingerprint::scramble;
 
@@ -96,9 +96,9 @@ impl Weighing {
         let odds = expander.odds[candidate.effect as usize];
         let own = if self.calm { odds.calm } else { odds.plain };
         match candidate.what {
-            What::Broken => scaled(own, self.lost[0]),
-            What::Refused => scaled(own, self.lost[1]),
-            What::KeepAlive => scaled(own, self.lost[2]),
+            EventKind::Broken => scaled(own, self.lost[0]),
+            EventKind::Refused => scaled(own, self.lost[1]),
+            EventKind::KeepAlive => scaled(own, self.lost[2]),
             _ => own,
         }
     }

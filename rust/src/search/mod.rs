@@ -26,7 +26,7 @@ use crate::python::stop;
 use crate::python::threads;
 use crate::reduce::sleep;
 use crate::services::context::{PropertyState, Shared};
-use crate::services::expand::What;
+use crate::services::expand::EventKind;
 use crate::services::layout::FAULTS;
 use crate::table::scratch::Scratch;
 use crate::table::seen::Seen;
@@ -48,8 +48,8 @@ pub struct Limits {
 
 /// An event that happened, by ids: enough to tell Python which one it was.
 #[derive(Clone, Copy, Debug)]
-pub struct Happened {
-    pub what: What,
+pub struct EventId {
+    pub what: EventKind,
     pub node: u32,
     /// Stimulus of an internal event; the peer of `Cut` and `Idle`, the number of a `Split`;
     /// envelope of all others.
@@ -57,9 +57,9 @@ pub struct Happened {
     pub branch: u32,
 }
 
-impl Happened {
-    pub fn same(&self, other: &Happened) -> bool {
-        let key = |event: &Happened| (event.what, event.node, event.origin, event.branch);
+impl EventId {
+    pub fn same(&self, other: &EventId) -> bool {
+        let key = |event: &EventId| (event.what, event.node, event.origin, event.branch);
         key(self) == key(other)
     }
 }
@@ -67,9 +67,9 @@ impl Happened {
 /// How to get to a finding.
 pub enum Route {
     /// To this state, and then, where the step itself is the finding, by this event.
-    Seen(u64, Option<Happened>),
+    Seen(u64, Option<EventId>),
     /// From the initial state with this index, by these events.
-    Walked(usize, Vec<Happened>),
+    Walked(usize, Vec<EventId>),
 }
 
 pub struct Found {
@@ -215,7 +215,7 @@ impl Search {
             })
         });
         outcome?;
-        self.heed(py, py.check_signals())?; // one may have come since the last look
+        self.stop_on_interrupt(py, py.check_signals())?; // one may have come since the last look
         if stop::stop_requested() {
             self.stop("interrupt");
         }
@@ -275,7 +275,7 @@ impl Search {
     }
 
     /// Ctrl-C ends the search, not the report; every other error is passed on.
-    fn heed(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
+    fn stop_on_interrupt(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
         match heard {
             Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
                 self.stop("interrupt");
@@ -292,7 +292,7 @@ impl Search {
         started: Instant,
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<()> {
-        self.heed(py, py.check_signals())?;
+        self.stop_on_interrupt(py, py.check_signals())?;
         if let Some(progress) = progress {
             let (shared, earlier) = (&self.shared, *self.earlier.lock());
             let decided = |property: &PropertyState| property.decided.load(Relaxed);
@@ -310,7 +310,7 @@ impl Search {
                 self.checkpoint.as_ref().map_or(0, |known| known.written()),
                 self.right.load(Relaxed),
             );
-            self.heed(py, progress.bind(py).call1(counts).map(|_| ()))?;
+            self.stop_on_interrupt(py, progress.bind(py).call1(counts).map(|_| ()))?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 
 use super::worker::{HEADER, Stored, Worker, store, stored};
-use super::{Happened, Route, Search};
+use super::{EventId, Route, Search};
 use crate::reduce::symmetry::canon::Canon;
 use crate::reduce::symmetry::invariant::{Asking, Compared};
 use crate::services::expand::{Candidate, NOWHERE};
@@ -171,7 +171,7 @@ pub fn retrace(
     search: &Search,
     last: u64,
     breaking: Option<usize>,
-) -> PyResult<(usize, Vec<Happened>)> {
+) -> PyResult<(usize, Vec<EventId>)> {
     let chain = search.seen.chain(last);
     let mut worker = Worker::new(search);
     let mut found = None;
@@ -204,7 +204,7 @@ pub fn retrace(
     Ok((initial, events))
 }
 
-type Next = (Happened, (Vec<u32>, u64));
+type Next = (EventId, (Vec<u32>, u64));
 
 /// A step of a real state to one whose representative has the fingerprint `key`.
 fn step(worker: &mut Worker<'_>, state: &[u32], sum: u64, key: u64) -> PyResult<Option<Next>> {

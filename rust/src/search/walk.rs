@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use super::dice::{Dice, Target};
 use super::worker::Worker;
-use super::{Happened, Route, Search};
+use super::{EventId, Route, Search};
 use crate::services::expand::{Candidate, NOWHERE};
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
@@ -36,7 +36,7 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
     let initial = &search.initial[start];
     let (mut state, mut sum) = (initial.words.clone(), initial.sum);
     let mut next = Vec::new();
-    let mut events: Vec<Happened> = Vec::new();
+    let mut events: Vec<EventId> = Vec::new();
     let mut targets = Vec::new();
     worker.sync();
     worker.broken(initial.broken, 0, || Route::Walked(start, Vec::new()));
@@ -92,7 +92,7 @@ fn pick(worker: &Worker<'_>, dice: &mut Dice, targets: &mut Vec<Target>) -> Opti
 }
 
 /// A step that breaks a property is worth telling even where the walk goes another way.
-fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[Happened])) {
+fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[EventId])) {
     for candidate in &worker.expander.candidates {
         if candidate.effect == NOWHERE || weight(worker, candidate) == 0 {
             continue;

@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 
 use super::reduced::Reduced;
 use super::symmetric::Symmetric;
-use super::{Found, Happened, Route, Search};
+use super::{EventId, Found, Route, Search};
 use crate::property::judge::Judge;
 use crate::services::context::Kind;
-use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::FAULTS;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
@@ -340,10 +340,10 @@ impl<'a> Worker<'a> {
     }
 
     /// Name the event of a candidate. `words` are those of the state it starts from.
-    pub fn happened(&self, candidate: &Candidate, words: &[u32]) -> Happened {
+    pub fn happened(&self, candidate: &Candidate, words: &[u32]) -> EventId {
         if candidate.effect != NOWHERE {
             let effect = &self.expander.effects[candidate.effect as usize];
-            return Happened {
+            return EventId {
                 what: candidate.what,
                 node: effect.node,
                 origin: effect.origin,
@@ -351,16 +351,16 @@ impl<'a> Worker<'a> {
             };
         }
         let mirror = &self.expander.mirror;
-        let network = |node, origin| Happened {
+        let network = |node, origin| EventId {
             what: candidate.what,
             node,
             origin,
             branch: 0,
         };
         match candidate.what {
-            What::Split => return network(0, candidate.word),
-            What::Heal => return network(0, 0),
-            What::Cut | What::Idle => {
+            EventKind::Split => return network(0, candidate.word),
+            EventKind::Heal => return network(0, 0),
+            EventKind::Cut | EventKind::Idle => {
                 let word = words[candidate.word as usize];
                 let ends = mirror.links[word as usize].link.ends;
                 return network(ends[0], ends[1]);
@@ -372,7 +372,10 @@ impl<'a> Worker<'a> {
             crate::services::layout::Network::Ordered => mirror.queues[word as usize].head,
             _ => word,
         };
-        debug_assert!(matches!(candidate.what, What::Drop | What::Duplicate));
+        debug_assert!(matches!(
+            candidate.what,
+            EventKind::Drop | EventKind::Duplicate
+        ));
         network(mirror.envelopes[envelope as usize].to, envelope)
     }
 }

@@ -19,7 +19,7 @@ use crate::table::fingerprint::{BUDGET, OBSERVER, mix};
 use crate::table::flat::{FlatMap, pair};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum EventKind {
     /// A timer, action, call, write or wake of one node, or a fault of its own.
     Internal,
     Deliver,
@@ -39,11 +39,14 @@ pub enum What {
     Heal,
 }
 
-impl What {
+impl EventKind {
     /// Whether it concerns a message outside streams.
     #[inline(always)]
     pub fn is_mail(self) -> bool {
-        matches!(self, What::Deliver | What::Drop | What::Duplicate)
+        matches!(
+            self,
+            EventKind::Deliver | EventKind::Drop | EventKind::Duplicate
+        )
     }
 }
 
@@ -60,7 +63,7 @@ pub struct Candidate {
     /// Position of the word it concerns, a message or a connection; for `Split` the number of the
     /// partition; `NOWHERE` for internal events.
     pub word: u32,
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// An outcome made ready for use: ids resolved, fingerprint differences summed.
@@ -151,7 +154,11 @@ impl Expander {
                 let fault = self.effects[effect as usize].fault;
                 let allowed = fault == NOT_A_FAULT || self.allows(state, fault as usize);
                 if allowed && (self.shared.layout.clocks.is_none() || self.due(state, effect)?) {
-                    self.aim(state, fingerprint, (from, effect, NOWHERE, What::Internal))?;
+                    self.push_candidate(
+                        state,
+                        fingerprint,
+                        (from, effect, NOWHERE, EventKind::Internal),
+                    )?;
                 }
             }
         }
@@ -188,17 +195,25 @@ impl Expander {
             if self.shared.layout.joined(state, info.source, info.to) {
                 let (start, count) = self.delivery(state[info.to as usize], envelope)?;
                 for effect in start..start + count {
-                    self.aim(state, fingerprint, (from, effect, position, What::Deliver))?;
+                    self.push_candidate(
+                        state,
+                        fingerprint,
+                        (from, effect, position, EventKind::Deliver),
+                    )?;
                 }
             }
             if drops {
-                self.aim(state, fingerprint, (from, NOWHERE, position, What::Drop))?;
-            }
-            if duplicates {
-                self.aim(
+                self.push_candidate(
                     state,
                     fingerprint,
-                    (from, NOWHERE, position, What::Duplicate),
+                    (from, NOWHERE, position, EventKind::Drop),
+                )?;
+            }
+            if duplicates {
+                self.push_candidate(
+                    state,
+                    fingerprint,
+                    (from, NOWHERE, position, EventKind::Duplicate),
                 )?;
             }
         }
@@ -217,15 +232,15 @@ impl Expander {
 
     pub fn fault_of(&self, candidate: &Candidate) -> Option<usize> {
         match candidate.what {
-            What::Drop => Some(DROP),
-            What::Duplicate => Some(DUPLICATE),
-            What::Cut => Some(CUT),
-            What::Idle => Some(IDLE),
-            What::Split => Some(PARTITION),
-            What::Heal => Some(HEAL),
-            What::Deliver | What::Receive => None,
-            What::Broken | What::Refused | What::KeepAlive => None,
-            What::Internal => match self.effects[candidate.effect as usize].fault {
+            EventKind::Drop => Some(DROP),
+            EventKind::Duplicate => Some(DUPLICATE),
+            EventKind::Cut => Some(CUT),
+            EventKind::Idle => Some(IDLE),
+            EventKind::Split => Some(PARTITION),
+            EventKind::Heal => Some(HEAL),
+            EventKind::Deliver | EventKind::Receive => None,
+            EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => None,
+            EventKind::Internal => match self.effects[candidate.effect as usize].fault {
                 NOT_A_FAULT => None,
                 fault => Some(fault as usize),
             },
@@ -234,11 +249,11 @@ impl Expander {
 
     /// Add the candidate, working out the fingerprint it leads to.
     #[inline(always)]
-    pub fn aim(
+    pub fn push_candidate(
         &mut self,
         state: &[u32],
         fingerprint: u64,
-        (from, effect, word, what): (u32, u32, u32, What),
+        (from, effect, word, what): (u32, u32, u32, EventKind),
     ) -> PyResult<()> {
         let mut candidate = Candidate {
             fingerprint,

@@ -9,8 +9,8 @@ use pyo3::types::PyList;
 
 use crate::checkpoint;
 use crate::search::worker::Worker;
-use crate::search::{Happened, Route, Search, symmetric};
-use crate::services::expand::{Candidate, What};
+use crate::search::{EventId, Route, Search, symmetric};
+use crate::services::expand::{Candidate, EventKind};
 use crate::table::fingerprint::nonzero;
 
 /// The choices made in the start handlers, and the fingerprint they led to.
@@ -68,7 +68,7 @@ pub fn lost() -> PyErr {
     PyRuntimeError::new_err("a step of the path is not among what can happen there")
 }
 
-type Next = (Happened, (Vec<u32>, u64));
+type Next = (EventId, (Vec<u32>, u64));
 
 /// The first successor of `state` that `wanted` accepts.
 fn follow(
@@ -97,7 +97,7 @@ pub fn listed(worker: &mut Worker<'_>, state: &[u32], sum: u64) -> PyResult<Vec<
     Ok(std::mem::take(&mut worker.expander.candidates))
 }
 
-fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<Happened>)> {
+fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<EventId>)> {
     let chain = search.seen.chain(last);
     let mut worker = Worker::new(search);
     let first = |initial: &crate::search::Initial| nonzero(initial.sum) == chain[0];
@@ -127,32 +127,36 @@ fn name<'py>(
     py: Python<'py>,
     search: &Search,
     state: &[u32],
-    event: &Happened,
+    event: &EventId,
 ) -> PyResult<Named<'py>> {
     let shared = &search.shared;
     let (what, origin) = match event.what {
-        What::Internal => ("internal", shared.stimulus(py, event.origin)?),
-        What::Deliver => ("deliver", shared.message(py, event.origin)?),
-        What::Drop => ("drop", shared.message(py, event.origin)?),
-        What::Duplicate => ("duplicate", shared.message(py, event.origin)?),
-        What::Receive => ("receive", shared.message(py, event.origin)?),
-        What::Broken => ("broken", shared.message(py, event.origin)?),
-        What::Refused => ("refused", shared.message(py, event.origin)?),
-        What::KeepAlive => ("keepalive", shared.message(py, event.origin)?),
-        What::Cut => ("cut", numbered(py, event.origin)?),
-        What::Idle => ("idle", numbered(py, event.origin)?),
-        What::Split => ("partition", numbered(py, event.origin)?),
-        What::Heal => ("heal", numbered(py, event.origin)?),
+        EventKind::Internal => ("internal", shared.stimulus(py, event.origin)?),
+        EventKind::Deliver => ("deliver", shared.message(py, event.origin)?),
+        EventKind::Drop => ("drop", shared.message(py, event.origin)?),
+        EventKind::Duplicate => ("duplicate", shared.message(py, event.origin)?),
+        EventKind::Receive => ("receive", shared.message(py, event.origin)?),
+        EventKind::Broken => ("broken", shared.message(py, event.origin)?),
+        EventKind::Refused => ("refused", shared.message(py, event.origin)?),
+        EventKind::KeepAlive => ("keepalive", shared.message(py, event.origin)?),
+        EventKind::Cut => ("cut", numbered(py, event.origin)?),
+        EventKind::Idle => ("idle", numbered(py, event.origin)?),
+        EventKind::Split => ("partition", numbered(py, event.origin)?),
+        EventKind::Heal => ("heal", numbered(py, event.origin)?),
     };
     let local = state[event.node as usize];
     let choices: Vec<u32> = match event.what {
-        What::Drop | What::Duplicate => Vec::new(),
-        What::Cut | What::Idle | What::Split | What::Heal => Vec::new(),
-        What::Deliver | What::Receive | What::Broken | What::Refused | What::KeepAlive => {
+        EventKind::Drop | EventKind::Duplicate => Vec::new(),
+        EventKind::Cut | EventKind::Idle | EventKind::Split | EventKind::Heal => Vec::new(),
+        EventKind::Deliver
+        | EventKind::Receive
+        | EventKind::Broken
+        | EventKind::Refused
+        | EventKind::KeepAlive => {
             let outcomes = shared.delivery(local, event.origin)?;
             outcomes[event.branch as usize].choices.to_vec()
         }
-        What::Internal => {
+        EventKind::Internal => {
             let internals = shared.internals(local)?;
             let same =
                 |internal: &&crate::services::tables::Internal| internal.stimulus == event.origin;

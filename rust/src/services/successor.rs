@@ -5,7 +5,7 @@
 //!
 //! Invariant: the words written have exactly the fingerprint that the candidate promised.
 
-use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::{Budget, Network};
 use crate::table::flat::pair;
 
@@ -16,7 +16,11 @@ impl Expander {
         let fixed = self.shared.layout.fixed;
         let taken = |word: u32| self.mirror.envelopes[word as usize].mix;
         let (network, what) = (self.shared.layout.network, candidate.what);
-        let what = if what.is_mail() { what } else { What::Internal };
+        let what = if what.is_mail() {
+            what
+        } else {
+            EventKind::Internal
+        };
         match (network, what) {
             (Network::Ordered, _) => {
                 let mut words = std::mem::take(&mut self.scratch);
@@ -26,9 +30,9 @@ impl Expander {
                 delta
             }
             // The sends are part of the effect's own delta.
-            (Network::Unordered, What::Internal) => 0,
-            (Network::Unordered, What::Duplicate) => taken(state[candidate.word as usize]),
-            (Network::Unordered, _) | (Network::Duplicating, What::Drop) => {
+            (Network::Unordered, EventKind::Internal) => 0,
+            (Network::Unordered, EventKind::Duplicate) => taken(state[candidate.word as usize]),
+            (Network::Unordered, _) | (Network::Duplicating, EventKind::Drop) => {
                 taken(state[candidate.word as usize]).wrapping_neg()
             }
             (Network::Duplicating, _) => {
@@ -60,7 +64,7 @@ impl Expander {
             let position = candidate.word as usize - self.shared.layout.fixed;
             let queue = words[position];
             let after = match candidate.what {
-                What::Duplicate => self.doubled(queue),
+                EventKind::Duplicate => self.doubled(queue),
                 _ => self.mirror.queues[queue as usize].rest,
             };
             delta = self.replace(words, position, after);
@@ -163,8 +167,8 @@ impl Expander {
         let start = out.len();
         let position = (candidate.word as usize).wrapping_sub(self.shared.layout.fixed);
         let consumed = match candidate.what {
-            What::Deliver => network == Network::Unordered,
-            What::Drop => true,
+            EventKind::Deliver => network == Network::Unordered,
+            EventKind::Drop => true,
             _ => false,
         };
         if consumed {
@@ -173,7 +177,7 @@ impl Expander {
         } else {
             out.extend_from_slice(before);
         }
-        if candidate.what == What::Duplicate {
+        if candidate.what == EventKind::Duplicate {
             out.push(before[position]);
         }
         if candidate.effect != NOWHERE {

@@ -11,18 +11,18 @@
 //! - The label of a step is what it was *in the state it ran in*. An explorer never carries one to
 //!   another state unless what ran in between was independent and not `stale` for it.
 //! - Every execution ends, or the visitor cuts it.
-//! - Steps that others can disable are `hindered`, and told by `waiting` when they are stuck; or
-//!   whoever disables them is told by `stifled`.
-//! - Where steps are `shifting`, all choices of one depend on the same.
+//! - Steps that others can disable are `can_be_disabled`, and told by `waiting` when they are stuck; or
+//!   whoever disables them is told by `disabled_by`.
+//! - Where steps are `labels_depend_on_order`, all choices of one depend on the same.
 
 pub mod odpor;
-mod owing;
 pub mod plain;
 #[cfg(test)]
 mod shared;
 pub mod source;
 mod trace;
 mod tree;
+mod wakeup;
 
 /// What one process does next, and how its choice turns out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -72,7 +72,7 @@ pub trait Machine {
     }
 
     /// Whether such a step is not always enabled, and others can disable it again.
-    fn hindered(&self, _label: &Self::Label) -> bool {
+    fn can_be_disabled(&self, _label: &Self::Label) -> bool {
         false
     }
 
@@ -81,13 +81,13 @@ pub trait Machine {
 
     /// Whether a step that comes before a dependent one instead of after it may then depend on
     /// others than it did.
-    fn shifting(&self) -> bool {
+    fn labels_depend_on_order(&self) -> bool {
         false
     }
 
     /// Whether the step from `before` to `after`, of an execution that ended in `last`, may have
     /// disabled another process. Saves looking.
-    fn stifles(
+    fn may_disable(
         &mut self,
         _before: &Self::State,
         _after: &Self::State,
@@ -98,7 +98,7 @@ pub trait Machine {
 
     /// The processes enabled in `free` that the step from `before` to `after` would disable there.
     /// `free` is what `before` becomes by all that does not happen after that step.
-    fn stifled(
+    fn disabled_by(
         &mut self,
         _step: (&Self::State, &Self::State),
         _free: &Self::State,

@@ -9,14 +9,14 @@
 //! the same beginning up to j would insert is covered then: of what comes after j the sequence
 //! holds only what no choice can change, and what else can come first there races with it.
 //!
-//! Where steps are `shifting`, the same race may owe another sequence in each execution: there a
+//! Where steps are `labels_depend_on_order`, the same race may insert_wakeup another sequence in each execution: there a
 //! race is turned round whenever it is met, and its sequence holds all that is not after i.
 //!
 //! A step that disables another process is a race that nobody sees, as the other never runs: see
 //! `stifle`.
 //!
 //! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
-//! Where steps are `shifting`, they are explored right after it, covered or not: then, wherever a
+//! Where steps are `labels_depend_on_order`, they are explored right after it, covered or not: then, wherever a
 //! step sleeps, all other choices of its process sleep too, and what is left out because one of
 //! them covers it is covered whatever the choice. The price is a few executions begun in vain.
 
@@ -153,7 +153,7 @@ impl<M: Machine> Explorer<'_, M> {
         self.machine.choices(state, step.process, &mut steps)?;
         self.levels[depth].forked = steps.len() > 1;
         let others = || steps.iter().filter(|&&other| other != step);
-        if self.machine.shifting() {
+        if self.machine.labels_depend_on_order() {
             for &other in others().rev() {
                 self.bring(depth, other)?;
             }
@@ -161,7 +161,7 @@ impl<M: Machine> Explorer<'_, M> {
             for &other in others() {
                 self.walk.clone_from(&self.levels[depth].state);
                 let label = self.machine.run(&mut self.walk, other)?;
-                self.owe(depth, &[(other, label)])?;
+                self.insert_wakeup(depth, &[(other, label)])?;
             }
         }
         self.steps = steps;
@@ -217,7 +217,7 @@ impl<M: Machine> Explorer<'_, M> {
     /// Turn round every race not met before.
     fn turn_races(&mut self) -> Result<(), M::Error> {
         let length = self.trace.len();
-        let settled = match self.machine.shifting() {
+        let settled = match self.machine.labels_depend_on_order() {
             true => 0,
             false => self.settled,
         };
@@ -248,7 +248,7 @@ impl<M: Machine> Explorer<'_, M> {
         self.forks.clear();
         for event in first + 1..self.trace.len() {
             if self.trace.before(first, event)
-                || (!self.machine.shifting() && self.is_open(later, event))
+                || (!self.machine.labels_depend_on_order() && self.is_open(later, event))
             {
                 continue;
             }
@@ -275,7 +275,7 @@ impl<M: Machine> Explorer<'_, M> {
             self.walk.clone_from(&self.stay);
             let label = self.machine.run(&mut self.walk, step)?;
             sequence.push((step, label));
-            self.owe(depth, sequence)?;
+            self.insert_wakeup(depth, sequence)?;
             sequence.pop();
         }
         self.steps = steps;
@@ -285,10 +285,10 @@ impl<M: Machine> Explorer<'_, M> {
     /// Owe each level an execution in which a process that its step disables gets its turn before.
     fn stifle(&mut self) -> Result<(), M::Error> {
         let length = self.trace.len();
-        let mut stifled = Vec::new();
+        let mut disabled_by = Vec::new();
         for first in 0..length {
             let [before, after, last] = [first, first + 1, length].map(|at| &self.levels[at].state);
-            if !self.machine.stifles(before, after, last)? {
+            if !self.machine.may_disable(before, after, last)? {
                 continue;
             }
             let mut sequence = std::mem::take(&mut self.sequence);
@@ -301,11 +301,11 @@ impl<M: Machine> Explorer<'_, M> {
                     sequence.push((step, label));
                 }
             }
-            stifled.clear();
+            disabled_by.clear();
             let [before, after] = [first, first + 1].map(|at| &self.levels[at].state);
             self.machine
-                .stifled((before, after), &self.stay, &mut stifled)?;
-            for &process in &stifled {
+                .disabled_by((before, after), &self.stay, &mut disabled_by)?;
+            for &process in &disabled_by {
                 self.owe_after(first, &mut sequence, process)?;
             }
             self.sequence = sequence;

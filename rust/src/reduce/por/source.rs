@@ -175,7 +175,7 @@ impl<M: Machine> Explorer<'_, M> {
 
     fn note_races(&mut self) -> Result<(), M::Error> {
         let length = self.trace.len();
-        let settled = match self.machine.shifting() {
+        let settled = match self.machine.labels_depend_on_order() {
             true => 0,
             false => self.settled,
         };
@@ -202,18 +202,18 @@ impl<M: Machine> Explorer<'_, M> {
     /// Processes that a step disables might have come before it, and never came.
     fn note_stifled(&mut self) -> Result<(), M::Error> {
         let length = self.trace.len();
-        let mut stifled = Vec::new();
+        let mut disabled_by = Vec::new();
         for first in 0..length {
             let [before, after, last] = [first, first + 1, length].map(|at| &self.levels[at].state);
-            if !self.machine.stifles(before, after, last)? {
+            if !self.machine.may_disable(before, after, last)? {
                 continue;
             }
             self.apart(first, length)?;
-            stifled.clear();
+            disabled_by.clear();
             let [before, after] = [first, first + 1].map(|at| &self.levels[at].state);
             self.machine
-                .stifled((before, after), &self.scratch, &mut stifled)?;
-            for &process in &stifled {
+                .disabled_by((before, after), &self.scratch, &mut disabled_by)?;
+            for &process in &disabled_by {
                 self.note(first, length, process)?;
             }
         }
@@ -272,7 +272,7 @@ impl<M: Machine> Explorer<'_, M> {
         later: usize,
         process: u32,
     ) -> Result<Option<Vec<Step>>, M::Error> {
-        let until = match self.machine.shifting() {
+        let until = match self.machine.labels_depend_on_order() {
             true => self.trace.len(),
             false => later,
         };

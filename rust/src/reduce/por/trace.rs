@@ -128,7 +128,7 @@ impl<L: Clone> Trace<L> {
             clock.extend_from_slice(&self.events[last].clock);
         }
         clock.resize(self.own.len().max(who + 1), 0);
-        let hindered = machine.hindered(label);
+        let can_be_disabled = machine.can_be_disabled(label);
         for (other, own) in self.own.iter().enumerate() {
             let unseen = match other == who {
                 true => &[],
@@ -136,7 +136,7 @@ impl<L: Clone> Trace<L> {
             };
             let dependent = |&&event: &&usize| machine.dependent(&self.events[event].label, label);
             let mut found = unseen.iter().rev().filter(dependent);
-            match hindered {
+            match can_be_disabled {
                 true => races.extend(found),
                 false => races.extend(found.next()),
             }
@@ -146,7 +146,7 @@ impl<L: Clone> Trace<L> {
             let joined = clock.iter_mut().zip(known);
             joined.for_each(|(mine, &its)| *mine = (*mine).max(its));
         }
-        if hindered {
+        if can_be_disabled {
             return;
         }
         // One that comes before another found is ordered by that one: no race.

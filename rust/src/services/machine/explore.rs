@@ -8,9 +8,9 @@ use pyo3::types::PyDict;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::look::Look;
 use super::losses::{affordable, ways};
 use super::machine::Events;
+use super::recorder::Recorder;
 use super::state::State;
 use crate::reduce::por::source::Sets;
 use crate::reduce::por::{odpor, plain, source};
@@ -57,7 +57,7 @@ impl Wanted {
 
 #[derive(Default)]
 struct Told {
-    counts: super::look::Counts,
+    counts: super::recorder::Counts,
     transitions: u64,
     restarts: u32,
     classes: Vec<u64>,
@@ -94,7 +94,7 @@ pub fn explore<'py>(
 fn restarting(search: &Search, wanted: Wanted) -> PyResult<Told> {
     let worker = Worker::new(search);
     let mut machine = Events::new(worker, State::new(Vec::new(), 0));
-    let mut look = Look::new(search, wanted.runs, wanted.classes);
+    let mut look = Recorder::new(search, wanted.runs, wanted.classes);
     let mut restarts = 0;
     machine.worker.sync();
     loop {
@@ -119,7 +119,7 @@ fn from_all(
     search: &Search,
     wanted: Wanted,
     machine: &mut Events<'_>,
-    look: &mut Look<'_>,
+    look: &mut Recorder<'_>,
 ) -> PyResult<()> {
     let mut met = FxHashSet::default();
     let layout = &search.shared.layout;

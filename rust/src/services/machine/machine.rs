@@ -11,7 +11,7 @@ use super::losses::{Loss, affordable, ways};
 use super::state::{State, Terrain};
 use crate::reduce::por::{Machine, Step};
 use crate::search::worker::Worker;
-use crate::services::expand::{Effect, NOWHERE, What};
+use crate::services::expand::{Effect, EventKind, NOWHERE};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::tables::NOT_A_FAULT;
 use crate::table::flat::pair;
@@ -31,7 +31,7 @@ pub struct Way {
     /// `NOWHERE`: the faults give up.
     pub effect: u32,
     pub word: u32,
-    pub what: What,
+    pub what: EventKind,
 }
 
 pub struct Events<'a> {
@@ -138,11 +138,11 @@ impl Machine for Events<'_> {
         false
     }
 
-    fn shifting(&self) -> bool {
+    fn labels_depend_on_order(&self) -> bool {
         true
     }
 
-    fn stifles(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
+    fn may_disable(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
         for node in 0..self.terrain.nodes {
             let (old, new) = (before.words[node as usize], after.words[node as usize]);
             if old == new {
@@ -166,7 +166,7 @@ impl Machine for Events<'_> {
         Ok(false)
     }
 
-    fn stifled(
+    fn disabled_by(
         &mut self,
         (before, after): (&State, &State),
         free: &State,
@@ -263,7 +263,7 @@ impl<'a> Events<'a> {
                 let known = self.effect(effect);
                 if known.fault == NOT_A_FAULT && !self.idle(state, local, &known) {
                     let number = effect - start;
-                    into.push(Way::new(number, effect, NOWHERE, What::Internal)?);
+                    into.push(Way::new(number, effect, NOWHERE, EventKind::Internal)?);
                 }
             }
             return Ok(());
@@ -280,7 +280,7 @@ impl<'a> Events<'a> {
         for effect in start..start + count {
             let number = effect - start;
             if !stays || !self.idle(state, local, &self.effect(effect)) {
-                into.push(Way::new(number, effect, word as u32, What::Deliver)?);
+                into.push(Way::new(number, effect, word as u32, EventKind::Deliver)?);
             }
         }
         Ok(())
@@ -303,13 +303,13 @@ impl<'a> Events<'a> {
                 }
                 let free = self.layout().budgets[fault] == Budget::Unlimited;
                 if !(free && self.idle(state, local, &known)) {
-                    into.push(Way::new(number, effect, NOWHERE, What::Internal)?);
+                    into.push(Way::new(number, effect, NOWHERE, EventKind::Internal)?);
                 }
                 number += 1;
             }
         }
         if into.is_empty() {
-            into.push(Way::new(0, NOWHERE, NOWHERE, What::Internal)?);
+            into.push(Way::new(0, NOWHERE, NOWHERE, EventKind::Internal)?);
         }
         Ok(())
     }
@@ -338,7 +338,10 @@ impl<'a> Events<'a> {
     }
 
     pub fn lose(&mut self, state: &mut State, loss: &Loss) -> PyResult<()> {
-        let times = [(What::Duplicate, loss.duplicates), (What::Drop, loss.drops)];
+        let times = [
+            (EventKind::Duplicate, loss.duplicates),
+            (EventKind::Drop, loss.drops),
+        ];
         for (what, times) in times {
             for _ in 0..times {
                 let mirror = &self.worker.expander.mirror;
@@ -351,18 +354,18 @@ impl<'a> Events<'a> {
     }
 
     /// Write the state that an event leads to, and remember the event.
-    fn apply(&mut self, state: &mut State, event: (u32, u32, What)) -> PyResult<()> {
+    fn apply(&mut self, state: &mut State, event: (u32, u32, EventKind)) -> PyResult<()> {
         let (effect, word, what) = event;
         let expander = &mut self.worker.expander;
         expander.candidates.clear();
-        expander.aim(&state.words, state.sum, (0, effect, word, what))?;
+        expander.push_candidate(&state.words, state.sum, (0, effect, word, what))?;
         let candidate = expander.candidates[0];
         state.spare.clear();
         let mut words = std::mem::take(&mut state.spare);
         expander.build(&state.words, &candidate, &mut words);
         let happened = self.worker.happened(&candidate, &state.words);
         match what {
-            What::Drop | What::Duplicate => state.lost.push(happened),
+            EventKind::Drop | EventKind::Duplicate => state.lost.push(happened),
             _ => state.last = Some(happened),
         }
         state.spare = std::mem::replace(&mut state.words, words);
@@ -372,7 +375,7 @@ impl<'a> Events<'a> {
 }
 
 impl Way {
-    fn new(number: u32, effect: u32, word: u32, what: What) -> PyResult<Self> {
+    fn new(number: u32, effect: u32, word: u32, what: EventKind) -> PyResult<Self> {
         if number >= 1 << STEP_BITS {
             return Err(too_many());
         }

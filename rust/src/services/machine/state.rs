@@ -1,6 +1,6 @@
 //! A state of an execution, and where its processes and messages are found.
 
-use crate::search::Happened;
+use crate::search::EventId;
 use crate::services::layout::{Budget, CRASH, DROP, DUPLICATE, Layout, Network};
 use crate::services::mirror::Mirror;
 
@@ -13,8 +13,8 @@ pub struct State {
     pub calm: bool,
     /// The process that stepped here, and the events that were its step.
     pub by: u32,
-    pub last: Option<Happened>,
-    pub lost: Vec<Happened>,
+    pub last: Option<EventId>,
+    pub lost: Vec<EventId>,
     /// Room for the words of the next state.
     pub spare: Vec<u32>,
 }

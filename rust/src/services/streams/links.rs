@@ -7,7 +7,7 @@
 
 use pyo3::prelude::*;
 
-use crate::services::expand::{Candidate, Expander, NOWHERE, What};
+use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::{CRASH, CUT, HEAL, IDLE, Layout, PARTITION, RESET, SILENT};
 use crate::services::streams::connection::{Link, Op};
 use crate::services::tables::{Flow, Limit, Outcome};
@@ -46,7 +46,7 @@ impl Expander {
                 if let Some((node, envelope, what)) = self.offered(state, &link, end) {
                     let (start, count) = self.reception(state[node as usize], envelope)?;
                     for effect in start..start + count {
-                        self.aim(state, fingerprint, (from, effect, word, what))?;
+                        self.push_candidate(state, fingerprint, (from, effect, word, what))?;
                     }
                 }
             }
@@ -54,37 +54,37 @@ impl Expander {
                 continue;
             }
             if self.allows(state, CUT) {
-                self.aim(state, fingerprint, (from, NOWHERE, word, What::Cut))?;
+                self.push_candidate(state, fingerprint, (from, NOWHERE, word, EventKind::Cut))?;
             }
             let idle = link.queues.iter().all(|queue| queue.is_empty());
             let joined = self.shared.layout.joined(state, link.ends[0], link.ends[1]);
             if idle && joined && self.allows(state, IDLE) {
-                self.aim(state, fingerprint, (from, NOWHERE, word, What::Idle))?;
+                self.push_candidate(state, fingerprint, (from, NOWHERE, word, EventKind::Idle))?;
             }
         }
         Ok(())
     }
 
     /// What one end of a connection offers: where it happens, what is delivered there, and why.
-    fn offered(&self, state: &[u32], link: &Link, end: usize) -> Option<(u32, u32, What)> {
+    fn offered(&self, state: &[u32], link: &Link, end: usize) -> Option<(u32, u32, EventKind)> {
         let layout = &self.shared.layout;
         let (node, peer) = (link.ends[end], link.ends[1 - end]);
         let up = |node: u32| self.mirror.ups[state[node as usize] as usize];
         let lost = self.shared.lost[peer as usize * layout.nodes + node as usize];
         if link.error[end] {
-            return up(node).then_some((node, lost, What::Broken));
+            return up(node).then_some((node, lost, EventKind::Broken));
         }
         if let Some(&head) = link.queues[end].first() {
             if link.error[1 - end] || !layout.joined(state, node, peer) {
                 return None;
             }
             if up(peer) {
-                return Some((peer, head, What::Receive));
+                return Some((peer, head, EventKind::Receive));
             }
-            return up(node).then_some((node, lost, What::Refused));
+            return up(node).then_some((node, lost, EventKind::Refused));
         }
         let half = link.open[end] && !link.open[1 - end];
-        (half && up(node)).then_some((node, lost, What::KeepAlive))
+        (half && up(node)).then_some((node, lost, EventKind::KeepAlive))
     }
 
     /// List the ways in which the network of `state` may fall apart, or that it heals.
@@ -93,11 +93,19 @@ impl Expander {
         let word = layout.partition.expect("there are partitions");
         if state[word] != 0 {
             if self.allows(state, HEAL) {
-                self.aim(state, fingerprint, (from, NOWHERE, NOWHERE, What::Heal))?;
+                self.push_candidate(
+                    state,
+                    fingerprint,
+                    (from, NOWHERE, NOWHERE, EventKind::Heal),
+                )?;
             }
         } else if self.allows(state, PARTITION) {
             for number in 1..=layout.severed.len() as u32 {
-                self.aim(state, fingerprint, (from, NOWHERE, number, What::Split))?;
+                self.push_candidate(
+                    state,
+                    fingerprint,
+                    (from, NOWHERE, number, EventKind::Split),
+                )?;
             }
         }
         Ok(())
@@ -108,8 +116,8 @@ impl Expander {
     pub fn partition_delta(&self, state: &[u32], candidate: &Candidate) -> u64 {
         let share = |number: u32| mix(SPLIT, 0, u64::from(number));
         match (candidate.what, self.shared.layout.partition) {
-            (What::Split, _) => share(candidate.word),
-            (What::Heal, Some(word)) => share(state[word]).wrapping_neg(),
+            (EventKind::Split, _) => share(candidate.word),
+            (EventKind::Heal, Some(word)) => share(state[word]).wrapping_neg(),
             _ => 0,
         }
     }
@@ -134,8 +142,8 @@ impl Expander {
     /// Whether connections change, or decide if this branch happens at all.
     fn touches_links(&self, candidate: &Candidate) -> bool {
         match candidate.what {
-            What::Drop | What::Duplicate | What::Split | What::Heal => false,
-            What::Internal | What::Deliver => {
+            EventKind::Drop | EventKind::Duplicate | EventKind::Split | EventKind::Heal => false,
+            EventKind::Internal | EventKind::Deliver => {
                 let effect = &self.effects[candidate.effect as usize];
                 effect.flowing != NOWHERE || ends_process(effect.fault)
             }
@@ -182,7 +190,7 @@ impl Expander {
         };
         let slot = || candidate.word as usize - self.shared.layout.streams.unwrap_or(0);
         let op = match candidate.what {
-            What::Receive => {
+            EventKind::Receive => {
                 let link = &self.mirror.links[words[slot()] as usize].link;
                 Op::Take(if link.is_loop() {
                     0
@@ -190,11 +198,11 @@ impl Expander {
                     1 - link.end(node)
                 })
             }
-            What::Broken | What::Refused | What::KeepAlive => {
+            EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => {
                 Op::Hear(self.mirror.links[words[slot()] as usize].link.end(node))
             }
-            What::Cut => Op::Cut,
-            What::Idle => Op::Part,
+            EventKind::Cut => Op::Cut,
+            EventKind::Idle => Op::Part,
             _ => {
                 let fault = match effect {
                     NOWHERE => return,
@@ -242,8 +250,8 @@ impl Expander {
     pub fn build_links(&mut self, state: &[u32], candidate: &Candidate, successor: &mut [u32]) {
         if let Some(word) = self.shared.layout.partition {
             match candidate.what {
-                What::Split => successor[word] = candidate.word,
-                What::Heal => successor[word] = 0,
+                EventKind::Split => successor[word] = candidate.word,
+                EventKind::Heal => successor[word] = 0,
                 _ => {}
             }
         }

@@ -3,24 +3,24 @@
 use pyo3::prelude::*;
 
 use crate::search::worker::Worker;
-use crate::search::{Happened, Route, Search};
+use crate::search::{EventId, Route, Search};
 use crate::services::expand::{Candidate, NOWHERE};
 
 #[derive(Clone)]
-pub struct Journey {
+pub struct Execution {
     /// The initial state it began in, by index.
     pub start: usize,
-    pub events: Vec<Happened>,
+    pub events: Vec<EventId>,
     pub words: Vec<u32>,
     pub sum: u64,
     /// The state before the last step.
     pub before: Vec<u32>,
 }
 
-impl Journey {
+impl Execution {
     pub fn begin(search: &Search, start: usize) -> Self {
         let initial = &search.initial[start];
-        Journey {
+        Execution {
             start,
             events: Vec::new(),
             words: initial.words.clone(),

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::prelude::*;
 
-use super::journey::Journey;
+use super::execution::Execution;
 use crate::search::worker::Worker;
 
-pub struct Vigil {
+pub struct Monitor {
     /// Kernel indices of the properties, those whose violation is known left out.
     pub properties: Vec<usize>,
     pub holds: Vec<bool>,
@@ -15,11 +15,11 @@ pub struct Vigil {
     pub last: Vec<Option<u32>>,
 }
 
-impl Vigil {
-    /// Watch from the state that `journey` is in.
+impl Monitor {
+    /// Watch from the state that `execution` is in.
     pub fn begin(
         worker: &mut Worker<'_>,
-        journey: &Journey,
+        execution: &Execution,
         properties: &[usize],
     ) -> PyResult<Self> {
         let known = |&property: &usize| {
@@ -27,30 +27,35 @@ impl Vigil {
             !state.decided.load(Relaxed)
         };
         let properties: Vec<usize> = properties.iter().copied().filter(known).collect();
-        let mut vigil = Vigil {
+        let mut monitor = Monitor {
             holds: vec![false; properties.len()],
             last: vec![None; properties.len()],
             properties,
         };
-        vigil.judge(worker, journey, false)?;
-        Ok(vigil)
+        monitor.judge(worker, execution, false)?;
+        Ok(monitor)
     }
 
     /// Look again, after a step.
-    pub fn look(&mut self, worker: &mut Worker<'_>, journey: &Journey) -> PyResult<()> {
-        self.judge(worker, journey, true)
+    pub fn look(&mut self, worker: &mut Worker<'_>, execution: &Execution) -> PyResult<()> {
+        self.judge(worker, execution, true)
     }
 
-    fn judge(&mut self, worker: &mut Worker<'_>, journey: &Journey, after: bool) -> PyResult<()> {
+    fn judge(
+        &mut self,
+        worker: &mut Worker<'_>,
+        execution: &Execution,
+        after: bool,
+    ) -> PyResult<()> {
         for (at, &property) in self.properties.iter().enumerate() {
             let mirror = &worker.expander.mirror;
-            let (before, words) = (&journey.before, &journey.words);
+            let (before, words) = (&execution.before, &execution.words);
             if !(after && worker.judge.same(property, before, words, mirror)) {
                 // A predicate that raises is reported as an error; no claim is then made about it.
                 self.holds[at] = worker.judge.holds(property, words, mirror)? != Some(false);
             }
             if self.holds[at] {
-                self.last[at] = Some(journey.len() as u32);
+                self.last[at] = Some(execution.len() as u32);
             }
         }
         Ok(())

@@ -10,18 +10,18 @@ use super::space::Space;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
-pub enum Territory {
+pub enum Reachability {
     Dead,
     Unknown,
     Live,
 }
 
-impl Territory {
+impl Reachability {
     pub fn name(self) -> &'static str {
         match self {
-            Territory::Dead => "dead",
-            Territory::Unknown => "unknown",
-            Territory::Live => "live",
+            Reachability::Dead => "dead",
+            Reachability::Unknown => "unknown",
+            Reachability::Live => "live",
         }
     }
 }
@@ -29,7 +29,7 @@ impl Territory {
 /// What the components of the part without a property tell of it.
 pub struct Survey {
     /// By state.
-    pub territories: Vec<Territory>,
+    pub territories: Vec<Reachability>,
     /// The components in which one can go round, each in no particular order.
     pub cyclic: Vec<Box<[u32]>>,
 }
@@ -37,14 +37,14 @@ pub struct Survey {
 impl Survey {
     pub fn of(space: &Space, property: usize) -> Survey {
         let lacking = (0..space.len() as u32).filter(|&state| !space.holds(property, state));
-        let mut territories = vec![Territory::Live; space.len()];
+        let mut territories = vec![Reachability::Live; space.len()];
         for state in lacking.clone() {
-            territories[state as usize] = Territory::Dead;
+            territories[state as usize] = Reachability::Dead;
         }
         let mut cyclic = Vec::new();
         Components::new(space).visit(lacking, |states| {
             let best = best(space, states, &territories);
-            if best != Territory::Dead {
+            if best != Reachability::Dead {
                 states
                     .iter()
                     .for_each(|&state| territories[state as usize] = best);
@@ -59,23 +59,24 @@ impl Survey {
         }
     }
 
-    pub fn count(&self, territory: Territory) -> usize {
-        let same = |other: &&Territory| **other == territory;
+    pub fn count(&self, reachability: Reachability) -> usize {
+        let same = |other: &&Reachability| **other == reachability;
         self.territories.iter().filter(same).count()
     }
 
     /// How many edges lead from a live state to a dead one.
     pub fn critical(&self, space: &Space) -> u64 {
-        if self.count(Territory::Dead) == 0 {
+        if self.count(Reachability::Dead) == 0 {
             return 0;
         }
         let mut count = 0;
         for (state, &here) in self.territories.iter().enumerate() {
-            if here == Territory::Dead {
+            if here == Reachability::Dead {
                 count += u64::from(space.entered[state]);
             }
-            if here == Territory::Live {
-                let dead = |&&target: &&u32| self.territories[target as usize] == Territory::Dead;
+            if here == Reachability::Live {
+                let dead =
+                    |&&target: &&u32| self.territories[target as usize] == Reachability::Dead;
                 count += space.targets(state as u32).iter().filter(dead).count() as u64;
             }
         }
@@ -84,16 +85,16 @@ impl Survey {
 }
 
 /// The best that a component leads to. Its own members still count as dead, which adds nothing.
-fn best(space: &Space, states: &[u32], territories: &[Territory]) -> Territory {
-    let mut best = Territory::Dead;
+fn best(space: &Space, states: &[u32], territories: &[Reachability]) -> Reachability {
+    let mut best = Reachability::Dead;
     for &state in states {
         if !space.is_expanded(state) {
-            best = best.max(Territory::Unknown);
+            best = best.max(Reachability::Unknown);
         }
         for &target in space.targets(state) {
             best = best.max(territories[target as usize]);
         }
-        if best == Territory::Live {
+        if best == Reachability::Live {
             break;
         }
     }

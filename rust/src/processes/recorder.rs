@@ -25,7 +25,7 @@ pub struct Counts {
     pub depth: usize,
 }
 
-pub struct Look<'a> {
+pub struct Recorder<'a> {
     pub gauge: &'a Gauge,
     pub counts: Counts,
     pub findings: Findings,
@@ -41,7 +41,7 @@ pub struct Look<'a> {
     pub each: Option<Py<PyAny>>,
 }
 
-impl Look<'_> {
+impl Recorder<'_> {
     /// Forget an exploration whose relation proved too weak.
     pub fn restart(&mut self) {
         self.counts = Counts::default();
@@ -57,7 +57,7 @@ impl Look<'_> {
     }
 }
 
-impl Visitor<World> for Look<'_> {
+impl Visitor<World> for Recorder<'_> {
     fn enter(&mut self, world: &mut World, state: &State, path: &[Step]) -> PyResult<bool> {
         self.counts.nodes += 1;
         self.counts.depth = self.counts.depth.max(path.len());

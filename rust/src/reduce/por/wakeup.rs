@@ -7,7 +7,7 @@ use super::{Machine, Step};
 
 impl<M: Machine> Explorer<'_, M> {
     /// Insert a sequence into the tree of a level, unless something there covers it.
-    pub fn owe(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
+    pub fn insert_wakeup(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
         for at in 0..self.levels[depth].sleep.len() {
             let (asleep, label) = self.levels[depth].sleep[at].clone();
             let covers = match place_of(owed, asleep.process) {

@@ -9,7 +9,7 @@ use super::label::Label;
 use super::machine::Events;
 use super::state::State;
 use crate::reduce::por::{End, Machine, Step, Visitor};
-use crate::search::{Happened, Route, Search};
+use crate::search::{EventId, Route, Search};
 use crate::services::expand::NOWHERE;
 use crate::table::fingerprint::{combine_iter, nonzero};
 
@@ -25,14 +25,14 @@ pub struct Counts {
     pub truncated: u64,
 }
 
-pub struct Look<'a> {
+pub struct Recorder<'a> {
     pub search: &'a Search,
     pub counts: Counts,
     pub runs: u64,
     /// The initial state, what was lost of what it sent, and then the steps up to here.
     pub initial: usize,
-    pub began: Vec<Happened>,
-    trail: Vec<(Option<Happened>, Vec<Happened>)>,
+    pub began: Vec<EventId>,
+    trail: Vec<(Option<EventId>, Vec<EventId>)>,
     /// The relation of dependence is outdated.
     pub learnt: bool,
     /// Classes of executions, and states at rest, by their fingerprints: for tests.
@@ -40,9 +40,9 @@ pub struct Look<'a> {
     pub rests: FxHashSet<u64>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Recorder<'a> {
     pub fn new(search: &'a Search, runs: u64, classes: bool) -> Self {
-        Look {
+        Recorder {
             search,
             counts: Counts::default(),
             runs,
@@ -132,7 +132,7 @@ impl<'a> Look<'a> {
     }
 }
 
-impl Visitor<Events<'_>> for Look<'_> {
+impl Visitor<Events<'_>> for Recorder<'_> {
     fn enter(&mut self, machine: &mut Events<'_>, state: &State, path: &[Step]) -> PyResult<bool> {
         self.counts.nodes += 1;
         self.search.depth.fetch_max(path.len() + 1, Relaxed);
