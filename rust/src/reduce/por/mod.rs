@@ -11,9 +11,9 @@
 //! - The label of a step is what it was *in the state it ran in*. An explorer never carries one to
 //!   another state unless what ran in between was independent and not `stale` for it.
 //! - Every execution ends, or the visitor cuts it.
-//! - Steps that others can disable are `can_be_disabled`, and told by `waiting` when they are stuck; or
-//!   whoever disables them is told by `disabled_by`.
-//! - Where steps are `labels_depend_on_order`, all choices of one depend on the same.
+//! - If other processes can disable a step (`can_be_disabled`), `waiting` lists it while it is
+//!   disabled; or `disabled_by` names the processes that disable it.
+//! - Where `labels_depend_on_order`, all choices of one step depend on the same steps.
 
 pub mod odpor;
 pub mod plain;

@@ -1,23 +1,23 @@
 //! Optimal dynamic partial-order reduction: one execution of each class, and none begun in vain.
 //!
-//! At the end of an execution every race (i, j) is turned round: what does not happen after i, and
-//! then the process of j, is a sequence that the level of i still owes, unless what sleeps there
-//! covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
+//! At the end of an execution every race (i, j) is reversed: the steps that do not happen after i,
+//! and then the process of j, form a sequence that is inserted at the level of i, unless what sleeps
+//! there covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
 //! Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas).
 //!
-//! A race is turned round once, at the end of the first execution that has it. What later ones with
-//! the same beginning up to j would insert is covered then: of what comes after j the sequence
+//! Each race is reversed once, at the end of the first execution that contains it. What later ones
+//! with the same prefix up to j would insert is covered then: of what comes after j the sequence
 //! holds only what no choice can change, and what else can come first there races with it.
 //!
-//! Where steps are `labels_depend_on_order`, the same race may insert_wakeup another sequence in each execution: there a
-//! race is turned round whenever it is met, and its sequence holds all that is not after i.
+//! Where `labels_depend_on_order`, the same race may insert another sequence in each execution:
+//! there a race is reversed whenever it is met, and its sequence holds all that is not after i.
 //!
 //! A step that disables another process is a race that nobody sees, as the other never runs: see
 //! `stifle`.
 //!
 //! A choice is no race: the others are inserted where the first is taken, as sequences of one step.
-//! Where steps are `labels_depend_on_order`, they are explored right after it, covered or not: then, wherever a
-//! step sleeps, all other choices of its process sleep too, and what is left out because one of
+//! Where `labels_depend_on_order`, they are explored right after it, covered or not: then, wherever
+//! a step sleeps, all other choices of its process sleep too, and what is left out because one of
 //! them covers it is covered whatever the choice. The price is a few executions begun in vain.
 
 use super::trace::Trace;

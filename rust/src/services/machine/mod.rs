@@ -37,8 +37,8 @@
 //! then w' u q, where u is all else that does not happen after p: nothing at that node, and no
 //! fault. What it begins with is in w' or is q, and w can begin with it; or it is in u, does not
 //! depend on w', and q is the same after it: back to the usual case. This is why a sequence must
-//! hold *all* that does not happen after p (`Machine::labels_depend_on_order`), and why a process that is
-//! disabled must be tried even if it never gets its turn (`Machine::disabled_by`).
+//! hold *all* that does not happen after p (`Machine::labels_depend_on_order`), and why a process
+//! that is disabled must be tried even if it never gets its turn (`Machine::disabled_by`).
 //!
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
 //! the exploration is one of a deterministic system, as choices of one step sleep together.
