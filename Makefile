@@ -18,6 +18,8 @@ CARGO_DIR := $(or $(CARGO_HOME),$(HOME)/.cargo)
 REMAPPED = --remap-path-prefix=$(CARGO_DIR)=/cargo\037--remap-path-prefix=$(CURDIR)=/presage\037$\
 	--remap-path-prefix=$(shell rustc --print sysroot)=/rust
 
+CARGO_TEST := cargo test --quiet --locked --manifest-path rust/Cargo.toml
+
 # Lets cargo, called by us or by maturin, always meet the same interpreter.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath .venv)
@@ -40,9 +42,11 @@ demo: $(CORE) ## find a real historic bug of a Paxos implementation
 	fi
 
 test: $(CORE) $(BROWSER) ## run the tests, except the slow ones
+	$(CARGO_TEST)
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: $(CORE) $(BROWSER) ## run all tests, the slow ones too
+	$(CARGO_TEST)
 	$(BIN)/pytest -n auto --dist worksteal -m ''
 
 lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules

@@ -14,7 +14,6 @@ mod wire;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -102,10 +101,7 @@ impl Checkpoint {
             .truncate(false)
             .write(true)
             .open(path.with_extension("lock"))?;
-        // SAFETY: a plain call on a descriptor that we own. The lock ends with the process.
-        if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-            return Err(io::Error::last_os_error().into());
-        }
+        lock.try_lock().map_err(io::Error::from)?; // it ends with the process
         let unfinished = unfinished(&path);
         fs::write(&unfinished, &header)?;
         fs::remove_file(&unfinished)?;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::table::scratch::{Scratch, bytes_of, bytes_of_mut};
+use crate::table::scratch::Scratch;
 
 enum Chunk {
     Held(Vec<u32>),
@@ -53,7 +53,7 @@ impl Level {
         into.clear();
         into.resize(words, 0);
         let file = self.file.as_ref().expect("a filed chunk has a file");
-        file.read_exact_at(bytes_of_mut(into), at)
+        file.read_exact_at(bytemuck::cast_slice_mut(into), at)
     }
 
     /// Move every chunk that is held in memory to a file. Those are always the newest ones.
@@ -68,7 +68,7 @@ impl Level {
                 Some(file) => file,
                 None => self.file.insert(scratch.file()?),
             };
-            file.write_all_at(bytes_of(chunk), self.end)?;
+            file.write_all_at(bytemuck::cast_slice(chunk), self.end)?;
             let filed = Chunk::Filed(self.end, chunk.len());
             self.end += size_of_val(&chunk[..]) as u64;
             self.chunks[index] = filed;

@@ -1,12 +1,12 @@
 //! The memory of a seen table: zeroed slots, in memory or in a mapped scratch file.
 
 use std::alloc::Layout;
-use std::fs::File;
 use std::io;
 use std::ops::Deref;
-use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
+
+use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
 use crate::table::scratch::{Scratch, reserve};
 
@@ -20,8 +20,8 @@ pub struct Slot {
 pub struct Store {
     start: NonNull<Slot>,
     count: usize,
-    /// Keeps the blocks of a mapped store; none for one in memory.
-    file: Option<File>,
+    /// Holds the slots of a mapped store; none for one in memory.
+    map: Option<MmapMut>,
 }
 
 // SAFETY: a store owns its slots, and slots are atomics.
@@ -53,56 +53,42 @@ impl Store {
             std::alloc::handle_alloc_error(layout(count));
         };
         advise_huge_pages(start.as_ptr().cast(), layout(count).size());
-        let file = None;
-        Store { start, count, file }
+        let map = None;
+        Store { start, count, map }
     }
 
     pub fn on_disk(bits: u32, scratch: &Scratch) -> io::Result<Self> {
         let (count, file) = (1usize << bits, scratch.file()?);
         let bytes = layout(count).size();
         reserve(&file, bytes)?;
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping of a file that is ours alone and has the size it is mapped with;
-        // fresh blocks of a file read as zeros.
-        let start = unsafe {
-            let start = std::ptr::null_mut();
-            libc::mmap(start, bytes, access, libc::MAP_SHARED, file.as_raw_fd(), 0)
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: advice about a mapping we own. Probes are random: reading ahead is in vain.
-        unsafe { libc::madvise(start, bytes, libc::MADV_RANDOM) };
-        let start = NonNull::new(start.cast()).expect("a mapping is never at address 0");
-        let file = Some(file);
-        Ok(Store { start, count, file })
+        // SAFETY: a file that is ours alone, without a name, and has the size it is mapped with.
+        let mut map = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
+        map.advise(Advice::Random)?; // probes are random: reading ahead is in vain
+        // Fresh blocks of a file read as zeros, and pages are aligned for slots.
+        let start = NonNull::new(map.as_mut_ptr().cast()).expect("a mapping has an address");
+        let map = Some(map);
+        Ok(Store { start, count, map })
     }
 
     pub fn is_on_disk(&self) -> bool {
-        self.file.is_some()
+        self.map.is_some()
     }
 
     /// Let go of the resident pages of a mapped store. What they hold stays, in the file.
     pub fn release(&self) {
-        if self.is_on_disk() {
-            let bytes = layout(self.count).size();
+        if let Some(map) = &self.map {
             // SAFETY: for a shared mapping of a file this drops translations, never content.
-            unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, libc::MADV_DONTNEED) };
+            let released = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
+            debug_assert!(released.is_ok(), "advice about a mapping of our own");
         }
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let layout = layout(self.count);
-        // SAFETY: made with the same size, by the same means, and nobody borrows it any more.
-        unsafe {
-            match self.file {
-                Some(_) => {
-                    libc::munmap(self.start.as_ptr().cast(), layout.size());
-                }
-                None => std::alloc::dealloc(self.start.as_ptr().cast(), layout),
-            }
+        if self.map.is_none() {
+            // SAFETY: allocated with the same layout, and nobody borrows it any more.
+            unsafe { std::alloc::dealloc(self.start.as_ptr().cast(), layout(self.count)) };
         }
     }
 }
