@@ -11,6 +11,7 @@ use crate::expand::{Candidate, Expander, NOWHERE, What};
 use crate::fingerprint::nonzero;
 use crate::judge::Judge;
 use crate::layout::FAULTS;
+use crate::path;
 use crate::seen::Inserted;
 use crate::shared::Kind;
 
@@ -196,8 +197,14 @@ impl<'a> Worker<'a> {
             length,
             route,
         });
-        state.decided.store(true, Relaxed);
-        if state.kind != Kind::Sometimes && !self.search.limits.keep_going {
+        let first = !state.decided.swap(true, Relaxed);
+        if state.kind == Kind::Sometimes {
+            return;
+        }
+        if first {
+            path::hand_over(self.search, property);
+        }
+        if !self.search.limits.keep_going {
             self.search.stop("violation");
         }
     }

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage.cli import check, systems, traces
-from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
+from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE, with_findings
 from presage.errors import PresageError, explain
-from presage.lifeline import findings
 from presage.options import (
     Parser,
     add_check,
@@ -42,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = args.run(args)
         return status
     except PresageError as error:
-        complain("\n".join([str(error), *(f"  found before: {each}" for each in findings)]))
+        complain(with_findings(error))
         return error.exit_status
     except KeyboardInterrupt:
         complain("interrupted before there was anything to report")

@@ -35,7 +35,9 @@ from presage.model.view import WorldView, node_view
 from presage.model.weights import Weights, units
 from presage.props.property import Property
 from presage.search.asymmetry import Asymmetry
+from presage.search.confirm import Finding, KernelEvent
 from presage.search.difference import describe, first_difference
+from presage.search.early import Early
 from presage.search.fairness import unit
 from presage.search.haunted import Haunted
 from presage.search.lines import Lines
@@ -48,7 +50,7 @@ BEGINNINGS = ("start", "reset", "silent")
 Odds = tuple[int, int]
 UNWEIGHED: Odds = (0, 0)
 BREAKING = ("always", "step")  # kinds that one false verdict breaks
-NOT_CONFIRMED = "broke in the search; without `--keep-going` it ends there, with a trace"
+NOT_CONFIRMED = "broke in the search, which ended before there was a trace"
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 
 Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[, flows, limits]
@@ -63,6 +65,7 @@ class Bridge(Asymmetry):
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
         self.properties: list[Property] = list(system.properties)
+        self.early = Early(None)
         self.judged = 0  # how often a predicate was run over a world
         self.errors: dict[int, str] = {}  # kernel index of a property -> why it cannot be judged
         self.vacuity = Vacuity(self.properties)
@@ -136,7 +139,7 @@ class Bridge(Asymmetry):
         broken = 0
         if outcome.failure is not None:
             broken = EXCEPTION
-            lifeline.found(f"`no_exception` {NOT_CONFIRMED}")
+            self._broke("no_exception")
         if fresh and self._step_properties[node] and is_up(outcome.values[0]):
             before = fresh()
             if is_up(before[0]):
@@ -160,6 +163,15 @@ class Bridge(Asymmetry):
                 broken |= 1 << at
         return broken
 
+    @staticmethod
+    def _broke(name: str) -> None:
+        if name not in lifeline.findings:  # later on there may be more to say of it
+            lifeline.found(name, NOT_CONFIRMED)
+
+    def found(self, at: int, begun: tuple[list[int], int], events: list[KernelEvent]) -> None:
+        """Hear of the first violation of a property, while the search goes on."""
+        self.early.found(Finding(at, tuple(begun[0]), begun[1], tuple(events)))
+
     def judge(self, at: int, reader: Reader) -> bool | None:
         """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
         self.judged += 1
@@ -173,7 +185,7 @@ class Bridge(Asymmetry):
         try:
             holds = bool(self._run(self.vacuity.judge, at, prop, *seen).holds)
             if not holds and prop.kind in BREAKING:
-                lifeline.found(f"`{prop.name}` {NOT_CONFIRMED}")
+                self._broke(prop.name)
             return holds
         except (HandlerStuck, Impure):
             raise

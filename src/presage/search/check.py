@@ -21,9 +21,18 @@ from presage.search import annotate
 from presage.search import checkpoint as disk
 from presage.search import hunt as hunting
 from presage.search.bridge import Bridge
-from presage.search.budget import Budget
+from presage.search.budget import Budget, budget_of
 from presage.search.covering import covered
-from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
+from presage.search.findings import (
+    Teller,
+    add,
+    early_of,
+    findings,
+    missed,
+    save,
+    suspected,
+    violation_of,
+)
 from presage.search.hunt import Hunt
 from presage.search.liveness import Limits, examine, is_exact, share_of
 from presage.search.memory import check_memory, peak_mib
@@ -109,7 +118,7 @@ def check(
     """
     _refuse_other(system)
     telling = Telling(handler_seconds, traces, target, parameters, progress, give_up, coverage)
-    budget = budget or _budget(seconds)
+    budget = budget or budget_of(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         exploring = Exploring(search, reduction, depth, states, walks, budget, keep_going, spins)
@@ -157,6 +166,8 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
     with Watch(telling.handler_seconds, telling.give_up) as watch:
         lines = annotate.watched(system) if telling.coverage is not None else None
         bridge = Bridge(system, watch, weighs=search in WALKS, lines=lines)
+        begun = Report(target=target, parameters=parameters, seed=limits["seed"])
+        bridge.early = early_of(system, watch, begun, telling.traces)
         known = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
         args = (system, search, target, parameters, known)
         kept = disk.prepare(*args, limits["memory_mib"], keeping)
@@ -173,7 +184,7 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         _conclude(kernel, bridge, watch, report, raw, how, teller)
         report.orders = bridge.orders.found
         report.exhausted = report.exhausted and not report.orders
-    save(report, telling.traces)
+    save(report, telling.traces, bridge.early)
     annotate.write(telling.coverage, report)
     return report
 
@@ -214,10 +225,11 @@ def _conclude(
         shrinks = report.search != "bfs"
         add(system, watch, report, finding, shrinks=shrinks, budget=limits.budget)
     for found in examine(bridge, kernel, watch, report, limits):
-        report.violations.append(violation_of(system, report, found, found.prop))
+        bridge.early.add(report, violation_of(system, report, found, found.prop))
     coverage = covered(bridge, kernel, report)
     report.coverage = annotate.with_lines(coverage, system, bridge.lines)
-    suspected(system, watch, report, raw, how.hunt, limits.budget, teller)
+    for suspect in suspected(system, watch, report, raw, how.hunt, limits.budget, teller):
+        bridge.early.add(report, suspect)
     report.peak_mib = peak_mib()
     missed(system, report, exhausted=exhausted)
 
@@ -288,18 +300,6 @@ def _limits(search: str, seed: int, limits: dict[str, Any], budget: Budget) -> d
     if search == "walk" and limits["depth"] is None:
         limits["depth"] = WALK_DEPTH_DEFAULT
     return limits | {"seed": seed}
-
-
-def _budget(seconds: float | None) -> Budget:
-    if seconds is not None and not seconds > 0:
-        raise BadSystem(
-            explain(
-                f"`seconds` is {seconds}",
-                "a time that was over before it began, or no number at all",
-                "give `seconds` above 0, or leave it out",
-            )
-        )
-    return Budget(seconds)
 
 
 def _teller(

@@ -23,9 +23,10 @@ from presage.process.program import Program
 from presage.process.world import Choice
 from presage.props.property import Property
 from presage.search.chance import Dice, drawn
-from presage.search.programs import ALWAYS_JUDGED, refuse_options, violation_of_run
+from presage.search.programs import ALWAYS_JUDGED, refuse_options
 from presage.search.report import Report
 from presage.search.retell import NO_EXCEPTION, Judge, Said
+from presage.search.run_findings import violation_of_run
 from presage.search.runs import Broken, Following, Told, broken
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import ORDINARY, Sent, Trace, TraceStep

@@ -111,6 +111,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     recovery: tuple[tuple[int, int, int], ...] = ()  # (steps taken, walks that recovered, walks)
     live: str | None = None  # the file beside this one of the nearest execution that recovers
     coverage: str = ""  # of the search that found it, as text
+    remarks: tuple[tuple[str, str], ...] = ()  # what else is to know of that search: (lead, text)
     notes: tuple[tuple[int, str], ...] = ()  # (step, what a reader wrote down there)
     choices: tuple[int, ...] = ()  # those of every `start()`, in node order
     initial: int  # fingerprint of the initial state

@@ -62,6 +62,7 @@ def page_data(
         f" seed {trace.seed}",
         "command": command,
         "coverage": trace.coverage,
+        "remarks": [[lead, shortened(places.text(text))] for lead, text in trace.remarks],
         "opens": marked_step(violation) or trace.loop or trace.step,
         "main": story(trace, scenes, places),
         "others": [_other(scenes, *other, places) for other in others],
