@@ -28,6 +28,7 @@ from presage.model.automaton import Automaton
 from presage.model.blame import observer_error
 from presage.model.choice import NOT_THEIRS
 from presage.model.local import Outcome, Stimulus, Values, is_up
+from presage.model.reads import ALL, read_by_guards, read_by_step
 from presage.model.source import raised
 from presage.model.stream import Lost
 from presage.model.system import System
@@ -229,6 +230,16 @@ class Bridge(Asymmetry):
             if difference is not None:
                 raise Nondeterminism(f"{what}, run twice from the same state, {difference}")
         raise Nondeterminism(f"{what}, run twice from the same state, gave two results")
+
+    def read_by_step(self, node: int, stimulus: Stimulus) -> int:
+        """Which values of a node a step, and what is asked about it, can read; a bit for each."""
+        if self._step_properties[node] or self._haunted[node]:
+            return ALL
+        return read_by_step(self.automata[node], stimulus)
+
+    def read_by_guards(self, node: int) -> int:
+        """Which values decide what a node can start by itself."""
+        return ALL if self._haunted[node] else read_by_guards(self.automata[node])
 
     def order_matters(self, node: int, fresh: Fresh, stimulus: Stimulus) -> None:
         """A step does something else where sets and dicts have another order: collect it."""
