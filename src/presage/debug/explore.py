@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from presage.debug.ground import Branch, Ground
+from presage.debug.refusals import forgiving
 from presage.debug.session import ground_of
 from presage.debug.walking import Option
 from presage.errors import BadChoice
@@ -132,12 +133,14 @@ class Explorer:
 
     def _place(self, branch: Branch, parent: int | None, taken: int | None) -> Place:
         ground, index = self._ground, len(branch)
+        with forgiving(self._watch, lists=False):
+            verdicts = ground.judge(branch, index)
         step = branch.told[-1] if index else None
         scene = Scene(
             index,
             step,
             ground.state(branch, index),
-            ground.judge(branch, index),
+            verdicts,
             ground.place(branch, index) if index else "",
             step.logs if step else tuple(f"{who}: {text}" for who, text in ground.opening(branch)),
             step.sends if step else ground.posted(branch),

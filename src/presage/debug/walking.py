@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from presage.debug.execution import Taken
+from presage.debug.refusals import forgiving
 from presage.errors import PresageError
 from presage.model.choice import NOT_THEIRS
 from presage.model.event import FAULT_KINDS, Event
@@ -54,13 +55,17 @@ def options(world: World, watch: Watch, *, calm: bool) -> list[Option]:
     """Everything that can happen next in `world`, which is left as it is."""
     here, saved = world.fingerprint, world.save()
     found = []
-    events: list[Event] = watch.run(world.enabled)
+    with forgiving(watch, lists=True) as refusals:
+        events: list[Event] = watch.run(world.enabled)
     for event in events:
         weight, fault = weight_of(world.system, event, calm=calm), event.kind in FAULT_KINDS
-        odds, refused = _asked(watch, [((), 1.0)], world.odds, event)
+        odds, refused = [((), 1.0)], str(refusals.of(world.system, event) or "")
+        if not refused:
+            odds, refused = _asked(watch, odds, world.odds, event)
         for choices, share in odds:
             if not refused:
-                _, refused = _asked(watch, None, world.apply, event, choices)
+                with forgiving(watch, lists=False):  # guards of other events
+                    _, refused = _asked(watch, None, world.apply, event, choices)
             idle = not refused and world.fingerprint == here
             world.restore(saved)
             part = share if calm else 1 / len(odds)

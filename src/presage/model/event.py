@@ -302,6 +302,7 @@ class Step(Struct, frozen=True):
     changes: Mapping[str, Mapping[str, tuple[Any, Any]]]  # node -> field -> (before, after)
     fingerprint: int  # of the world after it
     failure: str | None = None  # the exception that left the handler, and where
+    lost: tuple[Envelope, ...] = ()  # messages that went down with their stream
 
     def __str__(self) -> str:
         return f"{self.index} {self.event.node} {self.event.kind} {self.event}"

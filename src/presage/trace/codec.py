@@ -88,6 +88,8 @@ def file_name(trace: Trace) -> str:
     del told["origin"]
     for name in ("live", "notes", "coverage", "remarks"):
         del told["trace"][name]
+    for step in told["trace"]["steps"]:
+        del step["lost"]  # which follows from the rest
     digest = hashlib.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', trace.prop)[:60] or 'trace'}-{digest}{SUFFIX}"
 
