@@ -47,8 +47,8 @@ LIMITS = {
 def memoised(system: System) -> float:
     """Steps per second of random executions on a warm kernel."""
     how = hunt.Hunt(executions="random", prefixes=0)
-    with Sandbox() as watch:
-        kernel = build(system, Bridge(system, watch))
+    with Sandbox() as sandbox:
+        kernel = build(system, Bridge(system, sandbox))
         for _ in range(ROUNDS):
             raw = hunt.run(kernel, system, how, LIMITS)
     return float(raw["generated"] / raw["seconds"])

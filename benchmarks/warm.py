@@ -28,8 +28,8 @@ LIMITS = {
 def main() -> int:
     target, *settings = sys.argv[1:]
     system = load(target, dict(setting.split("=", 1) for setting in settings)).system
-    with Sandbox() as watch:
-        kernel = build(system, Bridge(system, watch))
+    with Sandbox() as sandbox:
+        kernel = build(system, Bridge(system, sandbox))
         kernel.search("bfs", **LIMITS)
         again = kernel.search("bfs", **LIMITS)
     print(again["generated"] / again["seconds"])

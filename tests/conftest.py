@@ -7,6 +7,9 @@ import tempfile
 
 import pytest
 
+from presage.search import findings, run_findings
+
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 STATE = "XDG_STATE_HOME"  # where presage keeps the key that signs traces
 
 
@@ -18,3 +21,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = os.environ[STATE] = tempfile.mkdtemp(prefix="presage-state-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    # Hundreds of commands are started: they compile presage once, even where that is forbidden.
+    if os.environ.pop(NO_BYTECODE, ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
+
+
+@pytest.fixture
+def verdicts_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No nearest good run is looked for: that costs more than the search of a small system."""
+    monkeypatch.setattr(findings, "nearest", lambda *_: None)
+    monkeypatch.setattr(run_findings, "nearest_run", lambda *_: None)

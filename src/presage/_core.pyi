@@ -120,7 +120,10 @@ class Reader:
     def connection(self, node: int, peer: int) -> tuple[bool, bool, list[Any]]: ...
 
 class Kernel:
-    """A system in integers. Steps run in Python once, through `bridge`; searches run natively."""
+    """A system in integers. Steps run in Python once, through `bridge`; searches run natively.
+
+    `bridge.found(property, begun, events)` hears at once of the first violation of each property.
+    """
 
     def __init__(
         self,
@@ -236,7 +239,8 @@ class ProcessKernel:
     `bridge.op(local)` gives `(opcode, args)` for the first local of a process;
     `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`, the
     local that the response leads to and those that follow where what is asked tells nothing;
-    `bridge.judge(published)`, with `judge`, gives the numbers of what is broken.
+    `bridge.judge(published)`, with `judge`, gives the numbers of what is broken;
+    `bridge.found(kind, detail, path)` hears of each finding at once.
     A path is a list of (process, choice); a finding is (kind, detail, path, times met).
     """
 

@@ -10,7 +10,7 @@ import contextlib
 import os
 from typing import NoReturn
 
-findings: list[str] = []  # of the command, in words
+findings: dict[str, str] = {}  # of the command: property, and what became of it
 _descriptor: int | None = None
 _dumps: int = 0
 _exit = os._exit  # taken before it is replaced by one that tells who called it
@@ -31,11 +31,14 @@ def attached() -> tuple[int, int] | None:
     return None if _descriptor is None else (_descriptor, _dumps)
 
 
-def found(what: str) -> None:
-    """Remember a finding, and let the parent know: whatever comes next, it is not lost."""
-    if what not in findings:
-        findings.append(what)
-        tell(f"found {what}")
+def found(prop: str, what: str) -> None:
+    """Remember a finding, and let the parent know: whatever comes next, it is not lost.
+
+    What is said last of a property counts.
+    """
+    if findings.get(prop) != what:
+        findings[prop] = what
+        tell(f"found `{prop}` {what}")
 
 
 def tell(line: str) -> None:

@@ -9,31 +9,11 @@ import urllib.request
 from contextlib import contextmanager
 
 import pytest
+from unit.ui.samples import CHEATING
 
 from presage.cli import main
 from presage.cli.report import exploring
 from presage.cli.target.load import load
-
-STUBBORN = """
-import time
-from presage import Service, System, action
-
-class Node(Service):
-    @action
-    def look(self) -> None:
-        self.log("x")
-
-    @action
-    def cheat(self) -> None:
-        if self.ticks:
-            time.time()
-        self.ticks += 1
-
-    ticks: int = 0
-
-def system() -> System:
-    return System({"n0": Node()})
-"""
 
 
 @contextmanager
@@ -78,7 +58,7 @@ def cheating(server):
 
 
 def test_what_a_system_may_not_do_is_said_and_one_can_go_on(tmp_path):
-    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    (tmp_path / "stubborn.py").write_text(CHEATING)
     with served(f"{tmp_path}/stubborn.py") as server:
         take = server.address + "take"
         assert asked(take, f"n={cheating(server)}".encode())[0] == 200

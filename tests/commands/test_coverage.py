@@ -197,3 +197,43 @@ def test_a_left_side_that_was_true_before_a_checkpoint_is_remembered():
     told(run(*kept, "--states", "20"), 0)
     rest = told(run(*kept, "--resume"), 0)["coverage"]
     assert [each["property"] for each in rest["vacuous"]] == ["never", "never_word"]
+
+
+def test_the_page_says_what_to_know_of_the_search(quiet):
+    report = told(run("check", quiet, "--json", "--keep-going", "--set", "broken=true"), 1)
+    (violation,) = report["violations"]
+    assert run("report", violation["trace"], "--out", "page.html").returncode == 0
+    page = Path("page.html").read_text()
+    remarks = page[
+        page.index('<details id="remarks" open>') : page.index('<details id="coverage">')
+    ]
+    assert "<b>never ran</b> `Node.ping` (no `Ping` was ever sent)" in remarks
+    assert '<li class="loud"><b>warning</b> `same` read nothing that ever changed' in remarks
+
+
+ORDER = """
+    class Node(Service):
+        peers: set[str] = state(set)
+        chosen: str = ""
+
+        @action(when=lambda self: not self.chosen)
+        def choose_one(self):
+            self.chosen = next(iter(self.peers))
+
+    def system() -> System:
+        claim = always(lambda w: not w["n"].chosen, name="nobody")
+        return System({"n": Node(peers={"a", "b", "c"})}, properties=[claim])
+"""
+
+
+def test_the_page_says_that_code_depends_on_an_order():
+    write(ORDER, "order.py")
+    report = told(run("check", "order.py:system", "--json"), 3)
+    (violation,) = report["violations"]
+    assert run("report", violation["trace"], "--out", "page.html").returncode == 0
+    page = Path("page.html").read_text()
+    assert '<li class="loud"><b>order</b> order.py:' in page
+    remarks = page[
+        page.index('<details id="remarks" open>') : page.index('<details id="coverage">')
+    ]
+    assert "peers" in remarks

@@ -1,7 +1,9 @@
 """What was found before the checked code ended the search is told with what ended it."""
 
+from pathlib import Path
+
 import pytest
-from commands.harness import refused, run, write
+from commands.harness import refused, run, told, write
 
 TEXT = """
     import ctypes, os
@@ -25,12 +27,62 @@ TEXT = """
 """
 
 
-@pytest.mark.parametrize("body", ["STRLEN(8)", "os.listdir('.')"])
-def test_a_violation_is_not_lost_by_what_comes_after_it(body: str) -> None:
+ENDS = ["STRLEN(8)", "os.listdir('.')", "os._exit(0)"]
+
+
+def trace_in(text: str) -> str:
+    """The path of the trace that a message names."""
+    (line,) = [line for line in text.splitlines() if line.startswith("  found before: ")]
+    assert line.startswith("  found before: `small` fails at step 3; its trace: `")
+    return line.split("`")[-2]
+
+
+@pytest.mark.parametrize(
+    ("body", "search"),
+    [*((body, "bfs") for body in ENDS), *((ENDS[0], search) for search in ("dfs", "tree", "walk"))],
+)
+def test_a_violation_is_not_lost_by_what_comes_after_it(body: str, search: str) -> None:
     place = write(TEXT.replace("BODY", body))
-    ended = run("check", "bad.py", "--json", "--keep-going")
-    refused(ended, 3, f"{place}: ", "  found before: `small` broke in the search")
+    ended = run("check", "bad.py", "--json", "--keep-going", "--search", search)
+    refused(ended, 3, f"{place}: ", "  found before: `small` fails at step 3")
+    assert run("replay", trace_in(ended.stderr)).returncode == 1
     assert run("check", "bad.py", "--json").returncode == 1
+
+
+def test_a_trace_saved_early_gives_way_to_the_whole_one() -> None:
+    write(TEXT.replace("BODY", "pass"))
+    report = told(run("check", "bad.py", "--json", "--keep-going", "--search", "walk"), 1)
+    saved = [found[name] for found in report["violations"] for name in ("trace", "live")]
+    assert sorted(map(str, Path(".presage/traces").iterdir())) == sorted(filter(None, saved))
+
+
+PROGRAM = """
+    import ctypes
+    from presage.mailbox import Mailbox
+
+    STRLEN = ctypes.CDLL(None).strlen
+
+    def sender(name):
+        Mailbox.by_name("box").put(name)
+
+    def receiver():
+        first = Mailbox.by_name("box").get()
+        Mailbox.by_name("box").get()
+        if first == "b":
+            STRLEN(8)  # HERE
+        raise ValueError(first)
+
+    def system() -> Program:
+        return Program({"a": Process(sender, "a"), "b": Process(sender, "b"), "r": receiver})
+"""
+
+
+def test_what_a_program_breaks_is_not_lost_either() -> None:
+    place = write(PROGRAM)
+    ended = run("check", "bad.py", "--json", "--keep-going", "--reduction", "none")
+    refused(ended, 3, f"{place}: ", "  found before: `no_exception` fails at step")
+    path = ended.stderr.rsplit("`", 2)[-2]
+    assert run("replay", path).returncode == 1
 
 
 def test_nothing_is_said_of_findings_where_there_are_none() -> None:

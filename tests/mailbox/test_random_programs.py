@@ -31,6 +31,7 @@ def natively(program, **options):
 
 
 @pytest.mark.parametrize("block", blocks(4, 40))
+@pytest.mark.usefixtures("verdicts_only")
 def test_outcomes_are_those_of_the_plain_search(block):
     compared = 0
     for seed in range(block * 20, block * 20 + 20):
@@ -46,6 +47,7 @@ def test_outcomes_are_those_of_the_plain_search(block):
 
 
 @pytest.mark.parametrize("block", blocks(3, 20))
+@pytest.mark.usefixtures("verdicts_only")
 def test_traces_are_those_of_sleep_sets(block):
     compared = 0
     for seed in range(block * 20, block * 20 + 20):

@@ -97,6 +97,7 @@ def random_text(seed):
 
 
 @pytest.mark.parametrize("first", [0])
+@pytest.mark.usefixtures("verdicts_only")
 def test_check_finds_what_every_order_shows(first, tmp_path):
     claims = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
     for seed in range(first, first + 2):
@@ -110,6 +111,7 @@ def test_check_finds_what_every_order_shows(first, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(2, 60, 2))
+@pytest.mark.usefixtures("verdicts_only")
 def test_check_finds_what_every_order_of_many_shows(first, tmp_path):
     test_check_finds_what_every_order_shows(first, tmp_path)
 

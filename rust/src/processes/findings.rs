@@ -1,6 +1,7 @@
 //! What is wrong in a state: failed processes, deadlocks, broken properties, posts without partner.
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rustc_hash::FxHashMap;
 
 use super::op::Op;
@@ -110,13 +111,30 @@ impl Findings {
         let same = |finding: &&mut Finding| finding.kind == kind && finding.detail == detail;
         match self.all.iter_mut().find(same) {
             Some(finding) => finding.count += 1,
-            None => self.all.push(Finding {
-                kind,
-                detail,
-                path: path(),
-                count: 1,
-            }),
+            None => {
+                let path = path();
+                self.hand_over(kind, &detail, &path);
+                self.all.push(Finding {
+                    kind,
+                    detail,
+                    path,
+                    count: 1,
+                });
+            }
         }
+    }
+
+    /// Let Python save what was just found: code that runs next may end the process. What goes
+    /// wrong here is told when the exploration is over, where the same is done again.
+    fn hand_over(&self, kind: &str, detail: &[i64], path: &[Step]) {
+        Python::attach(|py| {
+            let path: Vec<(u32, i32)> = path.iter().map(Step::pair).collect();
+            let told = PyTuple::new(py, detail).and_then(|detail| {
+                let bridge = self.bridge.bind(py);
+                bridge.call_method1("found", (kind, detail, path))
+            });
+            drop(told);
+        });
     }
 
     /// The properties that published values break, by number.
@@ -125,7 +143,7 @@ impl Findings {
             return Ok(known.clone());
         }
         let broken: Vec<i64> = Python::attach(|py| {
-            let shown = pyo3::types::PyTuple::new(py, published)?;
+            let shown = PyTuple::new(py, published)?;
             self.bridge
                 .bind(py)
                 .call_method1("judge", (shown,))?

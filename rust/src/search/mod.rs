@@ -65,6 +65,7 @@ impl EventId {
 }
 
 /// How to get to a finding.
+#[derive(Clone)]
 pub enum Route {
     /// To this state, and then, where the step itself is the finding, by this event.
     Seen(u64, Option<EventId>),

@@ -11,6 +11,7 @@ use crate::property::judge::Judge;
 use crate::services::context::Kind;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::FAULTS;
+use crate::services::path;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
 
@@ -196,8 +197,14 @@ impl<'a> Worker<'a> {
             length,
             route,
         });
-        state.decided.store(true, Relaxed);
-        if state.kind != Kind::Sometimes && !self.search.limits.keep_going {
+        let first = !state.decided.swap(true, Relaxed);
+        if state.kind == Kind::Sometimes {
+            return;
+        }
+        if first {
+            path::hand_over(self.search, property);
+        }
+        if !self.search.limits.keep_going {
             self.search.stop("violation");
         }
     }

@@ -17,7 +17,7 @@ use crate::table::flat::pair;
 use crate::value::OrderGuard;
 
 /// The first steps, and a share of all later ones, are run twice to catch impure handlers. Where
-/// there is a second order, every step is: the second run is in that order.
+/// a second order may be seen, every step is: the second run is in that order.
 const TWICE_FIRST: u64 = 256;
 const TWICE_EVERY: u64 = 16;
 
@@ -69,7 +69,7 @@ impl Shared {
                     outcomes: self.run(py, local, Cause::Stimulus(stimulus))?,
                 });
             }
-            if self.holds_unordered(local) {
+            if self.lists_unordered(py, local)? {
                 self.list_reordered(py, local, &internals)?;
             }
             let internals: Arc<[Internal]> = internals.into();
@@ -107,7 +107,7 @@ impl Shared {
         let count = self.handler_runs.fetch_add(1, Relaxed);
         let (node, _) = self.row(local);
         let outcomes = self.run_once(py, node, local, cause)?;
-        if self.is_unordered(local, cause) {
+        if self.is_unordered(py, local, cause)? {
             self.run_reordered(py, local, cause, &outcomes)?;
         } else if is_run_twice(count) {
             let again = self.run_once(py, node, local, cause)?;

@@ -29,6 +29,22 @@ pub fn events<'py>(
     })
 }
 
+/// Let Python save what was just found: code that runs next may end the process. What goes wrong
+/// here is told when the search is over, where the same is done again.
+pub fn hand_over(search: &Search, property: usize) {
+    let route = search.found.lock()[property]
+        .as_ref()
+        .map(|found| found.route.clone());
+    let Some(route) = route else { return };
+    Python::attach(|py| {
+        let told = recovered(py, search, (property, &route)).and_then(|(begun, events)| {
+            let bridge = search.shared.bridge.bind(py);
+            bridge.call_method1("found", (property, begun, events))
+        });
+        drop(told);
+    });
+}
+
 fn recovered<'py>(
     py: Python<'py>,
     search: &Search,

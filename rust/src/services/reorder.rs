@@ -1,5 +1,5 @@
 //! Steps run once more on sets and dicts in a second order: whatever differs depends on an order
-//! that is no part of the state.
+//! that is no part of the state. Code that cannot read them (`model/reads.py`) is left out.
 //!
 //! Effects count as the world sees them. In which order messages leave for different nodes, or for
 //! one node where the network keeps no order, makes no difference; nor does the order of branches.
@@ -13,32 +13,85 @@ use pyo3::prelude::*;
 use crate::services::context::Shared;
 use crate::services::layout::Network;
 use crate::services::misses::Cause;
-use crate::services::tables::{Internal, Outcome};
+use crate::services::tables::{Internal, Outcome, Step};
 use crate::value::OrderGuard;
 
+/// The bit that stands for all values from there on.
+const LAST: usize = 62;
+/// What a node begins with, and the arguments of its calls.
+const BEGINS: u64 = 1 << 63;
+
 impl Shared {
-    /// Does a step of `local` by `cause` read a set or dict with two or more entries?
-    pub fn is_unordered(&self, local: u32, cause: Cause) -> bool {
-        let caused = {
+    /// May a step of `local` by `cause` read a set or dict with two or more entries?
+    pub fn is_unordered(&self, py: Python<'_>, local: u32, cause: Cause) -> PyResult<bool> {
+        let (node, mut unordered) = self.unordered_values(local);
+        let (given, step) = {
             let tables = self.tables.lock();
             match cause {
-                Cause::Envelope(id) => tables.messages.get(id).marks.unordered,
+                Cause::Envelope(id) => {
+                    let class = tables.envelopes[id as usize].class;
+                    let given = tables.messages.get(id).marks.unordered;
+                    (given, Step::Message { node, class })
+                }
                 Cause::Stimulus(id) => {
-                    let node = tables.locals[local as usize].node as usize;
-                    tables.stimuli.get(id).marks.unordered || self.begins_unordered[node]
+                    if self.begins_unordered[node as usize] {
+                        unordered |= BEGINS;
+                    }
+                    let given = tables.stimuli.get(id).marks.unordered;
+                    (given, Step::Stimulus { node, id })
                 }
             }
         };
-        caused || self.holds_unordered(local)
+        if given || unordered == 0 {
+            return Ok(given);
+        }
+        let reads = self.can_read(py, step, |bridge| {
+            let stimulus = self.caused(py, cause)?;
+            bridge.call_method1("read_by_step", (node, stimulus))
+        })?;
+        Ok(reads & unordered != 0)
     }
 
-    /// Does a node in `local` hold a set or dict with two or more entries?
-    pub fn holds_unordered(&self, local: u32) -> bool {
+    /// May what a node can start by itself in `local` depend on the order of a set or dict?
+    pub fn lists_unordered(&self, py: Python<'_>, local: u32) -> PyResult<bool> {
+        let (node, unordered) = self.unordered_values(local);
+        if unordered == 0 {
+            return Ok(false);
+        }
+        let reads = self.can_read(py, Step::Guards { node }, |bridge| {
+            bridge.call_method1("read_by_guards", (node,))
+        })?;
+        Ok(reads & unordered != 0)
+    }
+
+    /// The node in `local`, and a bit for each of its values that has a second order.
+    fn unordered_values(&self, local: u32) -> (u32, u64) {
         let tables = self.tables.lock();
         let info = tables.locals[local as usize];
         let start = info.row as usize;
         let row = &tables.rows[start..start + self.ghosts[info.node as usize].len()];
-        row.iter().any(|&id| tables.values.get(id).marks.unordered)
+        let mut bits = 0;
+        for (position, &id) in row.iter().enumerate() {
+            if tables.values.get(id).marks.unordered {
+                bits |= 1 << position.min(LAST);
+            }
+        }
+        (info.node, bits)
+    }
+
+    /// Which values `step` can read; `ask` is asked once.
+    fn can_read<'py>(
+        &self,
+        py: Python<'py>,
+        step: Step,
+        ask: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<u64> {
+        if let Some(&known) = self.tables.lock().reads.get(&step) {
+            return Ok(known);
+        }
+        let bits = ask(self.bridge.bind(py))?.extract()?;
+        self.tables.lock().reads.insert(step, bits);
+        Ok(bits)
     }
 
     /// Is there a second order of an observer's state, or of what it is fed?

@@ -142,6 +142,26 @@ pub struct Tables {
     /// How many local states were known when each level of a breadth-first search was done.
     pub levels: Vec<u32>,
     pub before: Before,
+    /// Which values of a node a kind of step can read, a bit for each.
+    pub reads: FxHashMap<Step, u64>,
+}
+
+/// What runs one piece of a node's code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// A message of that class.
+    Message {
+        node: u32,
+        class: u32,
+    },
+    Stimulus {
+        node: u32,
+        id: u32,
+    },
+    /// The guards of all that it can start by itself.
+    Guards {
+        node: u32,
+    },
 }
 
 impl Tables {

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage.cli import check, systems, traces
-from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE
+from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE, with_findings
 from presage.cli.options import (
     Parser,
     add_check,
@@ -29,7 +29,6 @@ from presage.cli.options import (
     add_trace,
 )
 from presage.errors import PresageError, explain
-from presage.lifeline import findings
 from presage.ui.output import TRACEBACK, complain, prepare_streams
 from presage.version import VERSION
 
@@ -42,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = args.run(args)
         return status
     except PresageError as error:
-        complain("\n".join([str(error), *(f"  found before: {each}" for each in findings)]))
+        complain(with_findings(error))
         return error.exit_status
     except KeyboardInterrupt:
         complain("interrupted before there was anything to report")
@@ -66,29 +65,35 @@ def _parser() -> Parser:
     parser.set_defaults(run=lambda _: _show_help(parser), parse=parser.parse_args)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     add = functools.partial(_add, commands)
-    add_check(add("check", check.run_check, "search a system for violations of its properties"))
-    add_run_once(add("run-once", systems.run_run_once, "show one random execution of a system"))
-    add_trace(add("replay", traces.run_replay, "run a saved trace again, step by step"))
-    add_debug(add("debug", traces.run_debug, "walk about in a saved trace, on live code"))
-    add_trace(add("explain", traces.run_explain, "tell a saved trace in one paragraph"))
-    add_graph(add("graph", traces.run_graph, "draw a saved trace: nodes, steps, messages"))
-    add_simulate(add("simulate", systems.run_simulate, "run a program once, in virtual time"))
-    add_report(add("report", traces.run_report, "write a page that shows a saved trace"))
-    add_explore(add("explore", systems.run_explore, "step through a system on a local page"))
+    add("check", check.run_check, "search a system for violations of its properties", add_check)
+    add("run-once", systems.run_run_once, "show one random execution of a system", add_run_once)
+    add("replay", traces.run_replay, "run a saved trace again, step by step", add_trace)
+    add("debug", traces.run_debug, "walk about in a saved trace, on live code", add_debug)
+    add("explain", traces.run_explain, "tell a saved trace in one paragraph", add_trace)
+    add("graph", traces.run_graph, "draw a saved trace: nodes, steps, messages", add_graph)
+    add("simulate", systems.run_simulate, "run a program once, in virtual time", add_simulate)
+    add("report", traces.run_report, "write a page that shows a saved trace", add_report)
+    add("explore", systems.run_explore, "step through a system on a local page", add_explore)
     add("systems", systems.run_systems, "list the shipped systems and their parameters")
-    add_doctor(add("doctor", systems.run_doctor, "look for nondeterminism in a system"))
-    add_mpirun(add("mpirun", systems.run_mpirun, "run an mpi4py script once, without MPI"))
+    add("doctor", systems.run_doctor, "look for nondeterminism in a system", add_doctor)
+    add("mpirun", systems.run_mpirun, "run an mpi4py script once, without MPI", add_mpirun)
     return parser
 
 
-def _add(commands: Any, name: str, run: Callable[..., int], about: str) -> Parser:
+def _add(
+    commands: Any,
+    name: str,
+    run: Callable[..., int],
+    about: str,
+    fill: Callable[[Parser], None] | None = None,
+) -> None:
     parser: Parser = commands.add_parser(name, help=about, description=about, allow_abbrev=False)
     parser.set_defaults(run=run)
+    parser.fill = fill
     parser.add_argument("--ascii", action="store_true", help="write ASCII only")
     parser.add_argument(
         "--no-color", action="store_true", help="as with NO_COLOR in the environment"
     )
-    return parser
 
 
 def _show_help(parser: Parser) -> int:

@@ -26,8 +26,14 @@ def give_up(error: PresageError, progress: Progress | None = None) -> None:
     """End the process at once: a handler waits in native code, where nothing can stop it."""
     if progress is not None:
         progress.done()
-    complain(str(error))
+    complain(with_findings(error))
     lifeline.end(error.exit_status)
+
+
+def with_findings(error: PresageError) -> str:
+    """The text of an error, and what was found before it."""
+    found = [f"  found before: `{prop}` {what}" for prop, what in lifeline.findings.items()]
+    return "\n".join([str(error), *found])
 
 
 def theme_of(args: argparse.Namespace, stream: TextIO, *, whole: bool = False) -> Theme:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
@@ -26,6 +26,7 @@ class Parser(argparse.ArgumentParser):
     """Speaks of usage errors as presage speaks of all others."""
 
     given: Sequence[str] = ()
+    fill: Callable[[Parser], None] | None = None  # adds the options, once they are asked for
 
     def error(self, message: str) -> NoReturn:
         meant, prog = self._meant(message), self.prog
@@ -36,6 +37,12 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         self.given = list(sys.argv[1:] if args is None else args)
         return super().parse_args(args, namespace)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self.fill is not None:
+            fill, self.fill = self.fill, None
+            fill(self)
+        return super().parse_known_args(args, namespace)
 
     def _command(self) -> argparse.ArgumentParser | None:
         """The parser of the command that was given; None if this is it, or there is none."""

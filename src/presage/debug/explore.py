@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from presage.debug.backend import Backend, Branch
+from presage.debug.refusals import forgiving
 from presage.debug.session import backend_of
 from presage.debug.walk import Option
 from presage.errors import BadChoice
@@ -132,12 +133,14 @@ class Explorer:
 
     def _place(self, branch: Branch, parent: int | None, taken: int | None) -> Place:
         backend, index = self._backend, len(branch)
+        with forgiving(self._sandbox, lists=False):
+            verdicts = backend.judge(branch, index)
         step = branch.told[-1] if index else None
         scene = Frame(
             index,
             step,
             backend.state(branch, index),
-            backend.judge(branch, index),
+            verdicts,
             backend.place(branch, index) if index else "",
             step.logs if step else tuple(f"{who}: {text}" for who, text in backend.opening(branch)),
             step.sends if step else backend.posted(branch),

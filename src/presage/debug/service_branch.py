@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
-from presage.errors import Diverged, Nondeterminism
+from presage.debug.refusals import forgiving
+from presage.errors import Diverged, Nondeterminism, NotEnabled
 from presage.execution.replay import event_of
 from presage.execution.sandbox import Sandbox
 from presage.model.byhand import granting
+from presage.model.event import Step
 from presage.model.saved import Saved
 from presage.model.system import System
 from presage.model.view import WorldView
@@ -105,8 +107,7 @@ class Execution:
         world = self.world(len(self.told))
         saved = world.save()
         try:
-            with granting(world, taken.event if taken.beyond else None):
-                step = self.sandbox.run(world.apply, taken.event, taken.choices)
+            step = self._applied(world, taken)
         except BaseException:
             world.restore(saved)
             raise
@@ -180,8 +181,17 @@ class Execution:
         self._at = before.steps
 
     def _apply(self, taken: Taken) -> None:
-        with granting(self._world, taken.event if taken.beyond else None):
-            self.sandbox.run(self._world.apply, taken.event, taken.choices)
+        self._applied(self._world, taken)
+
+    def _applied(self, world: World, taken: Taken) -> Step:
+        """Let it happen, whatever other guards refuse."""
+        with granting(world, taken.event if taken.beyond else None):
+            with forgiving(self.sandbox, lists=False) as refusals:
+                try:
+                    step: Step = self.sandbox.run(world.apply, taken.event, taken.choices)
+                except NotEnabled as error:
+                    raise refusals.of(world.system, taken.event) or error from None
+        return step
 
     def _resolve(self, world: World, told: TraceStep) -> Taken:
         event = event_of(world, told, self.sandbox)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from presage.debug.refusals import forgiving
 from presage.debug.service_branch import Taken
 from presage.errors import PresageError
 from presage.execution.chance import Dice, drawn, weight_of
@@ -54,13 +55,17 @@ def options(world: World, sandbox: Sandbox, *, calm: bool) -> list[Option]:
     """Everything that can happen next in `world`, which is left as it is."""
     here, saved = world.fingerprint, world.save()
     found = []
-    events: list[Event] = sandbox.run(world.enabled)
+    with forgiving(sandbox, lists=True) as refusals:
+        events: list[Event] = sandbox.run(world.enabled)
     for event in events:
         weight, fault = weight_of(world.system, event, calm=calm), event.kind in FAULT_KINDS
-        odds, refused = _asked(sandbox, [((), 1.0)], world.odds, event)
+        odds, refused = [((), 1.0)], str(refusals.of(world.system, event) or "")
+        if not refused:
+            odds, refused = _asked(sandbox, odds, world.odds, event)
         for choices, share in odds:
             if not refused:
-                _, refused = _asked(sandbox, None, world.apply, event, choices)
+                with forgiving(sandbox, lists=False):  # guards of other events
+                    _, refused = _asked(sandbox, None, world.apply, event, choices)
             idle = not refused and world.fingerprint == here
             world.restore(saved)
             part = share if calm else 1 / len(odds)

@@ -51,7 +51,7 @@ class Frame:
     step: TraceStep | None  # None: the initial state
     state: State
     verdicts: dict[str, PropertyStatus]
-    source: str = ""  # file:line of the handler that ran
+    source: str = ""  # file:line of the handler that ran, or of the line where a process stood
     logs: tuple[str, ...] = ()
     sends: tuple[Sent, ...] = field(default_factory=tuple)
 
@@ -113,11 +113,13 @@ def _retell_program(
 ) -> tuple[Frame, ...]:
     states: list[State] = []
     verdicts: list[dict[str, PropertyStatus]] = []
+    places: list[dict[str, str]] = []  # where each process stands, before the step that comes next
     with Sandbox(handler_seconds, give_up) as sandbox, Fence():
 
         def look(world: ProcessWorld) -> None:
             states.append(state_of(world))
             verdicts.append(process_statuses(world, sandbox))
+            places.append({name: member.live.place for name, member in world.members.items()})
 
         told = retrace(program, trace.steps, sandbox.run, look)
     same_steps(trace, told)
@@ -129,10 +131,10 @@ def _retell_program(
         verdicts[0],
         logs=tuple(f"{name}: {line}" for name, lines in opening for line in lines),
     )
-    later = zip(told.steps, states[1:], verdicts[1:], strict=True)
+    later = zip(told.steps, states[1:], verdicts[1:], places[:-1], strict=True)
     return first, *(
-        Frame(step.index, step, state, said, logs=step.logs, sends=step.sends)
-        for step, state, said in later
+        Frame(step.index, step, state, said, stood.get(step.node, ""), step.logs, step.sends)
+        for step, state, said, stood in later
     )
 
 

@@ -82,16 +82,35 @@ def evidence(place: int, walks: Counter[int]) -> str:
     return "exact"
 
 
+class Attempts:
+    """Random walks from the places of an execution, as long as there is time."""
+
+    def __init__(self, seconds: float, steps: int) -> None:
+        self.walks: Counter[int] = Counter()  # from each place
+        self.spent = 0  # steps
+        self._steps = steps  # at most
+        self._deadline = NOW() + seconds
+
+    def at(self, place: int, walk: Callable[[int, Dice], T | None]) -> T | None:
+        """What the first of the walks from `place` gives that gives anything."""
+        for number in range(WALKS):
+            if self.spent >= self._steps or NOW() >= self._deadline or stop_requested():
+                return None
+            self.walks[place] += 1
+            found = walk(place, Dice(place * WALKS + number))
+            if found is not None:
+                return found
+        return None
+
+
 class Nearest:
     """Attempts to keep a property that an execution breaks."""
 
     def __init__(self, system: System, sandbox: Sandbox, found: Confirmed, seconds: float) -> None:
-        self.walks: Counter[int] = Counter()  # from each place
+        self._attempts = Attempts(seconds, STEPS_MAX)
         self._system = system
         self._sandbox = sandbox
         self._found = found
-        self._deadline = NOW() + seconds
-        self._spent = 0
         self._world: World = sandbox.run(World.initial, system, found.choices)
         self._saved: list[Saved] = [self._world.save()]
         for each in events_of(found.steps)[:-1]:
@@ -100,24 +119,15 @@ class Nearest:
 
     def find(self) -> tuple[Confirmed, str] | None:
         """The good run that has most in common with the violation, and on what evidence."""
-        found = longest(len(self._found.steps) - 1, self._from)
+        attempts = self._attempts
+        found = longest(len(self._found.steps) - 1, lambda at: attempts.at(at, self._walk))
         if found is None:
             return None
         place, (steps, kept) = found
         run = self._again(steps)
         known = self._found
         good = Confirmed(known.prop, kept.text, known.choices, known.initial, tuple(run.steps))
-        return good, evidence(place, self.walks)
-
-    def _from(self, place: int) -> tuple[Run, Kept] | None:
-        for number in range(WALKS):
-            if self._spent >= STEPS_MAX or NOW() >= self._deadline or stop_requested():
-                return None
-            self.walks[place] += 1
-            found = self._walk(place, Dice(place * WALKS + number))
-            if found is not None:
-                return found
-        return None
+        return good, evidence(place, attempts.walks)
 
     def _walk(self, place: int, dice: Dice) -> tuple[Run, Kept] | None:
         world, sandbox = self._world, self._sandbox
@@ -141,7 +151,7 @@ class Nearest:
         world = self._world
         here, saved = world.fingerprint, world.save()
         for each in drawn(world, self._sandbox, dice, calm=True):
-            self._spent += 1
+            self._attempts.spent += 1
             run.apply(*each)
             if world.fingerprint != here:
                 return True

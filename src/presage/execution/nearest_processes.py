@@ -7,14 +7,11 @@ all is wrong with it then, or after `LENGTH` more steps of a program that does n
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from presage._core import stop_requested
 from presage.execution.chance import Dice
-from presage.execution.nearest import WALKS, Kept, evidence, longest
+from presage.execution.nearest import Attempts, Kept, evidence, longest
 from presage.execution.processes import ProcessExecution, ReplayedRun, Run, failures_in, follow
-from presage.execution.sandbox import NOW
 from presage.process.ops import Publish
 from presage.process.program import Program
 from presage.process.world import Choice
@@ -28,31 +25,20 @@ class NearestRun:
     """Attempts to run a program to its end, each with less of a run that breaks something."""
 
     def __init__(self, program: Program, path: Sequence[Choice], run: Run, seconds: float) -> None:
-        self.walks: Counter[int] = Counter()  # from each place
+        self._attempts = Attempts(seconds, STEPS_MAX)
         self._program = program
         self._path = path
         self._run = run
-        self._deadline = NOW() + seconds
-        self._spent = 0
 
     def find(self) -> tuple[ReplayedRun, str, str] | None:
         """The good run, how it kept what it should, and on what evidence."""
-        found = longest(len(self._path) - 1, self._from)
+        attempts = self._attempts
+        found = longest(len(self._path) - 1, lambda at: attempts.at(at, self._walk))
         if found is None:
             return None
         place, (path, kept) = found
         told = follow(self._program, path, self._run)
-        return told, kept.text, evidence(place, self.walks)
-
-    def _from(self, place: int) -> tuple[list[Choice], Kept] | None:
-        for number in range(WALKS):
-            if self._spent >= STEPS_MAX or NOW() >= self._deadline or stop_requested():
-                return None
-            self.walks[place] += 1
-            found = self._walk(place, Dice(place * WALKS + number))
-            if found is not None:
-                return found
-        return None
+        return told, kept.text, evidence(place, attempts.walks)
 
     def _walk(self, place: int, dice: Dice) -> tuple[list[Choice], Kept] | None:
         execution = ProcessExecution(self._program, self._run)
@@ -76,7 +62,7 @@ class NearestRun:
             at_rest = not execution.world.enabled()
             return path, Kept(len(path), len(path) - place, at_rest)
         finally:
-            self._spent += len(path) + 1
+            self._attempts.spent += len(path) + 1
             execution.close()
 
 

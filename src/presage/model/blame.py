@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from presage.errors import (
@@ -17,12 +18,17 @@ from presage.errors import (
     NotEnabled,
     NotEnumerable,
     ObserverError,
+    PresageError,
     UndeclaredField,
     explain,
 )
 from presage.model.choice import NOT_THEIRS
 from presage.model.event import Event
 from presage.model.source import place_of, raised
+
+FORGIVE: ContextVar[Callable[[Any, PresageError], bool] | None] = ContextVar(
+    "forgive", default=None
+)
 
 
 def describe_failure(error: BaseException, function: Callable[..., Any]) -> tuple[str, str]:
@@ -113,7 +119,22 @@ def ask(guard: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """What a guard says; an exception out of it is an error of the system."""
     try:
         return bool(guard(*args))
+    except PresageError as error:
+        return forgiven((guard, args), error)
     except NOT_THEIRS:
         raise
     except BaseException as error:
-        raise guard_error(guard, error) from error
+        problem = guard_error(guard, error)
+        problem.__cause__ = error
+        return forgiven((guard, args), problem)
+
+
+def forgiven(what: Any, error: PresageError) -> bool:
+    """What is taken for the answer of `what`, a guard or an arrival, that cannot be asked.
+
+    Raises `error`, unless somebody looks at what can happen and goes on without it.
+    """
+    forgive = FORGIVE.get()
+    if forgive is None:
+        raise error
+    return forgive(what, error)

@@ -37,6 +37,7 @@ class Connections:
         self._queues: dict[End, list[Flying]] = {}  # none of them empty
         self._open: set[End] = set()
         self._errors: set[End] = set()  # broken, and the node does not know yet
+        self.lost: list[Flying] = []  # messages since this was last emptied; no part of the state
 
     # -- what is there -----------------------------------------------------------------------
 
@@ -104,13 +105,13 @@ class Connections:
         """The node hears that its connection is gone: its end is as if never used."""
         self._errors.discard((node, peer))
         self._open.discard((node, peer))
-        self._queues.pop((node, peer), None)
+        self._empty(node, peer)
 
     def close(self, node: int, peer: int, *, silently: bool = False) -> None:
         """The node gives up its end; unless `silently`, the other end has an error then."""
         at, back = (node, peer), (peer, node)
         if at in self._open and back in self._open:
-            self._queues.pop(back, None)
+            self._empty(*back)
             if not silently:
                 self._open.discard(back)
                 self._errors.add(back)
@@ -131,6 +132,9 @@ class Connections:
         """An idle connection is closed at both ends, and nobody is told."""
         self._open -= {(node, peer), (peer, node)}
 
+    def _empty(self, node: int, peer: int) -> None:
+        self.lost += self._queues.pop((node, peer), ())
+
     # -- the state ---------------------------------------------------------------------------
 
     def frozen(self) -> Any:
@@ -143,6 +147,7 @@ class Connections:
         queues, opened, errors = frozen
         self._queues = {end: list(queue) for end, queue in queues}
         self._open, self._errors = set(opened), set(errors)
+        self.lost.clear()
 
     def parts(self, codec: Codec) -> Iterator[int]:
         """What each connection adds to a fingerprint."""

@@ -7,10 +7,11 @@ so that the order of decorators and of attributes does not matter.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from types import FunctionType
 from typing import Any, Literal, TypeVar, overload
+
+from msgspec import Struct
 
 from presage.errors import BadSystem, explain
 from presage.model.disk import Disk
@@ -33,8 +34,7 @@ class Missing(Enum):
 MISSING = Missing.MISSING
 
 
-@dataclass(frozen=True)
-class FieldMark:
+class FieldMark(Struct, frozen=True):
     """The value side of a field declaration."""
 
     kind: FieldKind
@@ -105,24 +105,21 @@ def counter() -> Any:
     return FieldMark("durable", MISSING, Counter)
 
 
-@dataclass(frozen=True)
-class OnMark:
+class OnMark(Struct, frozen=True):
     """This method handles messages of one class."""
 
     message: Any
     when: Callable[..., Any] | None
 
 
-@dataclass(frozen=True)
-class TimerMark:
+class TimerMark(Struct, frozen=True):
     """This method runs when the timer of its name fires."""
 
     periodic: bool
     weight: float | None
 
 
-@dataclass(frozen=True)
-class ActionMark:
+class ActionMark(Struct, frozen=True):
     """This method may run by itself, once per value of `over`, while `when` holds."""
 
     when: Callable[..., Any] | None
@@ -130,13 +127,11 @@ class ActionMark:
     weight: float | None
 
 
-@dataclass(frozen=True)
-class BrokenMark:
+class BrokenMark(Struct, frozen=True):
     """This method runs when a connection is gone."""
 
 
-@dataclass(frozen=True)
-class WrittenMark:
+class WrittenMark(Struct, frozen=True):
     """This method runs when a write has reached the disk."""
 
 

@@ -7,9 +7,10 @@ same in every world of its system and reads well. `node` is where it happens.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from presage.model.local import (
     CRASH,
@@ -36,8 +37,7 @@ class Envelope(NamedTuple):
     message: Any
 
 
-@dataclass(frozen=True)
-class _Mail:
+class _Mail(Struct, frozen=True):
     node: str  # the receiver
     source: str
     message: Any
@@ -46,8 +46,7 @@ class _Mail:
         return f"{message_name(self.message)} {self.source} -> {self.node}"
 
 
-@dataclass(frozen=True)
-class Deliver(_Mail):
+class Deliver(_Mail, frozen=True):
     """`node` handles a message."""
 
     kind: ClassVar[str] = "deliver"
@@ -55,8 +54,7 @@ class Deliver(_Mail):
     __str__ = _Mail.__str__
 
 
-@dataclass(frozen=True)
-class Drop(_Mail):
+class Drop(_Mail, frozen=True):
     """The network loses a message."""
 
     kind: ClassVar[str] = "drop"
@@ -64,8 +62,7 @@ class Drop(_Mail):
     __str__ = _Mail.__str__
 
 
-@dataclass(frozen=True)
-class Duplicate(_Mail):
+class Duplicate(_Mail, frozen=True):
     """The network makes a second copy of a message."""
 
     kind: ClassVar[str] = "duplicate"
@@ -73,8 +70,7 @@ class Duplicate(_Mail):
     __str__ = _Mail.__str__
 
 
-@dataclass(frozen=True)
-class Receive(_Mail):
+class Receive(_Mail, frozen=True):
     """`node` handles the next message of a stream."""
 
     kind: ClassVar[str] = "receive"
@@ -82,8 +78,7 @@ class Receive(_Mail):
     __str__ = _Mail.__str__
 
 
-@dataclass(frozen=True)
-class _Gone:
+class _Gone(Struct, frozen=True):
     node: str
     peer: str
 
@@ -91,8 +86,7 @@ class _Gone:
         return f"connection to {self.peer}"
 
 
-@dataclass(frozen=True)
-class Broken(_Gone):
+class Broken(_Gone, frozen=True):
     """`node` hears that its connection to `peer` broke."""
 
     kind: ClassVar[str] = "broken"
@@ -100,8 +94,7 @@ class Broken(_Gone):
     __str__ = _Gone.__str__
 
 
-@dataclass(frozen=True)
-class Refused(_Gone):
+class Refused(_Gone, frozen=True):
     """`node` hears that `peer`, to which it has sent, is not there."""
 
     kind: ClassVar[str] = "refused"
@@ -109,8 +102,7 @@ class Refused(_Gone):
     __str__ = _Gone.__str__
 
 
-@dataclass(frozen=True)
-class KeepAlive(_Gone):
+class KeepAlive(_Gone, frozen=True):
     """`node` finds out that its connection to `peer` is half open."""
 
     kind: ClassVar[str] = "keepalive"
@@ -118,8 +110,7 @@ class KeepAlive(_Gone):
     __str__ = _Gone.__str__
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The connection between `node` and `peer` breaks."""
 
     kind: ClassVar[str] = "cut"
@@ -130,8 +121,7 @@ class Cut:
         return f"{self.node} - {self.peer}"
 
 
-@dataclass(frozen=True)
-class Idle:
+class Idle(Struct, frozen=True):
     """The connection between `node` and `peer` is closed because nothing is under way."""
 
     kind: ClassVar[str] = "idle"
@@ -142,8 +132,7 @@ class Idle:
         return f"close {self.node} - {self.peer}"
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(Struct, frozen=True):
     """The network falls apart."""
 
     kind: ClassVar[str] = "partition"
@@ -154,8 +143,7 @@ class Split:
         return self.sides
 
 
-@dataclass(frozen=True)
-class Heal:
+class Heal(Struct, frozen=True):
     """The network is whole again."""
 
     kind: ClassVar[str] = "heal"
@@ -165,8 +153,7 @@ class Heal:
         return "heal"
 
 
-@dataclass(frozen=True)
-class Fire:
+class Fire(Struct, frozen=True):
     """An armed timer fires."""
 
     kind: ClassVar[str] = "timer"
@@ -178,8 +165,7 @@ class Fire:
         return _called(self.timer, self.args, bare=True)
 
 
-@dataclass(frozen=True)
-class Act:
+class Act(Struct, frozen=True):
     """A node does one of its actions."""
 
     kind: ClassVar[str] = "action"
@@ -191,8 +177,7 @@ class Act:
         return _called(self.action, self.args, bare=True)
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Struct, frozen=True):
     """The workload makes its next call of a node."""
 
     kind: ClassVar[str] = "call"
@@ -204,8 +189,7 @@ class Made:
         return _called(self.call, self.args, bare=False)
 
 
-@dataclass(frozen=True)
-class Crash:
+class Crash(Struct, frozen=True):
     """A node goes down and loses what is not durable."""
 
     kind: ClassVar[str] = "crash"
@@ -215,8 +199,7 @@ class Crash:
         return "crash"
 
 
-@dataclass(frozen=True)
-class Restart:
+class Restart(Struct, frozen=True):
     """A node that is down comes up again."""
 
     kind: ClassVar[str] = "restart"
@@ -226,8 +209,7 @@ class Restart:
         return "restart"
 
 
-@dataclass(frozen=True)
-class Reset:
+class Reset(Struct, frozen=True):
     """A node crashes and is up again at once; who was connected to it has an error to hear of."""
 
     kind: ClassVar[str] = "reset"
@@ -237,8 +219,7 @@ class Reset:
         return "reset"
 
 
-@dataclass(frozen=True)
-class SilentReset:
+class SilentReset(Struct, frozen=True):
     """A node crashes and is up again at once, and nobody connected to it is told."""
 
     kind: ClassVar[str] = "silent"
@@ -248,8 +229,7 @@ class SilentReset:
         return "reset, nobody told"
 
 
-@dataclass(frozen=True)
-class Save:
+class Save(Struct, frozen=True):
     """The oldest pending write of a disk reaches it."""
 
     kind: ClassVar[str] = "write"
@@ -261,8 +241,7 @@ class Save:
         return f"{self.disk}[{self.key!r}]"
 
 
-@dataclass(frozen=True)
-class Slow:
+class Slow(Struct, frozen=True):
     """A node becomes slow: it takes no step until it wakes."""
 
     kind: ClassVar[str] = "slow"
@@ -272,8 +251,7 @@ class Slow:
         return "slow"
 
 
-@dataclass(frozen=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """A slow node goes on."""
 
     kind: ClassVar[str] = "wake"
@@ -312,8 +290,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """An event that happened, and what it did."""
 
     index: int  # 1 for the first step; 0 is the initial state
@@ -325,13 +302,13 @@ class Step:
     changes: Mapping[str, Mapping[str, tuple[Any, Any]]]  # node -> field -> (before, after)
     fingerprint: int  # of the world after it
     failure: str | None = None  # the exception that left the handler, and where
+    lost: tuple[Envelope, ...] = ()  # messages that went down with their stream
 
     def __str__(self) -> str:
         return f"{self.index} {self.event.node} {self.event.kind} {self.event}"
 
 
-@dataclass(frozen=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """How a world began: what the `start` handlers did, in node order."""
 
     choices: tuple[tuple[int, int], ...] = ()

@@ -12,9 +12,10 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import Field as DataclassField
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, ClassVar, get_origin
+
+from msgspec import Struct
 
 from presage.errors import BadField, BadService, SharedDefault
 from presage.model.declare import MISSING, FieldKind, FieldMark
@@ -31,8 +32,7 @@ NOT_DEFINED = ("__init__", "__new__", "__slots__", "__setattr__", "__getattribut
 MUTABLE = (list, dict, set, bytearray, deque)
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """One declared field of a service."""
 
     name: str
@@ -49,8 +49,7 @@ class Field:
         return self.default if self.factory is None else self.factory()
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A class under definition, and where its statement stands."""
 
     cls: Any

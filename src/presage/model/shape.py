@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from types import FunctionType
 from typing import Any
+
+from msgspec import Struct
 
 from presage.errors import BadHandler, DuplicateHandler, MutableMessage
 from presage.model.declare import (
@@ -28,8 +30,7 @@ from presage.model.fields import MUTABLE, Definition, Field, read_fields
 from presage.model.source import place_of
 
 
-@dataclass(frozen=True)
-class Handler:
+class Handler(Struct, frozen=True):
     """Runs when a message of its class is delivered."""
 
     name: str
@@ -39,8 +40,7 @@ class Handler:
     guard_takes: int  # how many of (self, message, source) the guard is given
 
 
-@dataclass(frozen=True)
-class Timer:
+class Timer(Struct, frozen=True):
     """Runs when the timer of its name fires."""
 
     function: Callable[..., Any]
@@ -50,8 +50,7 @@ class Timer:
     weight: float | None  # in walks; None: that of all timers
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(Struct, frozen=True):
     """Runs by itself while its guard holds."""
 
     name: str
@@ -62,8 +61,7 @@ class Action:
     weight: float | None  # in walks; None: that of all actions
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(Struct, frozen=True):
     """Runs when a write has reached the disk."""
 
     function: Callable[..., Any]

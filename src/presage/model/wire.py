@@ -17,6 +17,7 @@ from presage.model.event import (
     Cut,
     Drop,
     Duplicate,
+    Envelope,
     Event,
     Heal,
     Idle,
@@ -131,6 +132,13 @@ class Wire:
                 assert envelope is not None
                 spoil = self.network.drop if isinstance(event, Drop) else self.network.duplicate
                 spoil(envelope)
+
+    def take_lost(self) -> tuple[Envelope, ...]:
+        """The messages of streams that were lost since this was last asked."""
+        lost, names = self.streams.lost, self._system.names
+        decoded = [self._system.codec.decode(each.encoded) for each in lost]
+        lost.clear()
+        return tuple(Envelope(names[source], names[to], text) for source, to, text in decoded)
 
     # -- the state ---------------------------------------------------------------------------
 

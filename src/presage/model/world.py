@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any
 
 from presage._core import combine, mix
-from presage.errors import BadChoice, NotState
+from presage.errors import BadChoice, NotState, PresageError
 from presage.model.automaton import Automaton
-from presage.model.blame import not_enabled
+from presage.model.blame import forgiven, not_enabled
 from presage.model.choice import Fork
 from presage.model.event import (
     FAULT_KINDS,
@@ -105,9 +105,14 @@ class World:
             found += self._mail(Drop, self._wire.network.deliverable())
         if self.budgets[DUPLICATE] > 0:
             found += self._mail(Duplicate, self._wire.network.deliverable())
-        arrivals = Deliver | Receive | Lost
-        deliverable = (each for each in found if not isinstance(each, arrivals) or self.runs(each))
-        return sorted(deliverable, key=self._rank)
+        return sorted(filter(self._arrives, found), key=self._rank)
+
+    def _arrives(self, event: Event) -> bool:
+        """Whether the node lets `event` in, if it is one that arrives there."""
+        try:
+            return not isinstance(event, Deliver | Receive | Lost) or bool(self.runs(event))
+        except PresageError as error:
+            return forgiven(event, error)
 
     def runs(self, event: Event) -> list[tuple[int, ...]]:
         """The lists of choices with which `event`, an enabled one, can be applied.
@@ -179,6 +184,7 @@ class World:
     def apply(self, event: Event, choices: Sequence[int] = ()) -> Step:
         """Let `event` happen, its handler choosing `choices`; refuse if it cannot."""
         before = list(self._locals)
+        self._wire.streams.lost.clear()
         outcome: Outcome | None = None
         sent: Sequence[Envelope] = ()
         if not isinstance(event, Mishap):
@@ -198,6 +204,7 @@ class World:
             changes=changes(self.system, before, self._locals),
             fingerprint=self.fingerprint,
             failure=outcome.failure if outcome else None,
+            lost=self._wire.take_lost(),
         )
 
     def _mishandle(self, event: Mishap) -> None:

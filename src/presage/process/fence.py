@@ -31,6 +31,7 @@ from presage.process.leaves import (
     complete,
     refuse,
 )
+from presage.process.loops import take_asyncio
 
 EPOCH = 1_000_000_000.0  # what the wall clock says when a process starts
 
@@ -127,6 +128,7 @@ class Fence:
     def __enter__(self) -> Fence:
         TABLE.up()
         take_numpy()
+        take_asyncio()
         if self._quiet:
             self._stdout = sys.stdout
             sys.stdout = Output(sys.stdout)

@@ -21,12 +21,12 @@ from presage.model.choice import NOT_THEIRS
 from presage.model.source import UNKNOWN, frame_place, place_of, raised
 from presage.process.context import Context, PacedContext, running
 from presage.process.guide import ScriptedReplies
+from presage.process.loops import called_in, close_unstarted, wants_loop
 from presage.process.ops import Done, End, Exit, Failed, Op, Response
 
 Answer = Op | End
 
 
-NO_LOOP = "no running event loop"  # what asyncio says where there is none
 ENDED = object()  # told by a greenlet: the body has ended
 
 
@@ -139,7 +139,8 @@ class RunningProcess:
             if context.error is not None:
                 raise context.error
             return answer
-        except NOT_THEIRS:
+        except NOT_THEIRS as error:
+            close_unstarted(error)
             raise
         except BaseException as error:
             return self._failed(error)
@@ -147,7 +148,8 @@ class RunningProcess:
             stack.pop()
 
     def _failed(self, error: BaseException) -> Failed:
-        if isinstance(error, RuntimeError) and str(error) == NO_LOOP:
+        if wants_loop(error):
+            close_unstarted(error)
             raise self._without_loop(error) from error
         brief, text = describe_failure(error, self._body)
         return Failed(str(getattr(error, "kind", "exception")), brief, text)
@@ -172,19 +174,13 @@ class RunningProcess:
             if response is None:
                 return op
 
-    def _without_loop(self, error: RuntimeError) -> BadSystem:
+    def _without_loop(self, error: BaseException) -> BadSystem:
         """The process calls `asyncio.sleep` or the like, which wants the event loop of asyncio."""
         where = raised(error.__traceback__)
-        called, traceback = "asyncio", error.__traceback__
-        while traceback is not None:
-            code = traceback.tb_frame.f_code
-            if "asyncio" in code.co_filename and called == "asyncio":
-                called = f"asyncio.{code.co_name}"
-            traceback = traceback.tb_next
         return BadSystem(
             explain(
                 f"{where[0] if where else place_of(self._body)}: process `{self.name}` calls"
-                f" `{called}`, and there is no event loop",
+                f" `{called_in(error)}`, and there is no event loop",
                 "a coroutine written for asyncio; presage itself decides who runs next",
                 "`presage.mailbox.aio` has what a process may await:"
                 " `await this_actor.sleep_for(1)` for `asyncio.sleep(1)`",

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Unpack
 
 from presage._core import Kernel
 from presage.errors import BadSystem, HandlerStuck, explain
-from presage.execution.budget import Budget
+from presage.execution.budget import Budget, budget_of
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.stream import LOST
 from presage.model.system import FAULTS, System
@@ -22,7 +22,16 @@ from presage.process.program import Program
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
-from presage.search.findings import Teller, add, findings, missed, save, suspected, violation_of
+from presage.search.findings import (
+    Teller,
+    add,
+    early_of,
+    findings,
+    missed,
+    save,
+    suspected,
+    violation_of,
+)
 from presage.search.hunt import settings as hunting
 from presage.search.hunt.settings import Hunt
 from presage.search.kernel.bridge import Bridge
@@ -111,7 +120,7 @@ def check(
     telling = ReportOptions(
         handler_seconds, traces, target, parameters, progress, give_up, coverage
     )
-    budget = budget or _budget(seconds)
+    budget = budget or budget_of(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         exploring = Settings(search, reduction, depth, states, walks, budget, keep_going, spins)
@@ -159,6 +168,8 @@ def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
     with Sandbox(telling.handler_seconds, telling.give_up) as sandbox:
         lines = annotate.watched(system) if telling.coverage is not None else None
         bridge = Bridge(system, sandbox, weighs=search in WALKS, lines=lines)
+        begun = Report(target=target, parameters=parameters, seed=limits["seed"])
+        bridge.early = early_of(system, sandbox, begun, telling.traces)
         known = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
         args = (system, search, target, parameters, known)
         kept = disk.prepare(*args, limits["memory_mib"], keeping)
@@ -175,7 +186,7 @@ def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
         _conclude(kernel, bridge, sandbox, report, raw, how, teller)
         report.orders = bridge.orders.found
         report.exhausted = report.exhausted and not report.orders
-    save(report, telling.traces)
+    save(report, telling.traces, bridge.early)
     annotate.write(telling.coverage, report)
     return report
 
@@ -216,10 +227,11 @@ def _conclude(
         shrinks = report.search != "bfs"
         add(system, sandbox, report, finding, shrinks=shrinks, budget=limits.budget)
     for found in examine(bridge, kernel, sandbox, report, limits):
-        report.violations.append(violation_of(system, report, found, found.prop))
+        bridge.early.add(report, violation_of(system, report, found, found.prop))
     coverage = covered(bridge, kernel, report)
     report.coverage = annotate.with_lines(coverage, system, bridge.lines)
-    suspected(system, sandbox, report, raw, how.hunt, limits.budget, teller)
+    for suspect in suspected(system, sandbox, report, raw, how.hunt, limits.budget, teller):
+        bridge.early.add(report, suspect)
     report.peak_mib = peak_mib()
     missed(system, report, exhausted=exhausted)
 
@@ -290,18 +302,6 @@ def _limits(search: str, seed: int, limits: dict[str, Any], budget: Budget) -> d
     if search == "walk" and limits["depth"] is None:
         limits["depth"] = WALK_DEPTH_DEFAULT
     return limits | {"seed": seed}
-
-
-def _budget(seconds: float | None) -> Budget:
-    if seconds is not None and not seconds > 0:
-        raise BadSystem(
-            explain(
-                f"`seconds` is {seconds}",
-                "a time that was over before it began, or no number at all",
-                "give `seconds` above 0, or leave it out",
-            )
-        )
-    return Budget(seconds)
 
 
 def progress_callback(

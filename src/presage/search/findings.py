@@ -6,7 +6,7 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,12 @@ from presage.execution.nearest import nearest
 from presage.execution.sandbox import Sandbox
 from presage.model.system import System
 from presage.props.property import Property
+from presage.search.early import Early
 from presage.search.hunt.critical import Located, locate
 from presage.search.hunt.settings import Hunt
 from presage.search.hunt.shorten import shortened
 from presage.search.report import Report, Violation
+from presage.search.summary import remarks
 from presage.shrink.services import shrink
 from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
@@ -43,6 +45,16 @@ def findings(raw: dict[str, Any]) -> list[Finding]:
         Finding(at, tuple(choices), initial, tuple(events))
         for at, (choices, initial), events in raw["found"]
     ]
+
+
+def early_of(system: System, sandbox: Sandbox, report: Report, folder: str | Path | None) -> Early:
+    """What saves traces while a search goes on; `report` names the target."""
+
+    def confirmed(finding: Finding) -> Violation:
+        found = confirm(system, sandbox, finding)
+        return violation_of(system, report, found, found.prop)
+
+    return Early(folder, confirmed)
 
 
 def add(
@@ -144,10 +156,18 @@ def missed(system: System, report: Report, *, exhausted: bool) -> None:
             )
 
 
-def save(report: Report, folder: str | Path | None) -> None:
+def save(report: Report, folder: str | Path | None, early: Early) -> None:
+    """Save every trace, in the place of what was saved before the search was over."""
+    _save_all(report, folder)
+    early.settle(report)
+
+
+def _save_all(report: Report, folder: str | Path | None) -> None:
+    told = remarks(report)
     for violation in report.violations:
         if violation.trace is None or folder is None:
             continue
+        violation.trace = msgspec.structs.replace(violation.trace, remarks=told)
         try:
             if report.coverage is not None:
                 text = "\n".join(report.coverage.text())[:COVERAGE_MAX]
@@ -163,8 +183,8 @@ def save(report: Report, folder: str | Path | None) -> None:
     saved = any(found.trace_path for found in report.violations)
     needs_signing = report.target is not None and report.target not in SHIPPED
     if saved and needs_signing and (why := seal.why_unsigned()) is not None:
-        told = "traces are saved unsigned, so `presage replay` asks for `--trust` or `--target`"
-        report.notes.append(f"{told}: {why}")
+        fact = "traces are saved unsigned, so `presage replay` asks for `--trust` or `--target`"
+        report.notes.append(f"{fact}: {why}")
 
 
 def suspected(
@@ -175,7 +195,7 @@ def suspected(
     settings: Hunt,
     budget: Budget,
     teller: Teller,
-) -> None:
+) -> Iterator[Violation]:
     """Find the critical transition of each suspect of a hunt."""
     for suspect in raw.get("suspects", ()):
         progress = teller(len(suspect), report.seconds + _locating(report))
@@ -184,8 +204,9 @@ def suspected(
         if report.hunted is not None:
             spent = report.hunted.locating + located.seconds
             report.hunted = replace(report.hunted, locating=spent)
-        report.violations.append(_suspect(system, report, located))
-        report.properties[report.violations[-1].prop] = "violated"
+        violation = _suspect(system, report, located)
+        report.properties[violation.prop] = "violated"
+        yield violation
 
 
 def _locating(report: Report) -> float:

@@ -26,8 +26,9 @@ from presage.process.ops import Publish
 from presage.process.program import Program
 from presage.process.world import Choice
 from presage.props.property import Property
-from presage.search.processes import ALWAYS_JUDGED, refuse_options, violation_of_run
+from presage.search.processes import ALWAYS_JUDGED, refuse_options
 from presage.search.report import Report
+from presage.search.run_findings import violation_of_run
 from presage.trace.trace import ORDINARY, Sent, Trace, TraceStep
 
 STEPS_DEFAULT = 50  # of services

@@ -12,14 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from presage._core import ProcessKernel
-from presage.errors import BadSystem, HandlerStuck, Nondeterminism, PresageError, explain
+from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, Deadline
-from presage.execution.confirm import RAISED
-from presage.execution.nearest_processes import nearest_run
-from presage.execution.processes import PropertyFailure, ReplayedRun, failures_in, follow
+from presage.execution.processes import follow
 from presage.execution.sandbox import Sandbox
 from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
@@ -30,13 +26,13 @@ from presage.process.world import Choice
 from presage.search.coverage import annotate
 from presage.search.coverage.processes import processes_covered
 from presage.search.coverage.vacuity import Vacuity
-from presage.search.findings import LEFT_LONG, save
+from presage.search.early import Early
+from presage.search.findings import save
 from presage.search.memory import peak_mib
-from presage.search.report import Report, Violation
+from presage.search.report import Report
+from presage.search.run_findings import add_run, early_of_runs
 from presage.search.tree import DEPTH_DEFAULT
-from presage.shrink.processes import ProcessShrinker, same
 from presage.shrink.services import SECONDS_MAX
-from presage.trace.trace import Trace, plain_parameters
 from presage.version import VERSION
 
 SEARCHES = ("tree", "bfs")
@@ -51,6 +47,11 @@ class Judged(Histories):
     def __init__(self, program: Program, run: Callable[..., Any]) -> None:
         super().__init__(program, run)
         self.vacuity = Vacuity(program.properties)
+        self.early = Early(None)
+
+    def found(self, *finding: Any) -> None:
+        """Called by the kernel: something is wrong, and the exploration goes on."""
+        self.early.found(self, finding)
 
     def judge(self, published: tuple[tuple[int, int, int], ...]) -> list[int]:
         """Called by the kernel: the properties broken by published values."""
@@ -160,6 +161,8 @@ def check_program(
         lines = annotate.watched(program) if telling.coverage is not None else None
         run = sandbox.run if lines is None else partial(lines.run, sandbox.run)
         histories = Judged(program, run)
+        begun = Report(target=telling.target, parameters=telling.named)
+        histories.early = early_of_runs(program, sandbox, begun, telling.traces)
         kernel = _kernel(program, histories, exploring)
         with seldom_collected():
             raw = _explored(kernel, exploring, tell)
@@ -173,9 +176,9 @@ def check_program(
             deadline = budget.deadline(SECONDS_MAX)
             passing = partial(orders.passing, sandbox, deadline)
             how = (passing, deadline, shrinks)
-            _add(program, report, histories, finding, sandbox, how)
+            add_run(program, report, histories, finding, sandbox, how)
     report.peak_mib = peak_mib()
-    save(report, telling.traces)
+    save(report, telling.traces, histories.early)
     annotate.write(telling.coverage, report)
     return report
 
@@ -277,120 +280,3 @@ def _report(program: Program, exploring: Settings, raw: dict[str, Any]) -> Repor
             " something had come; `--spins` lets it test more often, 0 without end"
         )
     return report
-
-
-def _add(
-    program: Program,
-    report: Report,
-    histories: Judged,
-    finding: tuple[Any, ...],
-    sandbox: Sandbox,
-    how: tuple[Callable[[], Passing], Deadline, bool],
-) -> None:
-    """Confirm a finding on live processes; it goes into the report with its trace.
-
-    `how`: what is known of runs that end well, until when to look, whether it is made shorter.
-    """
-    passing, deadline, shrinks = how
-    prop, path = _named(program, finding), finding[2]
-    steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
-    told = follow(program, steps, sandbox.run)
-    matching = [each for each in failures_in(told.world, sandbox.run) if each.prop == prop]
-    if not matching:
-        raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
-    what = matching[0]
-    if shrinks:
-        told, what = _shorter(program, report, steps, (told, what), sandbox, deadline)
-    if program.refine is not None:
-        kind, message = program.refine(what.kind, what.message, told.taken, passing)
-        what = PropertyFailure(what.prop, kind, message)
-    violation = violation_of_run(program, report, told, what)
-    violation.found = len(steps) if len(told.steps) < len(steps) else None
-    violation.live = _good_run(program, report, told, what, sandbox, deadline)
-    report.violations.append(violation)
-    report.properties[prop] = "violated"
-
-
-def _shorter(
-    program: Program,
-    report: Report,
-    steps: list[Choice],
-    known: tuple[ReplayedRun, PropertyFailure],
-    sandbox: Sandbox,
-    deadline: Deadline,
-) -> tuple[ReplayedRun, PropertyFailure]:
-    """A shorter run with the same violation, or the one that is known."""
-    fewer = ProcessShrinker(program, sandbox.run, known[1], deadline.allows)
-    kept = fewer.of(steps)
-    if not fewer.go_on and LEFT_LONG not in report.notes:
-        report.notes.append(LEFT_LONG)
-    if len(kept) == len(steps):
-        return known
-    told = follow(program, [step for _, step in kept], sandbox.run)
-    found = [each for each in failures_in(told.world, sandbox.run) if same(known[1], each)]
-    if not found:
-        raise Nondeterminism(
-            f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
-        )
-    return told, found[0]
-
-
-def _good_run(
-    program: Program,
-    report: Report,
-    told: ReplayedRun,
-    what: PropertyFailure,
-    sandbox: Sandbox,
-    deadline: Deadline,
-) -> Trace | None:
-    """The nearest run in which nothing breaks; None if none was met."""
-    try:
-        found = nearest_run(program, told.path, sandbox.run, deadline.remaining())
-    except KeyboardInterrupt:
-        report.notes.append("interrupted while the nearest good run was looked for")
-        return None
-    except PresageError:  # of code that the search did not come to: it is not what was found
-        return None
-    if found is None:
-        return None
-    good, message, evidence = found
-    facts = PropertyFailure(what.prop, "live", message)
-    trace = violation_of_run(program, report, good, facts).trace
-    return None if trace is None else msgspec.structs.replace(trace, evidence=evidence)
-
-
-def _named(program: Program, finding: tuple[Any, ...]) -> str:
-    """The property that a finding of the kernel breaks."""
-    kind, detail = finding[:2]
-    if kind == "property":
-        return str(program.properties[detail[0]].name)
-    return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
-
-
-def violation_of_run(
-    program: Program, report: Report, told: ReplayedRun, what: PropertyFailure
-) -> Violation:
-    """What a run breaks, with its trace."""
-    raised = RAISED.search(what.message)
-    where = raised.groups() if raised else ("", "")
-    claims = {prop.name: (prop.source, prop.signature) for prop in program.properties}
-    source, signature = claims.get(what.prop, where)
-    facts: dict[str, Any] = {
-        "prop": what.prop,
-        "kind": what.kind,
-        "message": what.message,
-        "source": source,
-        "signature": signature,
-        "step": len(told.steps),
-    }
-    trace = Trace(
-        target=report.target,
-        parameters=plain_parameters(report.parameters),
-        system=program.name,
-        nodes=tuple(told.world.members),
-        door="process",
-        initial=told.initial,
-        steps=told.steps,
-        **facts,
-    )
-    return Violation(steps=len(told.steps), trace=trace, **facts)

@@ -48,6 +48,20 @@ def sentences(report: Report) -> dict[str, list[str]]:
     }
 
 
+def remarks(report: Report) -> tuple[tuple[str, str], ...]:
+    """What a reader of a trace should know of the search that found it, its counts aside.
+
+    Also what never ran, and which claims said nothing, of a search that a violation ended.
+    """
+    told = sentences(report)
+    if report.coverage is not None:
+        coverage, lead = report.coverage, f"never ran{report.coverage.so_far}"
+        told |= {lead: [never] if (never := coverage.never_ran()) else []}
+        told["warning"] = list(dict.fromkeys([*told["warning"], *coverage.warnings()]))
+    told.pop("coverage", None)
+    return tuple((lead, " ".join(text.split())) for lead in told for text in told[lead])
+
+
 def _coverage(report: Report) -> dict[str, list[str]]:
     """What never ran, and which claims say nothing; a search that a violation ended met less."""
     told, coverage = warnings(report), report.coverage

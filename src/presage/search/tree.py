@@ -1,7 +1,7 @@
 """`check --search tree` for systems: executions one by one, one of each class that differs.
 
-What the explorers leave out and why is told in `rust/src/services/machine`. Here: what they do not take, how
-they are called, and what a report says of them.
+`rust/src/services/machine` says what the explorers leave out, and why. Here: what they do not take,
+how they are called, and what a report says of them.
 """
 
 from __future__ import annotations

@@ -30,6 +30,8 @@ def _run() -> int:
         from presage.supervise.child import run
 
         run(handed)
+    if sys.argv[1:] == ["--version"] and _tell_version():
+        return 0
     if not sys.executable:  # inside of another program: nothing to start a child with
         from presage.cli import main as command
 
@@ -37,3 +39,14 @@ def _run() -> int:
     from presage.supervise.parent import supervise
 
     return supervise(os.environ.pop(SEED, "0"))
+
+
+def _tell_version() -> bool:
+    """Answer the one question that runs no code but this; False if nobody can read it."""
+    from presage.version import VERSION
+
+    try:
+        print(f"presage {VERSION}", flush=True)
+    except (OSError, ValueError, AttributeError):
+        return False
+    return True

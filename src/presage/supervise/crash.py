@@ -78,10 +78,11 @@ def _ended(status: int, lines: list[str], where: str) -> tuple[tuple[str, str], 
 
 def _kept(lines: list[str]) -> list[str]:
     """What was earned before."""
-    found = [line.removeprefix("found ") for line in lines if line.startswith("found ")]
+    told = [line.removeprefix("found ") for line in lines if line.startswith("found ")]
+    found = {each.split("`")[1]: each for each in told}  # the last word on each property
     files = [line.removeprefix("file ") for line in lines if line.startswith("file ")]
     return [
-        *(f"found before: {each}" for each in dict.fromkeys(found)),
+        *(f"found before: {each}" for each in found.values()),
         *(f"kept: `{path}`" for path in dict.fromkeys(files) if os.path.exists(path)),
     ]
 

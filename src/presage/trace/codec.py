@@ -81,13 +81,15 @@ def encode(trace: Trace) -> bytes:
 def file_name(trace: Trace) -> str:
     """A name that tells the property, and that only an equal trace shares.
 
-    What a reader notes down, which live path was found, and what else the search covered make no
-    other trace of it.
+    What a reader notes down, which live path was found, and what there is to say of the search
+    make no other trace of it.
     """
     told = msgspec.to_builtins(_File(FORMAT, VERSION, trace))
     del told["origin"]
-    for name in ("live", "notes", "coverage"):
+    for name in ("live", "notes", "coverage", "remarks"):
         del told["trace"][name]
+    for step in told["trace"]["steps"]:
+        del step["lost"]  # which follows from the rest
     digest = hashlib.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', trace.prop)[:60] or 'trace'}-{digest}{SUFFIX}"
 

@@ -1,4 +1,4 @@
-"""What became of each message of a trace: delivered, dropped, or still under way when it ends.
+"""What became of each message of a trace: delivered, dropped, lost, or under way when it ends.
 
 A trace says what each step sent and what each step handled. Equal messages between the same two
 nodes cannot be told apart, so they are matched in the order in which they were sent.
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from presage.trace.trace import Sent, Trace, TraceStep
 
 FATES = {"deliver": "delivered", "receive": "delivered", "drop": "dropped"}
+LOST = "lost"
 START = 0  # in place of a step: sent by a `start`, before the first step
 
 
@@ -24,7 +25,7 @@ class Flight:
     to: str
     message: str
     sent: int
-    fate: str = "under way"  # or delivered, or dropped
+    fate: str = "under way"  # or delivered, or dropped, or lost with its stream
     step: int | None = None  # the step of its fate
 
 
@@ -42,12 +43,20 @@ class Flow:
             if step.source is not None and (step.kind in FATES or step.kind == "duplicate"):
                 self.handled[step.index] = self._handle(step, step.source)
             self._send(step.index, step.sends)
+            for gone in step.lost:
+                self._lose(step.index, gone)
 
     def _send(self, index: int, sends: Iterable[Sent]) -> None:
         flights = [Flight(s.source, s.to, s.message, index) for s in sends]
         for flight in flights:
             self._waiting[flight.source, flight.to, flight.message].append(flight)
         self.sent[index] = flights
+
+    def _lose(self, index: int, gone: Sent) -> None:
+        waiting = self._waiting[gone.source, gone.to, gone.message]
+        if waiting:
+            flight = waiting.popleft()
+            flight.fate, flight.step = LOST, index
 
     def _handle(self, step: TraceStep, source: str) -> Flight:
         key = (source, step.node, step.detail)

@@ -222,18 +222,19 @@ class _Short:
             return part.text if count is None else self._closed(part)
         if count == 0:
             return self._closed(part)
-        items = enumerate(zip(part.items[:count], part.gaps, strict=False))
+        items = part.items[:count]
         inside = "".join(
-            self._hiding(part, index, gap)
+            self._hiding(part, index, len(items))
             if (*part.path, index) in self._hidden
-            else self._shown(item) + gap
-            for index, (item, gap) in items
+            else self._shown(item) + part.gaps[index]
+            for index, item in enumerate(items)
         )
         return f"{part.bracket}{inside}{'' if count is None else self._mark}{part.close}"
 
-    def _hiding(self, group: Group, index: int, gap: str) -> str:
-        """One mark for all items in a row that are left out."""
-        return "" if (*group.path, index - 1) in self._hidden else self._mark + gap
+    def _hiding(self, group: Group, index: int, count: int) -> str:
+        """One mark for all items in a row that are left out, with what stands behind the last."""
+        more = index + 1 < count and (*group.path, index + 1) in self._hidden
+        return "" if more else self._mark + group.gaps[index]
 
     def _closed(self, part: Group | String) -> str:
         if isinstance(part, String):

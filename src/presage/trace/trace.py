@@ -45,6 +45,7 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None  # the sender, where a message is concerned
     choices: tuple[tuple[int, int], ...] = ()  # (k, n): the k-th of n, from 0
     sends: tuple[Sent, ...] = ()
+    lost: tuple[Sent, ...] = ()  # messages that went down with their stream
     follows: tuple[int, ...] = ()  # of a process: the steps without which it could not be
     records: tuple[str, ...] = ()
     logs: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
             source=getattr(event, "source", None),
             choices=tuple((k, n) for k, n in step.choices),
             sends=tuple(map(cls.sent, step.sends)),
+            lost=tuple(map(cls.sent, step.lost)),
             records=tuple(show(record) for record in step.records),
             logs=tuple(_text(line) for line in step.logs),
             changes=_changes(step.changes),
@@ -111,6 +113,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     recovery: tuple[tuple[int, int, int], ...] = ()  # (steps taken, walks that recovered, walks)
     live: str | None = None  # the file beside this one of the nearest execution that recovers
     coverage: str = ""  # of the search that found it, as text
+    remarks: tuple[tuple[str, str], ...] = ()  # what else is to know of that search: (lead, text)
     notes: tuple[tuple[int, str], ...] = ()  # (step, what a reader wrote down there)
     choices: tuple[int, ...] = ()  # those of every `start()`, in node order
     initial: int  # fingerprint of the initial state

@@ -110,7 +110,9 @@ class Lanes:
         start = end = self._nodes.index(flight.source)
         if flight.to in self._nodes:  # not so if nobody has taken it from its mailbox
             end = self._nodes.index(flight.to)
-        head = {"delivered": ">" if end > start else "<", "dropped": "x"}.get(flight.fate, "?")
+        head = {"delivered": ">" if end > start else "<", "dropped": "x", "lost": "x"}.get(
+            flight.fate, "?"
+        )
         if start == end:
             drawn = {start: "^" if flight.fate == "delivered" else head}
             inside = range(0)

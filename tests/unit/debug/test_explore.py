@@ -6,10 +6,22 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from presage import Faults, Process, Program, Service, System, timer
+from presage import (
+    Call,
+    Faults,
+    Process,
+    Program,
+    Service,
+    System,
+    action,
+    no_deadlock,
+    on,
+    state,
+    timer,
+)
 from presage.debug import explore
 from presage.debug.explore import Explorer
-from presage.errors import Impure
+from presage.errors import GuardError, Impure
 from presage.execution.replay import replay
 from presage.execution.sandbox import Sandbox
 from presage.mailbox import Mailbox, choose, publish
@@ -175,3 +187,51 @@ def test_a_refused_handler_is_an_option_that_says_so_and_others_are_taken():
             explorer.take(0)
         explorer.take(1)
         assert explorer.scenes[-1].state["n0"]["ticks"] == 1
+
+
+class Guarded(Service):
+    ticks: int = 0
+    met: dict[str, int] = state(dict)
+
+    def start(self):
+        self.send("n0", "hello")
+
+    @action(when=lambda self: time.time() > 0)
+    def late(self):
+        self.ticks += 100
+
+    @action(when=lambda self: self.met["nobody"] > 0)
+    def lost(self):
+        self.ticks += 100
+
+    @action
+    def tick(self):
+        self.ticks += 1
+
+    @on(str, when=lambda self, text: self.met[text] > 0)
+    def hear(self, text):
+        self.ticks += 100
+
+    def call(self):
+        self.ticks += 10
+
+
+@pytest.mark.parametrize("faults", [Faults(), Faults(crash=1)])
+def test_a_guard_that_cannot_be_asked_is_named_and_the_other_options_are_taken(faults):
+    calls = {"n0": [Call("call", when=lambda self: self.met["nobody"])]}
+    with Sandbox(10.0, None) as sandbox:
+        system = System({"n0": Guarded()}, calls=calls, faults=faults, properties=[no_deadlock])
+        explorer = Explorer(system, sandbox)
+        told = texts(explorer)
+        told = told[:-1] if faults.crash else told
+        for text, event in zip(told, ("deliver", "late", "lost", "tick", "call"), strict=True):
+            assert event in text and ("(refused: " in text) == (event != "tick"), text
+        assert "KeyError" in told[0] and "time.time" in told[1] and "KeyError" in told[2]
+        with pytest.raises(GuardError, match="KeyError"):
+            explorer.take(2)
+        with pytest.raises(Impure, match=r"time\.time"):
+            explorer.take(1)
+        for times in (1, 2):
+            explorer.take(3)
+            assert explorer.scenes[-1].state["n0"]["ticks"] == times
+            assert texts(explorer)[3].endswith("tick")

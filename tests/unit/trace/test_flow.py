@@ -1,5 +1,7 @@
 """What became of the messages of a trace."""
 
+import msgspec
+
 from presage.trace.flow import START, Flow
 from presage.trace.trace import Sent, Trace, TraceStep
 
@@ -63,3 +65,17 @@ def test_a_copy_has_the_same_sender():
 def test_a_network_that_keeps_messages_delivers_one_of_them_again():
     told = flow(step(1, "timer", "a", None, sends=[("a", "b", "m")]), step(2), step(3))
     assert told.handled[3] is told.handled[2] and told.handled[3].sent == 1
+
+
+def test_what_goes_down_with_its_stream_is_lost_there():
+    sent = [("a", "b", "m"), ("a", "b", "m"), ("b", "a", "k")]
+    cut = msgspec.structs.replace(step(3, "cut", "a", None), lost=(Sent("a", "b", "m"),))
+    told = flow(step(1, "timer", "a", None, sends=sent), step(2, "receive"), cut)
+    assert fates(told, 1) == [("delivered", 2), ("lost", 3), ("under way", None)]
+
+
+def test_what_a_step_sends_and_loses_at_once_is_lost_in_it():
+    both = msgspec.structs.replace(
+        step(1, "timer", "a", None, sends=[("a", "b", "m")]), lost=(Sent("a", "b", "m"),)
+    )
+    assert fates(flow(both), 1) == [("lost", 1)]

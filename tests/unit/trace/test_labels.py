@@ -77,3 +77,11 @@ def test_different_texts_stay_different_whatever_they_are(texts, room):
 @given(st.lists(PARTS, max_size=40).map("".join), st.integers(0, 60))
 def test_no_text_becomes_longer(text, room):
     assert len(fitted(text, room)) <= max(len(text), room)
+
+
+def test_what_is_left_out_at_the_end_leaves_no_comma_behind():
+    texts = [f"RequestVote(term={n}, last_log_index=0, last_log_term=0)" for n in (1, 2)]
+    assert list(told_apart(texts, 24).values()) == [
+        "RequestVote(term=1, …)",
+        "RequestVote(term=2, …)",
+    ]

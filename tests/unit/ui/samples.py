@@ -3,6 +3,28 @@
 from presage.search.report import Violation
 from presage.trace.trace import Trace, TraceStep
 
+CHEATING = """
+import time
+from presage import Service, System, action
+
+class Node(Service):
+    looked: int = 0
+    cheated: int = 0
+
+    @action
+    def look(self) -> None:
+        self.looked += 1
+
+    @action
+    def cheat(self) -> None:
+        if self.cheated:
+            time.time()
+        self.cheated += 1
+
+def system() -> System:
+    return System({"n0": Node()})
+"""  # a system whose second `cheat` is refused
+
 
 def step(index: int, node: str, kind: str, label: str = "", **more: object) -> TraceStep:
     return TraceStep(  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from unit.ui.samples import CHEATING
 
 from presage.cli.report import exploring
 from presage.cli.target.load import load
@@ -14,29 +15,6 @@ from presage.ui import serving
 from presage.ui.explore import Server
 
 SECONDS = 30  # only a guard against a hang
-
-BAD = """
-import time
-from presage import Service, System, action
-
-class Node(Service):
-    looked: int = 0
-
-    @action
-    def look(self) -> None:
-        self.looked += 1
-
-    @action
-    def cheat(self) -> None:
-        if self.cheated:
-            time.time()
-        self.cheated += 1
-
-    cheated: int = 0
-
-def system() -> System:
-    return System({"n0": Node()})
-"""
 
 
 @contextmanager
@@ -166,7 +144,7 @@ def test_what_is_no_http_is_answered_with_an_error_or_not_at_all() -> None:
 
 
 def test_a_handler_that_is_refused_makes_no_other_step_fail(tmp_path: Path) -> None:
-    (tmp_path / "bad.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / "bad.py").write_text(CHEATING, encoding="utf-8")
     with served(f"{tmp_path}/bad.py") as server:
         names = [str(option.event) for option in server.explorer.options]
         cheat = next(k for k, name in enumerate(names) if "cheat" in name)

@@ -24,12 +24,14 @@ from presage.errors import (
     Sharing,
     explain,
 )
+from presage.execution.confirm import Finding, KernelEvent
 from presage.execution.fairness import unit
 from presage.execution.sandbox import Sandbox
 from presage.model.automaton import Automaton
 from presage.model.blame import observer_error
 from presage.model.choice import NOT_THEIRS
 from presage.model.local import Outcome, Stimulus, Values, is_up
+from presage.model.reads import ALL, read_by_guards, read_by_step
 from presage.model.source import raised
 from presage.model.stream import Lost
 from presage.model.system import System
@@ -38,6 +40,7 @@ from presage.model.weights import Weights, units
 from presage.props.property import Property
 from presage.search.coverage.lines import Lines
 from presage.search.coverage.vacuity import Vacuity
+from presage.search.early import Early
 from presage.search.kernel.difference import describe, first_difference
 from presage.search.kernel.ghosts import GhostCheck
 from presage.search.kernel.order import Fresh, Orders
@@ -48,7 +51,7 @@ BEGINNINGS = ("start", "reset", "silent")
 Odds = tuple[int, int]
 UNWEIGHED: Odds = (0, 0)
 BREAKING = ("always", "step")  # kinds that one false verdict breaks
-NOT_CONFIRMED = "broke in the search; without `--keep-going` it ends there, with a trace"
+NOT_CONFIRMED = "broke in the search, which ended before there was a trace"
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 
 Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[, flows, limits]
@@ -63,6 +66,7 @@ class Bridge(Asymmetry):
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
         self.properties: list[Property] = list(system.properties)
+        self.early = Early(None)
         self.judged = 0  # how often a predicate was run over a world
         self.errors: dict[int, str] = {}  # kernel index of a property -> why it cannot be judged
         self.vacuity = Vacuity(self.properties)
@@ -136,7 +140,7 @@ class Bridge(Asymmetry):
         broken = 0
         if outcome.failure is not None:
             broken = EXCEPTION
-            lifeline.found(f"`no_exception` {NOT_CONFIRMED}")
+            self._broke("no_exception")
         if fresh and self._step_properties[node] and is_up(outcome.values[0]):
             before = fresh()
             if is_up(before[0]):
@@ -160,6 +164,15 @@ class Bridge(Asymmetry):
                 broken |= 1 << at
         return broken
 
+    @staticmethod
+    def _broke(name: str) -> None:
+        if name not in lifeline.findings:  # later on there may be more to say of it
+            lifeline.found(name, NOT_CONFIRMED)
+
+    def found(self, at: int, begun: tuple[list[int], int], events: list[KernelEvent]) -> None:
+        """Hear of the first violation of a property, while the search goes on."""
+        self.early.found(Finding(at, tuple(begun[0]), begun[1], tuple(events)))
+
     def judge(self, at: int, reader: Reader) -> bool | None:
         """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
         self.judged += 1
@@ -173,7 +186,7 @@ class Bridge(Asymmetry):
         try:
             holds = bool(self._run(self.vacuity.judge, at, prop, *seen).holds)
             if not holds and prop.kind in BREAKING:
-                lifeline.found(f"`{prop.name}` {NOT_CONFIRMED}")
+                self._broke(prop.name)
             return holds
         except (HandlerStuck, Impure):
             raise
@@ -217,6 +230,16 @@ class Bridge(Asymmetry):
             if difference is not None:
                 raise Nondeterminism(f"{what}, run twice from the same state, {difference}")
         raise Nondeterminism(f"{what}, run twice from the same state, gave two results")
+
+    def read_by_step(self, node: int, stimulus: Stimulus) -> int:
+        """Which values of a node a step, and what is asked about it, can read; a bit for each."""
+        if self._step_properties[node] or self._haunted[node]:
+            return ALL
+        return read_by_step(self.automata[node], stimulus)
+
+    def read_by_guards(self, node: int) -> int:
+        """Which values decide what a node can start by itself."""
+        return ALL if self._haunted[node] else read_by_guards(self.automata[node])
 
     def order_matters(self, node: int, fresh: Fresh, stimulus: Stimulus) -> None:
         """A step does something else where sets and dicts have another order: collect it."""

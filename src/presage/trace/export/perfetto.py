@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from presage.trace.causes import Causes
+from presage.trace.flow import LOST
 from presage.trace.trace import TraceStep
 
 TICK, LENGTH = 1_000, 600  # microseconds from one step to the next, and of a slice
@@ -29,7 +30,7 @@ def perfetto(causes: Causes) -> str:
     number = 0
     for flights in causes.flow.sent.values():
         for flight in flights:
-            if flight.step is None or not flight.sent:
+            if flight.step is None or not flight.sent or flight.fate == LOST:
                 continue
             number += 1
             common = {"cat": "message", "name": flight.message[:80], "id": number, "pid": 1}

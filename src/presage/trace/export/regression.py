@@ -13,25 +13,22 @@ from presage.trace.trace import Trace
 
 TEMPLATE = '''"""{title}
 
-Made by `presage report --pytest` from {name_of_trace}.
+{about}
 """
 
-import warnings
-from pathlib import Path
+{imports}
 
 import presage
 from presage.errors import BadTrace
 from presage.load import load_traced
 from presage.trace import codec
 
-HERE = Path(__file__).parent
-TRACE = HERE / {trace}
-TARGET = {target}
+{constants}
 
 
-def test_{name}():
-    trace = codec.read(TRACE)
-    system = load_traced(trace, TRACE, TARGET).system
+def test_{name}({fixture}):
+{first}
+    system = load_traced(trace, path, TARGET).system
     try:
         replayed = presage.replay(system, trace)
     except BadTrace as error:
@@ -47,24 +44,34 @@ def regression(trace: Trace, beside: str, target: tuple[str, str]) -> str:
     `target` is a path relative to the test's, or empty, and what follows it in the target.
     """
     path, rest = target
-    name = re.sub(r"\W+", "_", trace.prop, flags=re.ASCII).strip("_").lower() or "trace"
+    title, verb = "is not broken by the steps of a trace", "is_not_broken"
     if trace.kind == "live":
-        title, verb, claim = "comes right", "comes_right", "replayed.message is not None"
-    else:
-        title, verb = "is not broken by the steps of a trace", "is_not_broken"
-        claim = "replayed.message is None, replayed.message"
+        title, verb = "comes right", "comes_right"
     named = f"str(HERE / {path!r}) + {rest!r}" if path else repr(rest or None)
     return TEMPLATE.format(
-        title=f"{_quoted(trace.prop)} {title}.",
-        name=f"{name}_{verb}",
-        name_of_trace=_quoted(beside),
-        trace=repr(beside),
-        target=named,
-        claim=claim,
+        title=f"{quoted(trace.prop)} {title}.",
+        about=f"Made by `presage report --pytest` from {quoted(beside)}.",
+        imports="import warnings\nfrom pathlib import Path",
+        constants=f"HERE = Path(__file__).parent\nTRACE = HERE / {beside!r}\nTARGET = {named}",
+        name=f"{named_by(trace.prop)}_{verb}",
+        fixture="",
+        first="    path, trace = TRACE, codec.read(TRACE)",
+        claim=claim(trace),
     )
 
 
-def _quoted(text: str) -> str:
+def claim(trace: Trace) -> str:
+    """What is asserted of a replay."""
+    holds = trace.kind == "live"
+    return f"replayed.message {'is not None' if holds else 'is None, replayed.message'}"
+
+
+def named_by(prop: str) -> str:
+    """The name of a property as a part of a function's."""
+    return re.sub(r"\W+", "_", prop, flags=re.ASCII).strip("_").lower() or "trace"
+
+
+def quoted(text: str) -> str:
     """`text` as it may stand in a docstring: names come from files, and files from anywhere."""
     printable = "".join(c if c.isprintable() else " " for c in text)
     return printable.replace("\\", "/").replace('"', "'")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from presage.execution.frames import Frame
 from presage.trace.flow import FATES, Flight, Flow
-from presage.trace.plain import Plain, shortened
+from presage.trace.plain import shortened
 from presage.trace.trace import Trace
 
 NAME_MAX = 60  # characters
@@ -17,7 +15,7 @@ NAME_MAX = 60  # characters
 class Arrows:
     """Every arrow of one trace, numbered, by the step it begins at and the step it ends at."""
 
-    def __init__(self, trace: Trace, scenes: Sequence[Frame], flow: Flow, between: str) -> None:
+    def __init__(self, trace: Trace, flow: Flow) -> None:
         self.flights: list[Flight] = [each for sent in flow.sent.values() for each in sent]
         self.handled: dict[int, int] = {}  # step -> the number of the arrow that ends there
         numbers = {id(flight): number for number, flight in enumerate(self.flights)}
@@ -31,7 +29,6 @@ class Arrows:
                 self.flights.append(flight)
                 numbers[id(flight)] = len(self.flights) - 1
             self.handled[step.index] = numbers[id(flight)]
-        self._lose(scenes, between)
         self.sent: dict[int, list[int]] = {}
         for number, flight in enumerate(self.flights):
             self.sent.setdefault(flight.sent, []).append(number)
@@ -50,25 +47,6 @@ class Arrows:
             }
             for flight in self.flights
         ]
-
-    def _lose(self, scenes: Sequence[Frame], between: str) -> None:
-        """Find messages that went down with their connection: gone, and no step handled them."""
-        for flight in self.flights:
-            if flight.step is not None:
-                continue
-            text = shortened(f"{flight.source} -> {flight.to} {flight.message}")
-            if text in _messages(scenes[-1], between):
-                continue
-            for scene in scenes[flight.sent :]:
-                if text not in _messages(scene, between):
-                    flight.fate, flight.step = "lost", scene.index
-                    break
-
-
-def _messages(scene: Frame, between: str) -> dict[str, Plain]:
-    part = scene.state[between]
-    messages = part.get("messages") if isinstance(part, dict) else None
-    return messages if isinstance(messages, dict) else {}
 
 
 def _name(message: str) -> str:

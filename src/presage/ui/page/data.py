@@ -62,6 +62,7 @@ def page_data(
         f" seed {trace.seed}",
         "command": command,
         "coverage": trace.coverage,
+        "remarks": [[lead, shortened(places.text(text))] for lead, text in trace.remarks],
         "opens": marked_step(violation) or trace.loop or trace.step,
         "main": story(trace, scenes, places),
         "others": [_other(scenes, *other, places) for other in others],
@@ -70,9 +71,9 @@ def page_data(
 
 def story(trace: Trace, scenes: Sequence[Frame], places: Places) -> dict[str, Any]:
     """One trace: its lanes, its steps, what to fold, and its states."""
-    causes = Causes(trace, scenes[0].sends)
+    causes = Causes(trace.with_steps(s.step for s in scenes if s.step), scenes[0].sends)
     between = next(reversed(scenes[0].state))  # the nodes come first, what is between them last
-    arrows = Arrows(trace, scenes, causes.flow, between)
+    arrows = Arrows(causes.trace, causes.flow)
     says: list[list[Any]] = []
     numbers: dict[tuple[Any, ...], int] = {}
     share = shares(trace)

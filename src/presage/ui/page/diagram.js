@@ -27,15 +27,17 @@ function drawHeads(at) {
     const prop = story.props[number], [px, py] = [at.strips + STRIP * (nth + .5) + 3, head - 6];
     svg.append(el("text", {x: px, y: py, transform: `rotate(-90 ${px} ${py})`,
       class: prop === data.property ? "prop bad" : "prop dim"},
-    cut(clean(prop), NAME_MAX), el("title", {}, `property ${number + 1}: ${prop}`)));
+    propName(story, number), el("title", {}, `property ${number + 1}: ${prop}`)));
   });
   const busy = new Set(story.steps.map(step => step.node));
   for (const arrow of story.arrows) busy.add(arrow.from);
-  for (const name of at.lanes) {
-    const idle = !busy.has(name), pinned = name === view.pinned;
-    const text = short(clean(name), at.lane - 4);
+  for (const [nth, name] of at.lanes.entries()) {
+    const idle = !busy.has(name), pinned = name === view.pinned, upright = at.steep.length > 0;
+    const text = at.steep[nth] ?? short(clean(name), at.lane - (view.causal ? BESIDE : 4));
+    const [px, py] = upright ? [x(name) + 4, head - 6] : [x(name) - (view.causal ? 8 : 0), y];
     svg.append(el("text", {
-      x: x(name), y, "text-anchor": "middle", class: idle ? "lane dim" : "lane", tabindex: 0,
+      x: px, y: py, transform: upright ? `rotate(-90 ${px} ${py})` : null,
+      "text-anchor": view.causal || upright ? "start" : "middle", class: idle ? "lane dim" : "lane", tabindex: 0,
       role: "button", "aria-pressed": pinned, "aria-label": `pin ${clean(name)}`,
       fill: idle ? null : colour(story, name), onclick: () => pin(name),
       onkeydown: event => { if (event.key === "Enter") pin(name); },
@@ -66,7 +68,7 @@ function drawRow(at, step, position, count) {
   const {story} = at, y = at.y(step.i), critical = step.i === story.critical;
   const bad = isMarked(story, step);
   const noted = story.notes.some(([index]) => index === step.i);
-  const left = view.causal ? at.x(step.node || at.lanes[0]) - at.lane / 2 : 0;
+  const left = view.causal ? at.x(step.node || at.lanes[0]) - BESIDE : 0;
   const width = view.causal ? at.lane : at.width;
   const g = el("g", {
     class: `row${critical ? " critical" : ""}`, role: "option", id: at.id + step.i,
@@ -77,10 +79,12 @@ function drawRow(at, step, position, count) {
   }, el("rect", {class: "hit", x: left + .5, y: y - ROW / 2, width: width - 1, height: ROW}));
   const here = el("g", {});
   if (critical) here.append(el("rect", {x: left, y: y - ROW / 2, width: 4, height: ROW, fill: "var(--bad)"}));
-  const number = view.causal ? left + at.lane / 2 - 9 : NUMBER - 8;
-  here.append(el("text", {x: number, y: y + 4, "text-anchor": "end", class: "dim"}, `${noted ? "✎" : ""}${step.i}`));
+  // In causal rows the number is where no arrow comes from.
+  const from = view.causal && step.recv !== null && at.x(story.arrows[step.recv].from) < at.x(step.node);
+  const [number, anchor] = !view.causal ? [NUMBER - 8, "end"] : from ? [left + BESIDE + 9, "start"] : [left + BESIDE - 9, "end"];
+  here.append(el("text", {x: number, y: y + 4, "text-anchor": anchor, class: "dim"}, `${noted ? "✎" : ""}${step.i}`));
   if (step.recover !== null && at.measured) here.append(...bar(step, y));
-  const told = rowLabel(at, step), where = view.causal ? at.x(step.node || at.lanes[0]) + 9 : at.label;
+  const told = rowLabel(at, step), where = !view.causal ? at.label : left + BESIDE + (from ? NUMBERED : 12);
   const top = at.below ? y + 16 : y + 4 - 6 * (told.length - 1);
   here.append(el("text", {x: where, y: top, class: bad ? "bad" : null},
     ...told.map((line, nth) => el("tspan", {x: where, y: top + 13 * nth}, line)),
@@ -247,7 +251,7 @@ function draw(moved) {
   const stories = view.beside === null ? [main] : [main, data.others[view.beside].story];
   if (!moved) {
     view.width = window.innerWidth;
-    ROW = isNarrow() ? ROW_NARROW : 24;
+    ROW = isNarrow() || isTight(main) ? ROW_NARROW : 24;
     layout = stories.map(layoutOf);
   }
   layout[0].id = "step-";

@@ -2,9 +2,10 @@
 
 let ROW = 24; // pixels; more where texts have two lines
 const NARROW = 600, MEASURED_MIN = 440; // pixels: below, texts have two lines, and shares no bars
-const ROW_NARROW = 36, NUMBER = 44, GUTTER = 44, STRIP = 10;
-const HEAD = 30, HEAD_MAX = 110, NAME_MAX = 18; // of the heads: pixels, and characters of a property
-const LANES = {usual: [24, 118], causal: [150, 190]}; // pixels of one lane, at least and at most
+const ROW_NARROW = 36, NUMBER = 44, GUTTER = 44, STRIP = 12;
+const HEAD = 30, HEAD_MAX = 140; // of the heads: pixels
+const LANES = {usual: [24, 118], causal: [150, 1200]}; // pixels of one lane, at least and at most
+const BESIDE = 36, NUMBERED = 34, AFTER = 8; // of a lane of causal rows: left of its line, from there to texts, behind them
 const TEXTS = [150, 420]; // pixels for what stands behind the lanes
 const ROOM_MAX = 1200; // of them, even if no form of a text is that short
 const BOLD = 1.1; // how much wider a text is in bold
@@ -46,10 +47,24 @@ function stripsOf(story, narrow) {
 }
 
 // The heads are as high as the names of the properties are long.
-function headOf(story, props) {
-  const longest = props.reduce((most, number) => Math.max(most, widthOf(cut(clean(story.props[number]), NAME_MAX))), 0);
-  return Math.round(Math.max(HEAD, Math.min(HEAD_MAX, longest + 12)));
+const propName = (story, number) => short(clean(story.props[number]), HEAD_MAX - 12);
+function headOf(story, props, steep) {
+  const names = [...props.map(number => propName(story, number)), ...steep];
+  return Math.round(Math.max(HEAD, 12 + BOLD * names.reduce((most, name) => Math.max(most, widthOf(name)), 0)));
 }
+
+// The room that all texts of a story need: their shortest forms, or those in full; in one line or two.
+function neededBy(story, twice, form = 0) {
+  return story.steps.reduce((most, step) => {
+    const text = clean(lead(story, step) + story.texts[step.text].at(form));
+    const widest = twice ? Math.max(...halves(text).map(widthOf)) : widthOf(text);
+    return Math.max(most, widest * (isMarked(story, step) ? BOLD : 1));
+  }, 0);
+}
+
+// Whether texts of causal rows have two lines: unless all of them fit into one, in full.
+const isTight = story => view.causal
+  && Math.floor((byId("chart").clientWidth - 30) / story.nodes.length) < neededBy(story, false, -1) + BESIDE + NUMBERED + AFTER;
 
 const isNarrow = () => !view.causal && byId("chart").clientWidth < (view.beside === null ? NARROW : 2 * MEASURED_MIN);
 
@@ -65,19 +80,22 @@ function layoutOf(story) {
   const strips = NUMBER + (measured ? GUTTER + 10 : 0);
   const props = stripsOf(story, narrow);
   const left = view.causal ? 10 : strips + STRIP * props.length + 10;
-  const needed = view.causal ? 0 : story.steps.reduce((most, step) =>
-    Math.max(most, widthOf(clean(lead(story, step) + story.texts[step.text][0])) * (isMarked(story, step) ? BOLD : 1)), 0);
+  const tight = isTight(story), needed = neededBy(story, tight);
   const texts = view.causal ? 0 : Math.max(TEXTS[0], Math.min(TEXTS[1], Math.max(narrow ? 0 : needed + 8, whole * .4)));
-  const [least, most] = view.causal ? LANES.causal : LANES.usual;
+  // Of causal rows each lane holds texts, at least the shortest form of each.
+  const [least, most] = view.causal ? [Math.min(LANES.causal[1], Math.max(LANES.causal[0], needed + BESIDE + NUMBERED + AFTER)), LANES.causal[1]] : LANES.usual;
   let lane = Math.floor(Math.max(least, Math.min(most, (whole - left - texts - 16) / lanes.length)));
   let label = left + lane * lanes.length + 8, room = Math.max(texts, whole - label - 8);
   const below = narrow && whole - label - 8 < texts - 10; // texts stand below the signs
   if (below) [lane, label, room] = [Math.max(least, Math.floor((whole - left - 10) / lanes.length)), left, whole - left - 8];
+  // Names of nodes that do not fit above their lanes stand upright.
+  const steep = !view.causal && lanes.some(name => BOLD * widthOf(clean(name)) > lane - 4)
+    ? lanes.map(name => short(clean(name), HEAD_MAX - 12)) : [];
   return {
-    story, ...rows, lanes, narrow, below, props, measured, strips, left, lane, label, room, head: headOf(story, props),
-    width: Math.max(left + lane * lanes.length, label + Math.min(Math.max(room, narrow && !below ? 0 : needed), ROOM_MAX), view.causal ? 0 : whole),
+    story, ...rows, steep, lanes, narrow, twice: narrow && !below || tight, below, props, measured, strips, left, lane, label, room, head: headOf(story, props, steep),
+    width: Math.max(left + lane * lanes.length, view.causal ? 0 : label + Math.min(Math.max(room, narrow && !below ? 0 : needed), ROOM_MAX), view.causal ? 0 : whole),
     height: (rows.count + 1) * ROW,
-    x: name => left + lane * (Math.max(0, lanes.indexOf(name)) + .5),
+    x: name => left + lane * Math.max(0, lanes.indexOf(name)) + (view.causal ? BESIDE : lane / 2),
     y: step => ROW * (rows.row[step] + .5),
   };
 }
@@ -96,20 +114,29 @@ function lead(story, step) {
 function inLines(text, room, narrow) {
   if (widthOf(text) <= room) return [text];
   if (!narrow) return null;
-  const words = text.split(" "), ends = words.indexOf("->");
-  let first = ends > 1 ? ends - 1 : words.length - 1; // who sent it to whom stays together
+  const words = text.split(" ");
+  let first = breakOf(words);
   while (first > 0 && widthOf(words.slice(0, first).join(" ")) > room) first--;
   const two = [words.slice(0, first).join(" "), words.slice(first).join(" ")];
   return first > 0 && widthOf(two[1]) <= room ? two : null;
 }
 
+// Where a text is broken at best: who sent it to whom stays together.
+function breakOf(words) {
+  const ends = words.lastIndexOf("->");
+  return ends > 1 ? ends - 1 : words.length - 1;
+}
+
+function halves(text) {
+  const words = text.split(" "), first = breakOf(words);
+  return [words.slice(0, first).join(" "), words.slice(first).join(" ")];
+}
+
 // What a row says of its step: as much of the event as there is room for.
 function rowLabel(at, step) {
   const ladder = at.story.texts[step.text], before = lead(at.story, step);
-  const room = view.causal ? at.lane / 2 - 12 : at.room / (isMarked(at.story, step) ? BOLD : 1);
+  const room = (view.causal ? at.lane - BESIDE - NUMBERED - AFTER : at.room) / (isMarked(at.story, step) ? BOLD : 1);
   let best = null;
-  for (const text of ladder) best = inLines(clean(before + text), room, at.narrow && !at.below) ?? best;
-  if (best) return best;
-  // In causal rows there is a little room beside the sign; elsewhere one can scroll.
-  return [view.causal ? cut(clean(step.label), Math.floor(at.lane / 14)) : clean(before + ladder[0])];
+  for (const text of ladder) best = inLines(clean(before + text), room, at.twice) ?? best;
+  return best ?? [clean(before + ladder[0])]; // one can scroll to its end
 }

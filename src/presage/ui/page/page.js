@@ -27,8 +27,9 @@ function select(step, keep) {
 function reveal() {
   const chart = byId("chart"), {head} = layout[0], y = layout[0].y(view.step) + head;
   const top = chart.scrollTop + head + ROW, bottom = chart.scrollTop + chart.clientHeight - ROW;
-  if (y < top) chart.scrollTop = y - head - ROW * 3;
-  else if (y > bottom) chart.scrollTop = y - chart.clientHeight + ROW * 3;
+  // By whole rows: the heads cut none in two.
+  if (y < top) chart.scrollTop = ROW * Math.floor((y - head - ROW * 3) / ROW);
+  else if (y > bottom) chart.scrollTop = ROW * Math.ceil((y - chart.clientHeight + ROW * 1.5) / ROW);
   draw(true);
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -25,6 +26,8 @@ SCRIPTS = tuple(
         *("inspector", "panels", "explore", "page"),
     )
 )
+LOUD = ("order", "error", "warning")  # how remarks begin that make a finding worth less, or more
+LOUDLY = ' class="loud"'
 DANGEROUS = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -47,11 +50,28 @@ def render(data: dict[str, Any]) -> str:
         "TITLE": escape(f"{data['title']}: {data['fact']}"),
         "STYLE": style,
         "SCRIPT": script,
-        "COVERAGE": _coverage(data.get("coverage", "")),
+        "SEARCH": _remarks(data.get("remarks", ())) + _coverage(data.get("coverage", "")),
         "DATA": embedded(data),
     }
     # In one pass, so that nothing in the data is taken for a mark.
     return MARK.sub(lambda mark: parts[mark[1]], _part("page.html"))
+
+
+def _remarks(remarks: Iterable[Sequence[str]]) -> str:
+    """What is to know of the search; unfolded where something of it needs attention."""
+    told = list(remarks)
+    if not told:
+        return ""
+    loud = any(lead in LOUD for lead, _ in told)
+    rows = "".join(
+        f"<li{LOUDLY if lead in LOUD else ''}><b>{escape(lead)}</b> {escape(text)}</li>"
+        for lead, text in told
+    )
+    about = f"About the search ({len(told)})"
+    return (
+        f'<details id="remarks"{" open" if loud else ""}><summary>{about}</summary>'
+        f"<ul>{rows}</ul></details>"
+    )
 
 
 def _coverage(text: str) -> str:

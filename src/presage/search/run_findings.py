@@ -1,0 +1,164 @@
+"""What an exploration of processes found: confirmed on live ones, made shorter, told.
+
+Nothing is reported on the word of tables alone: the path of each finding is run again from the
+start, and what was found has to show itself again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from presage.errors import Nondeterminism, PresageError
+from presage.execution.budget import Deadline
+from presage.execution.confirm import RAISED
+from presage.execution.nearest_processes import nearest_run
+from presage.execution.processes import PropertyFailure, ReplayedRun, failures_in, follow
+from presage.execution.sandbox import Sandbox
+from presage.process.histories import Histories
+from presage.process.program import Passing, Program
+from presage.process.world import Choice
+from presage.search.early import Early
+from presage.search.findings import LEFT_LONG
+from presage.search.report import Report, Violation
+from presage.shrink.processes import ProcessShrinker, same
+from presage.trace.trace import Trace, plain_parameters
+
+
+def early_of_runs(
+    program: Program, sandbox: Sandbox, report: Report, folder: str | Path | None
+) -> Early:
+    """What saves traces while an exploration goes on; `report` names the target."""
+
+    def confirmed(histories: Histories, finding: tuple[Any, ...]) -> Violation:
+        return violation_of_run(program, report, *_confirmed(program, histories, finding, sandbox))
+
+    return Early(folder, confirmed)
+
+
+def add_run(
+    program: Program,
+    report: Report,
+    histories: Histories,
+    finding: tuple[Any, ...],
+    sandbox: Sandbox,
+    how: tuple[Callable[[], Passing], Deadline, bool],
+) -> None:
+    """Confirm a finding on live processes; it goes into the report with its trace.
+
+    `how`: what is known of runs that end well, until when to look, whether it is made shorter.
+    """
+    passing, deadline, shrinks = how
+    told, what = _confirmed(program, histories, finding, sandbox)
+    steps = list(told.path)
+    if shrinks:
+        told, what = _shorter(program, report, steps, (told, what), sandbox, deadline)
+    if program.refine is not None:
+        kind, message = program.refine(what.kind, what.message, told.taken, passing)
+        what = PropertyFailure(what.prop, kind, message)
+    violation = violation_of_run(program, report, told, what)
+    violation.found = len(steps) if len(told.steps) < len(steps) else None
+    violation.live = _good_run(program, report, told, what, sandbox, deadline)
+    report.violations.append(violation)
+    report.properties[what.prop] = "violated"
+
+
+def _confirmed(
+    program: Program, histories: Histories, finding: tuple[Any, ...], sandbox: Sandbox
+) -> tuple[ReplayedRun, PropertyFailure]:
+    """The path of a finding, followed on live processes, and what it breaks."""
+    prop, path = _named(program, finding), finding[2]
+    steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
+    told = follow(program, steps, sandbox.run)
+    matching = [each for each in failures_in(told.world, sandbox.run) if each.prop == prop]
+    if not matching:
+        raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
+    return told, matching[0]
+
+
+def _shorter(
+    program: Program,
+    report: Report,
+    steps: list[Choice],
+    known: tuple[ReplayedRun, PropertyFailure],
+    sandbox: Sandbox,
+    deadline: Deadline,
+) -> tuple[ReplayedRun, PropertyFailure]:
+    """A shorter run with the same violation, or the one that is known."""
+    fewer = ProcessShrinker(program, sandbox.run, known[1], deadline.allows)
+    kept = fewer.of(steps)
+    if not fewer.go_on and LEFT_LONG not in report.notes:
+        report.notes.append(LEFT_LONG)
+    if len(kept) == len(steps):
+        return known
+    told = follow(program, [step for _, step in kept], sandbox.run)
+    found = [each for each in failures_in(told.world, sandbox.run) if same(known[1], each)]
+    if not found:
+        raise Nondeterminism(
+            f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
+        )
+    return told, found[0]
+
+
+def _good_run(
+    program: Program,
+    report: Report,
+    told: ReplayedRun,
+    what: PropertyFailure,
+    sandbox: Sandbox,
+    deadline: Deadline,
+) -> Trace | None:
+    """The nearest run in which nothing breaks; None if none was met."""
+    try:
+        found = nearest_run(program, told.path, sandbox.run, deadline.remaining())
+    except KeyboardInterrupt:
+        report.notes.append("interrupted while the nearest good run was looked for")
+        return None
+    except PresageError:  # of code that the search did not come to: it is not what was found
+        return None
+    if found is None:
+        return None
+    good, message, evidence = found
+    facts = PropertyFailure(what.prop, "live", message)
+    trace = violation_of_run(program, report, good, facts).trace
+    return None if trace is None else msgspec.structs.replace(trace, evidence=evidence)
+
+
+def _named(program: Program, finding: tuple[Any, ...]) -> str:
+    """The property that a finding of the kernel breaks."""
+    kind, detail = finding[:2]
+    if kind == "property":
+        return str(program.properties[detail[0]].name)
+    return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
+
+
+def violation_of_run(
+    program: Program, report: Report, told: ReplayedRun, what: PropertyFailure
+) -> Violation:
+    """What a run breaks, with its trace."""
+    raised = RAISED.search(what.message)
+    where = raised.groups() if raised else ("", "")
+    claims = {prop.name: (prop.source, prop.signature) for prop in program.properties}
+    source, signature = claims.get(what.prop, where)
+    facts: dict[str, Any] = {
+        "prop": what.prop,
+        "kind": what.kind,
+        "message": what.message,
+        "source": source,
+        "signature": signature,
+        "step": len(told.steps),
+    }
+    trace = Trace(
+        target=report.target,
+        parameters=plain_parameters(report.parameters),
+        system=program.name,
+        nodes=tuple(told.world.members),
+        door="process",
+        initial=told.initial,
+        steps=told.steps,
+        **facts,
+    )
+    return Violation(steps=len(told.steps), trace=trace, **facts)
