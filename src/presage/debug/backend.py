@@ -11,8 +11,9 @@ from typing import Any, Protocol, TypeVar
 
 from presage.debug.service_branch import Execution, Taken
 from presage.debug.walk import Option, options
-from presage.execution.frames import Judge, PropertyStatus
+from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
 from presage.execution.state import State, States
 from presage.model.handling import place_of_handler
 from presage.model.system import System
@@ -126,11 +127,13 @@ class ServiceBackend:
 
     def judge(self, branch: Execution, step: int) -> dict[str, PropertyStatus]:
         """What each property says of the state after a step, and of the step itself."""
-        told = branch.told[step - 1] if step else None
-        judge = Judge(self.system, self._sandbox)
-        if told is not None:
-            judge.before(branch.world(step - 1), told.node)
-        return judge.all(branch.world(step), told, at_end=True)
+        if step == 0:
+            world = branch.world(step)
+            return ServiceExecution(self.system, self._sandbox, world).statuses(at_end=True)
+        before = self.copy(branch, step - 1)
+        told, world = branch.told[step - 1], branch.world(step)
+        execution = ServiceExecution.after(self.system, self._sandbox, world, told, before)
+        return execution.statuses(at_end=True)
 
     def options(self, branch: Execution, step: int, *, calm: bool) -> list[Option]:
         """What can happen after a step."""

@@ -16,9 +16,9 @@ from presage.debug.walk import until_live
 from presage.execution.chance import Dice
 from presage.execution.confirm import RAISED, Confirmed
 from presage.execution.conjuncts import Part, asserted
-from presage.execution.frames import NO_EXCEPTION
 from presage.execution.nearest import nearest_to
 from presage.execution.prefix import events_of
+from presage.execution.protocol import NO_EXCEPTION
 from presage.model.event import FAULT_KINDS
 from presage.shrink.essential import EssentialSteps
 from presage.trace.diff import Change, diff

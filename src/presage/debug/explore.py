@@ -191,7 +191,7 @@ def _begun(system: System | Program, sandbox: Sandbox) -> Trace:
         choices, initial = _first_choices(system, sandbox)
     else:
         with Fence():
-            execution = ProcessExecution(system, sandbox.run)
+            execution = ProcessExecution(system, sandbox)
             choices, initial = (), execution.initial
             execution.close()
     return Trace(

@@ -7,10 +7,10 @@ from typing import Any
 from presage.debug.backend import Written, module_names
 from presage.debug.process_branch import Running
 from presage.debug.walk import Option
-from presage.execution.frames import PropertyStatus
 from presage.execution.influence import past
 from presage.execution.process_state import AT, mailboxes_of
 from presage.execution.processes import failures_in
+from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.state import State
 from presage.process.fence import Fence
@@ -116,8 +116,6 @@ class ProcessBackend:
             ]
             if not found:  # a branch that was saved: nothing breaks
                 return EssentialSteps(every, trace.step, (), (), True)
-            fewer = ProcessShrinker(
-                self.program, self._sandbox.run, found[0], lambda: NOW() < deadline
-            )
+            fewer = ProcessShrinker(self.program, self._sandbox, found[0], lambda: NOW() < deadline)
             kept = fewer.of(path)
             return EssentialSteps(tuple(at + 1 for at, _ in kept), trace.step, (), (), fewer.go_on)

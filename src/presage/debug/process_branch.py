@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from presage.debug.service_branch import Taken
 from presage.errors import Diverged, Nondeterminism
 from presage.execution.describe import Words
-from presage.execution.frames import PropertyStatus, process_statuses
-from presage.execution.process_state import state_of
-from presage.execution.processes import ProcessExecution, choice_of, expected
+from presage.execution.processes import ProcessExecution, expected
+from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.state import State
 from presage.process.fence import Fence
@@ -125,14 +124,13 @@ class Running:
         with Fence():
             execution = self._reach(len(self.told))
             choice: Choice = taken.event.choice
-            place = execution.world.members[choice.process].live.place
             try:
                 execution.take(choice)
-                moment = self._moment_of(execution.world, place)
+                moment = self._moment_of(execution)
             except BaseException:
                 self._let_go()
                 raise
-        self.told = list(execution.steps())
+        self.told = list(execution.trace_steps())
         self._path.append(choice)
         self._moments[len(self.told)] = moment
         return self.told[-1]
@@ -157,10 +155,10 @@ class Running:
         assert 0 <= step <= len(self.told), step
         if self._execution is None or len(self._execution) > step:
             self._let_go()
-            self._execution = ProcessExecution(self.program, self.sandbox.run)
+            self._execution = ProcessExecution(self.program, self.sandbox)
             if self._execution.initial != self.initial:
                 raise Diverged("the initial state", self.initial, self._execution.initial)
-            self._note(0, "")
+            self._note(0)
         try:
             while len(self._execution) < step:
                 self._advance(self._execution)
@@ -172,8 +170,7 @@ class Running:
     def _advance(self, execution: ProcessExecution) -> None:
         at = len(execution)
         told = self.told[at]
-        choice = self._path[at] or choice_of(execution, told)
-        place = execution.world.members[choice.process].live.place
+        choice = self._path[at] or execution.resolve(told)
         execution.take(choice)
         found = execution.world.fingerprint
         if found != told.fingerprint:
@@ -184,14 +181,14 @@ class Running:
             told_twice = f"two replays of one step went different ways: {first}"
             raise Nondeterminism(told_twice)
         self._path[at] = choice
-        self._note(at + 1, place)
+        self._note(at + 1)
 
     def _again(self, path: Sequence[Choice]) -> int | None:
         """Where `path` leads once more; None if it is not possible any more."""
-        execution = ProcessExecution(self.program, self.sandbox.run)
+        execution = ProcessExecution(self.program, self.sandbox)
         try:
             for choice in path:
-                if choice.choice not in execution.options(choice.process):
+                if choice.choice not in execution.choices(choice.process):
                     return None
                 execution.take(choice)
             return execution.world.fingerprint
@@ -203,19 +200,20 @@ class Running:
             self._execution.close()
         self._execution = None
 
-    def _note(self, step: int, place: str) -> None:
+    def _note(self, step: int) -> None:
         if step not in self._moments:
             assert self._execution is not None
-            self._moments[step] = self._moment_of(self._execution.world, place)
+            self._moments[step] = self._moment_of(self._execution)
 
-    def _moment_of(self, world: ProcessWorld, place: str) -> Moment:
+    def _moment_of(self, execution: ProcessExecution) -> Moment:
+        world = execution.world
         members = world.members.items()
         return Moment(
-            state_of(world),
-            process_statuses(world, self.sandbox),
-            tuple(due(world, choice) for choice in world.enabled()),
+            execution.state(),
+            execution.statuses(),
+            tuple(due(world, choice) for choice in execution.options()),
             frozenset(name for name, member in members if member.ended),
-            place,
+            execution.place(),
             tuple((name, line) for name, lines in world.opening.items() for line in lines),
             world.payloads,
             {name: dict(member.published) for name, member in members},

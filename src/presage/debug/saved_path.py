@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from presage.debug.explore import Explorer
-from presage.execution.frames import NO_EXCEPTION, PropertyStatus
+from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
 from presage.trace.trace import Trace
 
 KINDS = {NO_EXCEPTION: "exception", "no_deadlock": "deadlock", "no_leftovers": "unmatched"}

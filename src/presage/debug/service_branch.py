@@ -16,8 +16,8 @@ from typing import Any
 
 from presage.debug.refusals import forgiving
 from presage.errors import Diverged, Nondeterminism, NotEnabled
-from presage.execution.replay import event_of
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import event_of
 from presage.model.byhand import granting
 from presage.model.event import Step
 from presage.model.saved import Saved

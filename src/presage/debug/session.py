@@ -17,7 +17,7 @@ from presage.debug.walk import LENGTH, WALKS, Option, Walked, draw, holds, until
 from presage.errors import BadCommand, PresageError, explain
 from presage.execution.chance import Dice
 from presage.execution.conjuncts import Part, conjuncts
-from presage.execution.frames import PropertyStatus
+from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.state import State
 from presage.model.byhand import granting

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from presage.errors import Nondeterminism
-from presage.execution.conjuncts import because
 from presage.execution.sandbox import Sandbox
-from presage.model.choice import NOT_THEIRS
+from presage.execution.services import ServiceExecution
 from presage.model.event import (
-    MISHAPS,
     Broken,
     Cut,
     Deliver,
@@ -80,15 +78,17 @@ def confirm(system: System, sandbox: Sandbox, finding: Finding) -> Confirmed:
     return confirmed(run, finding, run.verdict())
 
 
-def follow(system: System, sandbox: Sandbox, finding: Finding, lacking: int | None = None) -> Run:
+def follow(
+    system: System, sandbox: Sandbox, finding: Finding, lacking: int | None = None
+) -> ServiceExecution:
     """Take the steps of `finding` on live code, comparing every state.
 
     From step `lacking` on the property must not hold, which is asked after each.
     """
     prop = system.properties[finding.at - 1] if finding.at else None
-    world: World = sandbox.run(World.initial, system, tuple(finding.choices))
+    run = ServiceExecution.begin(system, sandbox, finding.choices, prop)
+    world = run.world
     _same(finding.initial, world, "the initial state")
-    run = Run(system, sandbox, world, prop)
     for number, (what, node, origin, choices, fingerprint) in enumerate(finding.events, 1):
         event = named(system, world, what, node, origin)
         run.apply(event, tuple(choices))
@@ -101,7 +101,7 @@ def follow(system: System, sandbox: Sandbox, finding: Finding, lacking: int | No
     return run
 
 
-def confirmed(run: Run, finding: Finding, why: str | None) -> Confirmed:
+def confirmed(run: ServiceExecution, finding: Finding, why: str | None) -> Confirmed:
     """What `run` says of `finding`, whose property it decides because of `why`."""
     if why is None:
         name = run.prop.name if run.prop else "no_exception"
@@ -131,82 +131,3 @@ def named(system: System, world: World, what: str, node: int, origin: tuple[Any,
     if what in ("partition", "heal"):
         return Split(str(system.faults.partitions[origin[0] - 1])) if origin[0] else Heal()
     return world.next_call(name) if origin == ("call",) else event_of(system, node, origin)
-
-
-class Run:
-    """A live execution, and whether it decides a property in its last state or step."""
-
-    def __init__(
-        self, system: System, sandbox: Sandbox, world: World, prop: Property | None
-    ) -> None:
-        self.system = system
-        self.sandbox = sandbox
-        self.world = world
-        self.prop = prop
-        self.steps: list[Step] = []
-        self._before: Any = None
-
-    def apply(self, event: Event, choices: tuple[int, ...]) -> None:
-        """Let one event happen."""
-        if self.prop is not None and self.prop.kind == "step":
-            self._before = None if event.kind in MISHAPS else self.world.view()[event.node]
-        self.steps.append(self.sandbox.run(self.world.apply, event, choices))
-
-    def verdict(self) -> str | None:
-        """Why the property is decided here (violated, or for `sometimes` reached); None if not."""
-        prop = self.prop
-        if prop is None:
-            return self._failure()
-        if prop.kind == "step":
-            return self._step_verdict(prop)
-        if prop.kind in ("eventually", "deadlock") and not self.sandbox.run(self.world.at_rest):
-            return None
-        return self._decided(prop, prop.kind == "sometimes")
-
-    def lacks(self) -> str | None:
-        """Why the property, one of worlds, does not hold here; None if it does."""
-        assert self.prop is not None, "exceptions are not asked for in a world"
-        return self._decided(self.prop, False)
-
-    def breaks(self, prop: Property) -> bool:
-        """Whether another property, one of worlds, does not hold here."""
-        return self._decided(prop, False) is not None
-
-    def _decided(self, prop: Property, telling: bool) -> str | None:
-        verdict = self._ask(prop, self.world.view())
-        if verdict is None or verdict.holds != telling:
-            return None
-        if verdict.why or verdict.holds:
-            return verdict.why or f"`{prop.name}` is {verdict.holds}"
-        why: str = self.sandbox.run(because, prop, self.world.view())
-        return why
-
-    def _failure(self) -> str | None:
-        if self.steps:
-            return self.steps[-1].failure
-        failures = self.world.opening.failures
-        return "; ".join(f"{node}: {text}" for node, text in failures.items()) or None
-
-    def _step_verdict(self, prop: Property) -> str | None:
-        if not self.steps or self.steps[-1].event.kind in MISHAPS | {"reset", "silent"}:
-            return None  # the network's doing, or a new life: no node took a step
-        node = self.steps[-1].event.node
-        automaton = self.system.automata[self.system.index(node)]
-        after = self.world.view()[node]
-        if prop.of is not None and not issubclass(automaton.service, prop.of):
-            return None
-        if not (self._before.presage.up and after.presage.up):
-            return None
-        verdict = self._ask(prop, self._before, after)
-        if verdict is None or verdict.holds:
-            return None
-        return verdict.why or f"`{prop.name}` is False for {node} before and after this step"
-
-    def _ask(self, prop: Property, *seen: Any) -> Any:
-        """The verdict, or None where the predicate cannot say: that is no violation."""
-        try:
-            return self.sandbox.run(prop.judge, *seen)
-        except NOT_THEIRS:
-            raise
-        except BaseException:
-            return None

@@ -6,13 +6,29 @@ come again, the property was asked in every state, and fairness was judged by wh
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from presage.errors import Diverged
-from presage.execution.confirm import Run
 from presage.execution.fairness import is_fair, unit_of
-from presage.model.event import Event
+from presage.execution.sandbox import Sandbox
+from presage.model.event import Event, Step
+from presage.model.system import System
+from presage.model.world import World
 
 
-def endless(run: Run, initial: int, loop: int, fairness: str, rounds: int) -> str | None:
+class Looping(Protocol):
+    """An execution of services that has just gone round a loop."""
+
+    system: System
+    sandbox: Sandbox
+    world: World
+    steps: list[Step]
+
+    def lacks(self) -> str | None:
+        """Why the property does not hold here; None if it does."""
+
+
+def endless(run: Looping, initial: int, loop: int, fairness: str, rounds: int) -> str | None:
     """Go round the steps of `run` from step `loop` on, which it has just taken once.
 
     Gives why the property never holds on the loop, None if it does or if the loop is not fair.
@@ -37,6 +53,6 @@ def endless(run: Run, initial: int, loop: int, fairness: str, rounds: int) -> st
     return why if is_fair(fairness, enabled, [unit for unit in taken if unit]) else None
 
 
-def _same(run: Run, fingerprint: int, where: str) -> None:
+def _same(run: Looping, fingerprint: int, where: str) -> None:
     if run.world.fingerprint != fingerprint:
         raise Diverged(where, fingerprint, run.world.fingerprint)

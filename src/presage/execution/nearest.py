@@ -22,10 +22,11 @@ from typing import TypeVar
 from presage._core import stop_requested
 from presage.errors import Nondeterminism
 from presage.execution.chance import Dice, drawn, likely
-from presage.execution.confirm import Confirmed, Run
+from presage.execution.confirm import Confirmed
 from presage.execution.prefix import events_of
-from presage.execution.replay import taken
+from presage.execution.replay import retraced
 from presage.execution.sandbox import NOW, Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.saved import Saved
 from presage.model.system import System
 from presage.model.world import World
@@ -129,10 +130,10 @@ class Nearest:
         good = Confirmed(known.prop, kept.text, known.choices, known.initial, tuple(run.steps))
         return good, evidence(place, attempts.walks)
 
-    def _walk(self, place: int, dice: Dice) -> tuple[Run, Kept] | None:
+    def _walk(self, place: int, dice: Dice) -> tuple[ServiceExecution, Kept] | None:
         world, sandbox = self._world, self._sandbox
         world.restore(self._saved[place])
-        run = Run(self._system, sandbox, world, self._found.prop)
+        run = ServiceExecution(self._system, sandbox, world, self._found.prop)
         run.steps = list(self._found.steps[:place])
         due = {repr(event) for event, _ in likely(world, sandbox, calm=True)}
         while len(run.steps) - place < LENGTH:
@@ -146,7 +147,7 @@ class Nearest:
             return None
         return run, self._kept(run, place, at_rest=False)
 
-    def _step(self, run: Run, dice: Dice) -> bool:
+    def _step(self, run: ServiceExecution, dice: Dice) -> bool:
         """Take a calm step that leads elsewhere; False where there is none."""
         world = self._world
         here, saved = world.fingerprint, world.save()
@@ -159,7 +160,7 @@ class Nearest:
             world.restore(saved)
         return False
 
-    def _fails(self, run: Run) -> bool:
+    def _fails(self, run: ServiceExecution) -> bool:
         """Whether the property is broken here, or anything else that is always to hold."""
         if run.steps and run.steps[-1].failure is not None:
             return True
@@ -167,13 +168,13 @@ class Nearest:
         return run.verdict() is not None or any(run.breaks(prop) for prop in every)
 
     @staticmethod
-    def _kept(run: Run, place: int, *, at_rest: bool) -> Kept:
+    def _kept(run: ServiceExecution, place: int, *, at_rest: bool) -> Kept:
         return Kept(len(run.steps), len(run.steps) - place, at_rest)
 
-    def _again(self, walked: Run) -> Run:
+    def _again(self, walked: ServiceExecution) -> ServiceExecution:
         """The same execution from the start, every state compared."""
         world: World = self._sandbox.run(World.initial, self._system, self._found.choices)
-        run = Run(self._system, self._sandbox, world, self._found.prop)
+        run = ServiceExecution(self._system, self._sandbox, world, self._found.prop)
         for step, each in zip(list(walked.steps), events_of(walked.steps), strict=True):
             run.apply(*each)
             if world.fingerprint != step.fingerprint or self._fails(run):
@@ -193,7 +194,7 @@ def nearest(
 
 def nearest_to(system: System, sandbox: Sandbox, trace: Trace) -> Confirmed | None:
     """The good run nearest to a saved violation."""
-    run = taken(system, trace, sandbox)
+    run = retraced(system, trace, sandbox)
     message, steps = trace.message, tuple(run.steps)
     found = Confirmed(run.prop, message, tuple(trace.choices), trace.initial, steps)
     good = nearest(system, sandbox, found)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from presage.execution.chance import Dice
 from presage.execution.nearest import Attempts, Kept, evidence, longest
-from presage.execution.processes import ProcessExecution, ReplayedRun, Run, failures_in, follow
+from presage.execution.processes import ProcessExecution, follow
+from presage.execution.sandbox import Sandbox
 from presage.process.ops import Publish
 from presage.process.program import Program
 from presage.process.world import Choice
@@ -24,24 +25,26 @@ SECONDS_MAX = 3.0
 class NearestRun:
     """Attempts to run a program to its end, each with less of a run that breaks something."""
 
-    def __init__(self, program: Program, path: Sequence[Choice], run: Run, seconds: float) -> None:
+    def __init__(
+        self, program: Program, path: Sequence[Choice], sandbox: Sandbox, seconds: float
+    ) -> None:
         self._attempts = Attempts(seconds, STEPS_MAX)
         self._program = program
         self._path = path
-        self._run = run
+        self._sandbox = sandbox
 
-    def find(self) -> tuple[ReplayedRun, str, str] | None:
+    def find(self) -> tuple[ProcessExecution, str, str] | None:
         """The good run, how it kept what it should, and on what evidence."""
         attempts = self._attempts
         found = longest(len(self._path) - 1, lambda at: attempts.at(at, self._walk))
         if found is None:
             return None
         place, (path, kept) = found
-        told = follow(self._program, path, self._run)
+        told = follow(self._program, path, self._sandbox)
         return told, kept.text, evidence(place, attempts.walks)
 
     def _walk(self, place: int, dice: Dice) -> tuple[list[Choice], Kept] | None:
-        execution = ProcessExecution(self._program, self._run)
+        execution = ProcessExecution(self._program, self._sandbox)
         path: list[Choice] = []
         try:
             for step in self._path[:place]:
@@ -53,11 +56,11 @@ class NearestRun:
                     break
                 path.append(due[int(dice.below(len(due)))])
                 taken = execution.take(path[-1])
-                if isinstance(taken.op, Publish) and failures_in(execution.world, self._run):
+                if isinstance(taken.op, Publish) and execution.failures():
                     return None
                 if execution.world.members[taken.process].failed is not None:
                     return None
-            if failures_in(execution.world, self._run):
+            if execution.failures():
                 return None
             at_rest = not execution.world.enabled()
             return path, Kept(len(path), len(path) - place, at_rest)
@@ -67,10 +70,10 @@ class NearestRun:
 
 
 def nearest_run(
-    program: Program, path: Sequence[Choice], run: Run, seconds: float | None = None
-) -> tuple[ReplayedRun, str, str] | None:
+    program: Program, path: Sequence[Choice], sandbox: Sandbox, seconds: float | None = None
+) -> tuple[ProcessExecution, str, str] | None:
     """The good run nearest to one that breaks something; to be used within a `Fence`."""
     if not path:
         return None
     limit = SECONDS_MAX if seconds is None else min(seconds, SECONDS_MAX)
-    return NearestRun(program, path, run, limit).find()
+    return NearestRun(program, path, sandbox, limit).find()

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from presage.errors import BadChoice, NotEnabled
-from presage.execution.confirm import Run
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.event import Act, Deliver, Drop, Duplicate, Event, Fire, Receive, Step
 from presage.model.event import message_name as name_of
 from presage.model.saved import Saved
@@ -58,13 +58,18 @@ class PrefixReplay:
         self._world: World = sandbox.run(World.initial, system, tuple(choices))
         self._places: list[Place] = []
 
-    def take(self, events: Sequence[Taken], stop: Callable[[Run], str | None]) -> Run:
+    def take(
+        self, events: Sequence[Taken], stop: Callable[[ServiceExecution], str | None]
+    ) -> ServiceExecution:
         """Take what is possible of `events`, up to where `stop` gives a reason to stop.
 
         Of what the last course had in common with this one, `stop` was asked then.
         """
         common = self._common(events)
-        world, run = self._world, Run(self.system, self.sandbox, self._world, self.prop)
+        world, run = (
+            self._world,
+            ServiceExecution(self.system, self.sandbox, self._world, self.prop),
+        )
         if common < len(self._places):
             world.restore(self._places[common].saved)
             del self._places[common:]
@@ -91,7 +96,7 @@ class PrefixReplay:
         apart = (at for at, (place, event) in enumerate(pairs) if place.taken is not event)
         return next(apart, min(len(self._places), len(events)))
 
-    def _one(self, run: Run, asked: Taken) -> Taken | None:
+    def _one(self, run: ServiceExecution, asked: Taken) -> Taken | None:
         """Let `asked` happen, or one like it; gives what did."""
         self.spent += 1
         for taken in chain([asked], self._stand_ins(asked)):

@@ -6,13 +6,18 @@ start on real code, and what was found has to show itself again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from presage.errors import BadTrace, Nondeterminism, explain
 from presage.execution.describe import Words
 from presage.execution.influence import follows
+from presage.execution.process_state import state_of
+from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
+from presage.execution.sandbox import Sandbox
+from presage.execution.state import State
+from presage.model.choice import NOT_THEIRS
 from presage.process.ops import (
     NONE,
     Cancel,
@@ -28,8 +33,9 @@ from presage.process.ops import (
 from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.process.world import DIES, Choice, ProcessWorld, Taken
+from presage.trace.plain import shortened
 from presage.trace.show import show
-from presage.trace.trace import Sent, TraceStep
+from presage.trace.trace import Sent, Trace, TraceStep
 
 Run = Callable[..., Any]
 
@@ -43,48 +49,62 @@ class PropertyFailure:
     message: str
 
 
-@dataclass(frozen=True)
-class ReplayedRun:
-    """A path that was followed on live processes."""
-
-    world: ProcessWorld
-    initial: int  # fingerprint
-    steps: tuple[TraceStep, ...]
-    taken: tuple[Taken, ...]
-    path: tuple[Choice, ...]
-
-
 class ProcessExecution:
-    """A program that is run from the start, a step at a time; what happened can be told."""
+    """A program that is run from the start, a step at a time."""
 
-    def __init__(self, program: Program, run: Run) -> None:
-        self.world: ProcessWorld = run(ProcessWorld, program)
+    def __init__(self, program: Program, sandbox: Sandbox, prop: str | None = None) -> None:
+        self.world: ProcessWorld = sandbox.run(ProcessWorld, program)
         self.initial = self.world.fingerprint
-        self._run = run
+        self.sandbox = sandbox
+        self.path: list[Choice] = []
+        self._prop = prop
+        self._place = ""
         self._happened: list[tuple[Taken, int, int, dict[str, Any]]] = []
 
     def __len__(self) -> int:
         return len(self._happened)
 
-    def options(self, process: str) -> list[int]:
+    @property
+    def fingerprint(self) -> int:
+        return self.world.fingerprint
+
+    def options(self) -> list[Choice]:
+        return self.world.enabled()
+
+    def choices(self, process: str) -> list[int]:
         """The ways in which a process can go on now; none if there is no such process."""
         member = self.world.members.get(process)
         return [] if member is None else list(self.world.choices(member))
 
-    def take(self, step: Choice) -> Taken:
-        """Take a step, which has to be possible."""
-        at = self.options(step.process).index(step.choice)
-        before = self.world.published(step.process)
-        taken: Taken = self._run(self.world.take, step)
+    def resolve(self, step: TraceStep) -> Choice:
+        choices = self.choices(step.node)
+        at = step.choices[0][0] if step.choices else 0
+        if at >= len(choices):
+            raise BadTrace(
+                explain(
+                    f"step {step.index} (`{step.label}` of {step.node}) is not possible any more",
+                    "the program was changed since the trace was made",
+                    "make the trace again with `presage check`",
+                )
+            )
+        return Choice(step.node, choices[at])
+
+    def take(self, move: Choice) -> Taken:
+        at = self.choices(move.process).index(move.choice)
+        before = self.world.published(move.process)
+        place = self.world.members[move.process].live.place
+        taken: Taken = self.sandbox.run(self.world.take, move)
+        self._place = place
         self._happened.append((taken, at, self.world.fingerprint, before))
+        self.path.append(move)
         return taken
 
     @property
     def taken(self) -> tuple[Taken, ...]:
         return tuple(each[0] for each in self._happened)
 
-    def steps(self) -> tuple[TraceStep, ...]:
-        """What happened, as a trace tells it; a message goes to whom it has met by now."""
+    def trace_steps(self) -> tuple[TraceStep, ...]:
+        """A message goes to the process that it has met by now."""
         causes = follows(self.taken, order=False)
         words = Words(self.world.program)
         return tuple(
@@ -92,59 +112,67 @@ class ProcessExecution:
             for index, each in enumerate(self._happened, 1)
         )
 
+    def state(self) -> State:
+        return state_of(self.world)
+
+    def place(self) -> str:
+        return self._place
+
+    def opening(self) -> tuple[tuple[str, ...], tuple[Sent, ...]]:
+        """What processes printed at their start; what they send is a step of its own."""
+        opening = self.world.opening.items()
+        return tuple(f"{name}: {line}" for name, lines in opening for line in lines), ()
+
+    def failures(self) -> list[PropertyFailure]:
+        """Everything that is wrong with the world at its end."""
+        return failures_in(self.world, self.sandbox.run)
+
+    def statuses(self, *, at_end: bool = False) -> dict[str, PropertyStatus]:
+        claims = {prop.name: prop.source for prop in self.world.program.properties}
+        found = dict.fromkeys([NO_EXCEPTION, "no_deadlock"], PropertyStatus(True))
+        found |= {name: PropertyStatus(True, source=source) for name, source in claims.items()}
+        if self.world.program.leftovers:
+            found["no_leftovers"] = PropertyStatus(True)
+        try:
+            failures = self.failures()
+        except NOT_THEIRS:
+            raise
+        except BaseException as error:  # a predicate that cannot say: that is no violation
+            if self.sandbox.error is not None:
+                raise
+            why = shortened(f"{type(error).__name__}: {error}")
+            return found | {name: PropertyStatus(None, why, source=claims[name]) for name in claims}
+        return found | {
+            each.prop: PropertyStatus(
+                False, shortened(each.message), source=claims.get(each.prop, "")
+            )
+            for each in failures
+        }
+
+    def is_broken(self) -> bool:
+        return any(each.prop == self._prop for each in self.failures())
+
+    def outcome(self, trace: Trace) -> str | None:
+        if trace.kind == "live":
+            return None
+        return next((each.message for each in self.failures() if each.prop == trace.prop), None)
+
     def close(self) -> None:
-        """Let go of the processes."""
         for member in self.world.members.values():
-            self._run(member.live.close)
+            self.sandbox.run(member.live.close)
 
 
-def follow(
-    program: Program,
-    path: Iterable[Choice],
-    run: Run,
-    each: Callable[[ProcessWorld], None] = lambda _: None,
-) -> ReplayedRun:
-    """Take the steps of `path` from the start; `each` sees the world before and after each."""
-    execution, path = ProcessExecution(program, run), tuple(path)
-    each(execution.world)
+def follow(program: Program, path: Iterable[Choice], sandbox: Sandbox) -> ProcessExecution:
+    """Take the steps of `path` from the start."""
+    execution = ProcessExecution(program, sandbox)
     for index, step in enumerate(path, 1):
-        if step.choice not in execution.options(step.process):
+        if step.choice not in execution.choices(step.process):
             raise Nondeterminism(
                 f"step {index} of a run, of process `{step.process}`, is not possible on the"
                 " second run"
             )
         execution.take(step)
-        each(execution.world)
-    return ReplayedRun(execution.world, execution.initial, execution.steps(), execution.taken, path)
-
-
-def retrace(
-    program: Program,
-    steps: Sequence[TraceStep],
-    run: Run,
-    each: Callable[[ProcessWorld], None] = lambda _: None,
-) -> ReplayedRun:
-    """The steps of a saved trace, taken again on the program as it is now."""
-    execution, path = ProcessExecution(program, run), []
-    for step in steps:
-        path.append(choice_of(execution, step))
-        execution.take(path[-1])
-    return follow(program, path, run, each)
-
-
-def choice_of(execution: ProcessExecution, step: TraceStep) -> Choice:
-    """The choice that `step` is of, where a run has come; refuses one that is not there."""
-    options = execution.options(step.node)
-    at = step.choices[0][0] if step.choices else 0
-    if at >= len(options):
-        raise BadTrace(
-            explain(
-                f"step {step.index} (`{step.label}` of {step.node}) is not possible any more",
-                "the program was changed since the trace was made",
-                "make the trace again with `presage check`",
-            )
-        )
-    return Choice(step.node, options[at])
+    return execution
 
 
 def failures_in(world: ProcessWorld, run: Run) -> list[PropertyFailure]:

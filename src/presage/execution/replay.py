@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from presage.errors import BadTrace, Diverged, HandlerStuck, Nondeterminism, explain
-from presage.execution.confirm import Run
-from presage.execution.lasso import endless
-from presage.execution.processes import ReplayedRun, failures_in, retrace
+from presage.errors import Diverged, HandlerStuck, Nondeterminism
+from presage.execution.begin import begun, property_of
+from presage.execution.protocol import Execution
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.model.event import Event, Step
+from presage.execution.services import ServiceExecution
 from presage.model.system import System
-from presage.model.world import World
-from presage.process.fence import Fence
 from presage.process.program import Program
-from presage.process.world import ProcessWorld
-from presage.props.property import Property
-from presage.trace.trace import ORDINARY, Trace, TraceStep
+from presage.trace.trace import Trace, TraceStep
 
 
 @dataclass(frozen=True)
 class Replayed:
     """What came of a replay: `message` says how the property broke again, None that it did not."""
 
-    steps: tuple[Step, ...] | tuple[TraceStep, ...]
+    steps: tuple[TraceStep, ...]
     message: str | None
     rounds: int = 0  # how often the loop was gone round once more
 
@@ -55,113 +50,39 @@ def replay(
 
 
 def _again(system: System | Program, trace: Trace, sandbox: Sandbox) -> Replayed:
-    if isinstance(system, Program):
-        return _follow_program(system, trace, sandbox)
-    return _follow(system, trace, sandbox)
+    good, broke = trace.kind == "live", False
 
-
-def _follow_program(program: Program, trace: Trace, sandbox: Sandbox) -> Replayed:
-    live, kept = trace.kind == "live", True
-
-    def look(world: ProcessWorld) -> None:
-        nonlocal kept
-        breaks = live and any(each.prop == trace.prop for each in failures_in(world, sandbox.run))
-        kept = kept and not breaks
-
-    with Fence():
-        told = retrace(program, trace.steps, sandbox.run, look)
-        found = [each for each in failures_in(told.world, sandbox.run) if each.prop == trace.prop]
-    same_steps(trace, told)
-    if live:
-        return Replayed(told.steps, trace.message if kept else None)
-    return Replayed(told.steps, found[0].message if found else None)
-
-
-def same_steps(trace: Trace, told: ReplayedRun) -> None:
-    """Refuse a run of a program that went another way than its trace."""
-    for was, now in zip(trace.steps, told.steps, strict=True):
-        if was.fingerprint != now.fingerprint:
-            where = f"step {was.index} (`{was.label}` of {was.node})"
-            raise Diverged(where, was.fingerprint, now.fingerprint)
-
-
-def taken(
-    system: System, trace: Trace, sandbox: Sandbox, each: Callable[[Run], None] = lambda _: None
-) -> Run:
-    """The steps of `trace`, taken again from the start; `each` sees the run after each."""
-    world: World = sandbox.run(World.initial, system, trace.choices)
-    expect(trace.initial, world, "the initial state")
-    run = Run(system, sandbox, world, _property(system, trace))
-    for step in trace.steps:
-        event = event_of(world, step, sandbox)
-        run.apply(event, tuple(k for k, _ in step.choices))
-        expect(step.fingerprint, world, f"step {step.index} (`{step.label}` at {step.node})")
-        each(run)
-    return run
-
-
-def _follow(system: System, trace: Trace, sandbox: Sandbox) -> Replayed:
-    if trace.kind == "live":
-        return _follow_good(system, trace, sandbox)
-    run = taken(system, trace, sandbox)
-    steps = tuple(run.steps)
-    if trace.walked is not None:  # it went on: that it ends here means nothing
-        return Replayed(steps, run.lacks())
-    if trace.loop is None:
-        return Replayed(steps, run.verdict())
-    fairness = trace.fairness or "none"
-    return Replayed(steps, endless(run, trace.initial, trace.loop, fairness, 1), rounds=1)
-
-
-def _follow_good(system: System, trace: Trace, sandbox: Sandbox) -> Replayed:
-    """Of an execution that comes right: one `eventually` holds at its end, all else all along."""
-    broke = False
-
-    def look(run: Run) -> None:
+    def look(execution: Execution) -> None:
         nonlocal broke
-        if run.prop is None or run.prop.kind != "eventually":
-            broke = broke or run.verdict() is not None
+        broke = broke or (good and execution.is_broken())
 
-    run = taken(system, trace, sandbox, look)
-    if run.prop is not None and run.prop.kind == "eventually":
-        broke = run.lacks() is not None
-    return Replayed(tuple(run.steps), None if broke else trace.message)
-
-
-def _property(system: System, trace: Trace) -> Property | None:
-    if trace.prop in ("no_exception", ORDINARY):
-        return None
-    for prop in system.properties:
-        if prop.name == trace.prop:
-            found: Property = prop
-            return found
-    raise BadTrace(
-        explain(
-            f"the system has no property `{trace.prop}`, which the trace breaks",
-            "the property was renamed or removed since the trace was made",
-            "make the trace again with `presage check`",
-        )
-    )
+    with begun(system, trace, sandbox) as execution:
+        retrace(execution, trace, look)
+        why = execution.outcome(trace)
+        if good:
+            why = None if broke or why is not None else trace.message
+        return Replayed(execution.trace_steps(), why, rounds=int(trace.loop is not None))
 
 
-def event_of(world: World, step: TraceStep, sandbox: Sandbox) -> Event:
-    """The event of `step`, which must be possible in `world`."""
-    enabled: list[Event] = sandbox.run(world.enabled)
-    for event in enabled:
-        if step.matches(event):
-            return event
-    possible = ", ".join(f"`{event}` at {event.node}" for event in enabled[:5]) or "nothing"
-    raise BadTrace(
-        explain(
-            f"step {step.index} (`{step.label}` at {step.node}) is not possible any more;"
-            f" possible is {possible}",
-            "the system was changed since the trace was made, or other parameters were given",
-            "make the trace again with `presage check`",
-        )
-    )
+def retrace(
+    execution: Execution, trace: Trace, each: Callable[[Execution], None] = lambda _: None
+) -> None:
+    """Take the steps of `trace`, each state compared; `each` sees the execution after each."""
+    _expect(trace.initial, execution, "the initial state")
+    for step in trace.steps:
+        execution.take(execution.resolve(step))
+        _expect(step.fingerprint, execution, f"step {step.index} (`{step.label}` at {step.node})")
+        each(execution)
 
 
-def expect(fingerprint: int, world: World, where: str) -> None:
-    """Refuse to go on if `world` is not the state that the trace has there."""
-    if world.fingerprint != fingerprint:
-        raise Diverged(where, fingerprint, world.fingerprint)
+def retraced(system: System, trace: Trace, sandbox: Sandbox) -> ServiceExecution:
+    """The execution of services that `trace` tells of, taken again."""
+    prop = property_of(system, trace)
+    execution = ServiceExecution.begin(system, sandbox, trace.choices, prop)
+    retrace(execution, trace)
+    return execution
+
+
+def _expect(fingerprint: int, execution: Execution, where: str) -> None:
+    if execution.fingerprint != fingerprint:
+        raise Diverged(where, fingerprint, execution.fingerprint)

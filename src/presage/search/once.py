@@ -15,10 +15,10 @@ import msgspec
 
 from presage.errors import BadChoice, HandlerStuck
 from presage.execution.chance import Dice, drawn
-from presage.execution.frames import NO_EXCEPTION, Judge, PropertyStatus
-from presage.execution.processes import ProcessExecution, PropertyFailure, ReplayedRun, failures_in
+from presage.execution.processes import ProcessExecution, PropertyFailure
+from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.model.event import Step
+from presage.execution.services import ServiceExecution
 from presage.model.system import System
 from presage.model.world import World
 from presage.process.fence import Fence
@@ -29,7 +29,7 @@ from presage.props.property import Property
 from presage.search.processes import ALWAYS_JUDGED, refuse_options
 from presage.search.report import Report
 from presage.search.run_findings import violation_of_run
-from presage.trace.trace import ORDINARY, Sent, Trace, TraceStep
+from presage.trace.trace import ORDINARY, Sent, Trace
 
 STEPS_DEFAULT = 50  # of services
 STEPS_DEFAULT_PROGRAM = 10_000  # programs end
@@ -93,19 +93,16 @@ class _Services:
         self._settings = settings
         self._sandbox = sandbox
         self._dice = Dice(settings.seed)
-        self._judge = Judge(system, sandbox)
         self._choices: tuple[int, ...] = ()
-        self._world = self._started()
-        self._initial = self._world.fingerprint
-        self._steps: list[Step] = []
+        self._execution = ServiceExecution(system, sandbox, self._started())
         self._reached: set[str] = set()
 
     def run(self) -> Once:
         most = self._settings.steps or STEPS_DEFAULT
         broke = self._broken(at_end=False)
-        while broke is None and len(self._steps) < most and self._step():
+        while broke is None and len(self._execution.steps) < most and self._step():
             broke = self._broken(at_end=False)
-        at_rest: bool = self._sandbox.run(self._world.at_rest)
+        at_rest: bool = self._sandbox.run(self._execution.world.at_rest)
         if broke is None and at_rest:
             broke = self._broken(at_end=True)
         return self._told(broke, at_rest=at_rest)
@@ -122,21 +119,20 @@ class _Services:
                 self._choices = (*self._choices, int(self._dice.below(missing.n)))
 
     def _step(self) -> bool:
-        world, calm = self._world, not self._settings.faults
+        execution, calm = self._execution, not self._settings.faults
+        world = execution.world
         here, saved = world.fingerprint, world.save()
         for event, choices in drawn(world, self._sandbox, self._dice, calm=calm):
-            self._judge.before(world, event.node)
-            step = self._sandbox.run(world.apply, event, choices)
+            execution.apply(event, choices)
             if world.fingerprint != here:
-                self._steps.append(step)
                 return True
+            execution.steps.pop()
             world.restore(saved)
         return False
 
     def _broken(self, *, at_end: bool) -> tuple[str, PropertyStatus] | None:
         """The first property that is broken here, and what it says."""
-        told = TraceStep.of(self._steps[-1], len(self._steps)) if self._steps else None
-        for name, said in self._judge.all(self._world, told, at_end=at_end).items():
+        for name, said in self._execution.statuses(at_end=at_end).items():
             if said.kind == "sometimes":
                 self._reached |= {name} if said.holds else set()
             elif said.holds is False and (at_end or said.kind not in KINDS):
@@ -145,7 +141,7 @@ class _Services:
 
     def _told(self, broke: tuple[str, PropertyStatus] | None, *, at_rest: bool) -> Once:
         settings, facts = self._settings, {"prop": ORDINARY, "kind": "live"}
-        facts["message"] = ended(len(self._steps), at_rest=at_rest)
+        facts["message"] = ended(len(self._execution.steps), at_rest=at_rest)
         if broke is not None:
             name, said = broke
             kind = "exception" if name == NO_EXCEPTION else KINDS.get(said.kind, "safety")
@@ -154,8 +150,8 @@ class _Services:
             facts |= {"source": prop.source, "signature": prop.signature} if prop else {}
         trace = Trace.of(
             self._system,
-            self._steps,
-            initial=self._initial,
+            self._execution.steps,
+            initial=self._execution.initial,
             choices=self._choices,
             target=settings.target,
             parameters=settings.parameters,
@@ -166,8 +162,7 @@ class _Services:
         properties = {prop.name: self._status(prop, at_rest=at_rest) for prop in every}
         if broke is not None:
             properties[broke[0]] = "violated"
-        sent = tuple(map(TraceStep.sent, self._world.opening.sends))
-        return Once(trace, at_rest, properties, sent)
+        return Once(trace, at_rest, properties, self._execution.opening()[1])
 
     def _status(self, prop: Property, *, at_rest: bool) -> str:
         if prop.kind == "sometimes":
@@ -177,22 +172,17 @@ class _Services:
 
 def _program(program: Program, settings: Settings, sandbox: Sandbox) -> Once:
     most, dice = settings.steps or STEPS_DEFAULT_PROGRAM, Dice(settings.seed)
-    execution = ProcessExecution(program, sandbox.run)
-    path: list[Choice] = []
-    world = execution.world
-    wrong = failures_in(world, sandbox.run)
-    while not wrong and len(path) < most and (due := world.enabled()):
-        path.append(due[int(dice.below(len(due)))])
-        wrong = _wrong(execution, path[-1], sandbox)
-    at_rest = not world.enabled()
+    execution = ProcessExecution(program, sandbox)
+    wrong = execution.failures()
+    while not wrong and len(execution) < most and (due := execution.options()):
+        wrong = _wrong(execution, due[int(dice.below(len(due)))])
+    at_rest = not execution.options()
     if not wrong and at_rest:
-        wrong = failures_in(world, sandbox.run)
-    what = (
-        wrong[0] if wrong else PropertyFailure(ORDINARY, "live", ended(len(path), at_rest=at_rest))
-    )
+        wrong = execution.failures()
+    text = ended(len(execution), at_rest=at_rest)
+    what = wrong[0] if wrong else PropertyFailure(ORDINARY, "live", text)
     report = Report(target=settings.target, parameters=dict(settings.parameters))
-    told = ReplayedRun(world, execution.initial, execution.steps(), execution.taken, tuple(path))
-    trace = violation_of_run(program, report, told, what).trace
+    trace = violation_of_run(program, report, execution, what).trace
     assert trace is not None
     execution.close()
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
@@ -201,12 +191,12 @@ def _program(program: Program, settings: Settings, sandbox: Sandbox) -> Once:
     return Once(msgspec.structs.replace(trace, seed=settings.seed), at_rest, properties)
 
 
-def _wrong(execution: ProcessExecution, step: Choice, sandbox: Sandbox) -> list[PropertyFailure]:
+def _wrong(execution: ProcessExecution, step: Choice) -> list[PropertyFailure]:
     """Take a step; what is wrong then, if it can have come of that step."""
     taken = execution.take(step)
     failed = execution.world.members[taken.process].failed is not None
     if failed or isinstance(taken.op, Publish):
-        return failures_in(execution.world, sandbox.run)
+        return execution.failures()
     return []
 
 

@@ -215,7 +215,7 @@ class Orders:
             return Passing(None, self._is_whole())
         names = self.histories.names.kept
         steps = [Choice(names[process], choice) for process, choice in path]
-        return Passing(follow(self.program, steps, sandbox.run).taken, True)
+        return Passing(follow(self.program, steps, sandbox).taken, True)
 
     def _explore(self, sandbox: Sandbox, deadline: Deadline) -> None:
         """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""

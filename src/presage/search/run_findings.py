@@ -1,4 +1,4 @@
-"""What an exploration of processes found: confirmed on live ones, made shorter, told.
+"""What an exploration of processes found: confirmed on live ones, made shorter, reported.
 
 Nothing is reported on the word of tables alone: the path of each finding is run again from the
 start, and what was found has to show itself again.
@@ -16,7 +16,7 @@ from presage.errors import Nondeterminism, PresageError
 from presage.execution.budget import Deadline
 from presage.execution.confirm import RAISED
 from presage.execution.nearest_processes import nearest_run
-from presage.execution.processes import PropertyFailure, ReplayedRun, failures_in, follow
+from presage.execution.processes import ProcessExecution, PropertyFailure, follow
 from presage.execution.sandbox import Sandbox
 from presage.process.histories import Histories
 from presage.process.program import Passing, Program
@@ -52,68 +52,68 @@ def add_run(
     `how`: what is known of runs that end well, until when to look, whether it is made shorter.
     """
     passing, deadline, shrinks = how
-    told, what = _confirmed(program, histories, finding, sandbox)
-    steps = list(told.path)
+    execution, what = _confirmed(program, histories, finding, sandbox)
+    steps = list(execution.path)
     if shrinks:
-        told, what = _shorter(program, report, steps, (told, what), sandbox, deadline)
+        execution, what = _shorter(program, report, steps, (execution, what), sandbox, deadline)
     if program.refine is not None:
-        kind, message = program.refine(what.kind, what.message, told.taken, passing)
+        kind, message = program.refine(what.kind, what.message, execution.taken, passing)
         what = PropertyFailure(what.prop, kind, message)
-    violation = violation_of_run(program, report, told, what)
-    violation.found = len(steps) if len(told.steps) < len(steps) else None
-    violation.live = _good_run(program, report, told, what, sandbox, deadline)
+    violation = violation_of_run(program, report, execution, what)
+    violation.found = len(steps) if len(execution) < len(steps) else None
+    violation.live = _good_run(program, report, execution, what, sandbox, deadline)
     report.violations.append(violation)
     report.properties[what.prop] = "violated"
 
 
 def _confirmed(
     program: Program, histories: Histories, finding: tuple[Any, ...], sandbox: Sandbox
-) -> tuple[ReplayedRun, PropertyFailure]:
+) -> tuple[ProcessExecution, PropertyFailure]:
     """The path of a finding, followed on live processes, and what it breaks."""
     prop, path = _named(program, finding), finding[2]
     steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
-    told = follow(program, steps, sandbox.run)
-    matching = [each for each in failures_in(told.world, sandbox.run) if each.prop == prop]
+    execution = follow(program, steps, sandbox)
+    matching = [each for each in execution.failures() if each.prop == prop]
     if not matching:
         raise Nondeterminism(f"`{prop}` broke in a run of the program, and not when run again")
-    return told, matching[0]
+    return execution, matching[0]
 
 
 def _shorter(
     program: Program,
     report: Report,
     steps: list[Choice],
-    known: tuple[ReplayedRun, PropertyFailure],
+    known: tuple[ProcessExecution, PropertyFailure],
     sandbox: Sandbox,
     deadline: Deadline,
-) -> tuple[ReplayedRun, PropertyFailure]:
+) -> tuple[ProcessExecution, PropertyFailure]:
     """A shorter run with the same violation, or the one that is known."""
-    fewer = ProcessShrinker(program, sandbox.run, known[1], deadline.allows)
+    fewer = ProcessShrinker(program, sandbox, known[1], deadline.allows)
     kept = fewer.of(steps)
     if not fewer.go_on and LEFT_LONG not in report.notes:
         report.notes.append(LEFT_LONG)
     if len(kept) == len(steps):
         return known
-    told = follow(program, [step for _, step in kept], sandbox.run)
-    found = [each for each in failures_in(told.world, sandbox.run) if same(known[1], each)]
+    execution = follow(program, [step for _, step in kept], sandbox)
+    found = [each for each in execution.failures() if same(known[1], each)]
     if not found:
         raise Nondeterminism(
             f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
         )
-    return told, found[0]
+    return execution, found[0]
 
 
 def _good_run(
     program: Program,
     report: Report,
-    told: ReplayedRun,
+    execution: ProcessExecution,
     what: PropertyFailure,
     sandbox: Sandbox,
     deadline: Deadline,
 ) -> Trace | None:
     """The nearest run in which nothing breaks; None if none was met."""
     try:
-        found = nearest_run(program, told.path, sandbox.run, deadline.remaining())
+        found = nearest_run(program, execution.path, sandbox, deadline.remaining())
     except KeyboardInterrupt:
         report.notes.append("interrupted while the nearest good run was looked for")
         return None
@@ -136,7 +136,7 @@ def _named(program: Program, finding: tuple[Any, ...]) -> str:
 
 
 def violation_of_run(
-    program: Program, report: Report, told: ReplayedRun, what: PropertyFailure
+    program: Program, report: Report, execution: ProcessExecution, what: PropertyFailure
 ) -> Violation:
     """What a run breaks, with its trace."""
     raised = RAISED.search(what.message)
@@ -149,16 +149,16 @@ def violation_of_run(
         "message": what.message,
         "source": source,
         "signature": signature,
-        "step": len(told.steps),
+        "step": len(execution),
     }
     trace = Trace(
         target=report.target,
         parameters=plain_parameters(report.parameters),
         system=program.name,
-        nodes=tuple(told.world.members),
+        nodes=tuple(execution.world.members),
         door="process",
-        initial=told.initial,
-        steps=told.steps,
+        initial=execution.initial,
+        steps=execution.trace_steps(),
         **facts,
     )
-    return Violation(steps=len(told.steps), trace=trace, **facts)
+    return Violation(steps=len(execution), trace=trace, **facts)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from presage.errors import Diverged
-from presage.execution.confirm import Run
 from presage.execution.lasso import endless
 from presage.execution.prefix import PrefixReplay, Taken
 from presage.execution.sandbox import NOW, Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.event import FAULT_KINDS
 from presage.model.saved import without_ghosts
 from presage.model.system import FAULTS, System
@@ -100,13 +100,13 @@ def _ending(
         return dies
 
     def decided(events: Sequence[Taken]) -> bool:
-        course.take(events, Run.verdict)
+        course.take(events, ServiceExecution.verdict)
         return course.why is not None
 
     return decided
 
 
-def _on(run: Run) -> None:
+def _on(run: ServiceExecution) -> None:
     """Never stop."""
 
 

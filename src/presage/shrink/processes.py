@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from presage.execution.confirm import RAISED
-from presage.execution.processes import ProcessExecution, PropertyFailure, Run, failures_in
+from presage.execution.processes import ProcessExecution, PropertyFailure
+from presage.execution.sandbox import Sandbox
 from presage.process.ops import Create, Publish
 from presage.process.program import Program
 from presage.process.world import Choice, Taken
@@ -28,10 +29,10 @@ class ProcessShrinker:
     """Attempts to break what `what` says with fewer steps. To be used within a `Fence`."""
 
     def __init__(
-        self, program: Program, run: Run, what: PropertyFailure, in_time: Callable[[], bool]
+        self, program: Program, sandbox: Sandbox, what: PropertyFailure, in_time: Callable[[], bool]
     ) -> None:
         self._program = program
-        self._run = run
+        self._sandbox = sandbox
         self._what = what
         self._in_time = in_time
         self._spent = 0
@@ -46,11 +47,11 @@ class ProcessShrinker:
         return minimize(list(enumerate(path)), self._attempt, lambda: self.go_on)
 
     def _attempt(self, steps: Sequence[Numbered]) -> list[Numbered] | None:
-        execution = ProcessExecution(self._program, self._run)
+        execution = ProcessExecution(self._program, self._sandbox)
         kept: list[Numbered] = []
         try:
             for at, step in steps:
-                if step.choice not in execution.options(step.process):
+                if step.choice not in execution.choices(step.process):
                     continue
                 kept.append((at, step))
                 taken = execution.take(step)
@@ -69,7 +70,7 @@ class ProcessShrinker:
         return isinstance(taken.op, Publish) and self._what.prop not in AT_REST
 
     def _shows(self, execution: ProcessExecution) -> bool:
-        return any(same(self._what, each) for each in failures_in(execution.world, self._run))
+        return any(same(self._what, each) for each in execution.failures())
 
 
 def same(one: PropertyFailure, other: PropertyFailure) -> bool:

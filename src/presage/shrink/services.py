@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presage.execution.budget import Budget, Deadline
-from presage.execution.confirm import Confirmed, Run
+from presage.execution.confirm import Confirmed
 from presage.execution.prefix import PrefixReplay, Taken, events_of
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.system import System
 from presage.shrink.delta import minimize
 
@@ -54,7 +55,7 @@ class ServiceShrinker:
         course = PrefixReplay(self._system, self._sandbox, best.choices, best.prop, alike=alike)
 
         def attempt(events: Sequence[Taken]) -> list[Taken] | None:
-            run = course.take(events, Run.verdict)
+            run = course.take(events, ServiceExecution.verdict)
             why = course.why
             if why is None:
                 return None

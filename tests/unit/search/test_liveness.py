@@ -7,11 +7,11 @@ import pytest
 
 from presage import UNLIMITED, Call, Faults, Service, System, check, eventually, on, timer
 from presage.errors import BadProperty, BadSystem
-from presage.execution.confirm import Run
 from presage.execution.fairness import is_fair, unit_of
 from presage.execution.lasso import endless
 from presage.execution.replay import replay
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.world import World
 from presage.trace import codec
 
@@ -211,7 +211,7 @@ def test_a_loop_that_is_not_fair_is_not_believed() -> None:
     system = service()
     with Sandbox() as sandbox:
         world = World.initial(system)
-        run = Run(system, sandbox, world, system.properties[0])
+        run = ServiceExecution(system, sandbox, world, system.properties[0])
         for _ in range(2):
             run.apply(next(e for e in world.enabled() if e.kind == "timer"), ())
         initial = World.initial(system).fingerprint

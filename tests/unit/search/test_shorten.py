@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from unit.debug.samples import found, ordered
 
 from presage import check
-from presage.execution.confirm import Run
 from presage.execution.prefix import PrefixReplay, events_of, likeness
 from presage.execution.replay import replay
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.world import World
 from presage.search.hunt.settings import Hunt
 from presage.shrink.delta import minimize
@@ -43,9 +43,9 @@ def test_a_course_restores_what_it_has_in_common_with_the_last_and_ends_the_same
         course = PrefixReplay(system, sandbox, (), system.properties[0])
         for left_out in [None, 5, 4, 3, 2, 1, 0, None]:
             some = [event for at, event in enumerate(events) if at != left_out]
-            run = course.take(some, Run.verdict)
+            run = course.take(some, ServiceExecution.verdict)
             alone = PrefixReplay(system, sandbox, (), system.properties[0])
-            fresh = alone.take(some, Run.verdict)
+            fresh = alone.take(some, ServiceExecution.verdict)
             assert [s.fingerprint for s in run.steps] == [s.fingerprint for s in fresh.steps]
             assert (course.why, course.taken) == (alone.why, alone.taken)
             assert run.world.fingerprint == fresh.world.fingerprint

@@ -6,8 +6,9 @@ import pytest
 
 from presage import Service, System, action, always, check, on, replay, step
 from presage.execution.budget import Budget
-from presage.execution.confirm import Confirmed, Run
+from presage.execution.confirm import Confirmed
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.world import World
 from presage.shrink.services import shrink
 
@@ -56,7 +57,7 @@ def execution(system, prop, labels):
     """A live execution that takes, for each label, the first enabled event so called."""
     with Sandbox() as sandbox:
         world = World.initial(system)
-        run = Run(system, sandbox, world, prop)
+        run = ServiceExecution(system, sandbox, world, prop)
         for label in labels:
             event = next(event for event in world.enabled() if str(event).startswith(label))
             run.apply(event, world.runs(event)[-1])
