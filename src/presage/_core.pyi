@@ -342,7 +342,7 @@ class Graph:
     ) -> tuple[tuple[list[int], int], list[Any]]:
         """The events through the states of `stem` and once round the loop, as in a finding."""
 
-    def territory(self, property: int) -> tuple[int, int, int, int]:
+    def reachability(self, property: int) -> tuple[int, int, int, int]:
         """States that are live, unknown and dead, and edges from a live to a dead one."""
 
     def territories(self, property: int, fingerprints: Sequence[int]) -> list[str]:

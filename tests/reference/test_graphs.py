@@ -63,8 +63,8 @@ def test_territories_are_those_of_brute_force_where_the_graph_is_cut_or_not():
             if (told[state], told[target]) == ("live", "dead")
         ]
         counts = [told.count(kind) for kind in ("live", "unknown", "dead")]
-        assert native.territory(0) == (*counts, len(critical))
-        assert native.territory(1) == (len(graph), 0, 0, 0)
+        assert native.reachability(0) == (*counts, len(critical))
+        assert native.reachability(1) == (len(graph), 0, 0, 0)
     assert met == {"live", "unknown", "dead"}
 
 
@@ -77,7 +77,7 @@ def test_several_properties_share_one_graph():
             for fairness in FAIRNESSES:
                 found, expected = both.lasso(at, fairness), alone.lasso(0, fairness)
                 assert (found is None) == (expected is None)
-            assert both.territory(at) == alone.territory(0)
+            assert both.reachability(at) == alone.reachability(0)
 
 
 def test_a_state_at_rest_is_one_that_only_faults_and_idle_steps_leave():

@@ -101,7 +101,7 @@ def examine(
                 yield found
             elif graph.stopped_by is not None:
                 _leave_open(report, [prop])
-        report.liveness[prop.name] = Surveyed(prop.fairness, *graph.territory(position))
+        report.liveness[prop.name] = Surveyed(prop.fairness, *graph.reachability(position))
         for violation in report.violations:
             if violation.prop == prop.name:
                 _locate(graph, position, violation)

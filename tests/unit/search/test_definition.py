@@ -13,7 +13,7 @@ SHIPPED = """
 import sys
 sys.path[:0] = {path!r}
 from presage import System
-from presage.load import load, shipped
+from presage.cli.target.load import load, shipped
 from presage.search.definition import Definition
 from reference.random_systems import random_system
 for name in [system.name for system in shipped()]:
