@@ -10,6 +10,7 @@ from presage.execution.describe import Words
 from presage.execution.frames import frames
 from presage.execution.influence import past
 from presage.execution.processes import ProcessExecution
+from presage.execution.sandbox import Sandbox
 from presage.process.context import blocking, cancel, post, wait_any
 from presage.process.context import test_any as tested
 from presage.process.fence import Fence
@@ -87,11 +88,11 @@ def random_program(seed):
 
 def random_run(program, rng):
     """A trace of some run, whatever comes of it."""
-    with Fence():
-        execution = ProcessExecution(program, lambda go, *given: go(*given))
+    with Sandbox() as sandbox, Fence():
+        execution = ProcessExecution(program, sandbox)
         while (enabled := execution.world.enabled()) and len(execution) < 40:
             execution.take(rng.choice(enabled))
-        steps = execution.steps()
+        steps = execution.trace_steps()
         return execution, Trace(
             target=None,
             system=program.name,
