@@ -103,6 +103,10 @@ class ProcessExecution:
     def taken(self) -> tuple[Taken, ...]:
         return tuple(each[0] for each in self._happened)
 
+    @property
+    def steps(self) -> tuple[TraceStep, ...]:
+        return self.trace_steps()
+
     def trace_steps(self) -> tuple[TraceStep, ...]:
         """A message goes to the process that it has met by now."""
         causes = follows(self.taken, order=False)

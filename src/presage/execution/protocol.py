@@ -35,6 +35,10 @@ class Execution(Protocol):
     def fingerprint(self) -> int:
         """Of the state at its end."""
 
+    @property
+    def steps(self) -> Sequence[Any]:
+        """What has happened, as its backend has it."""
+
     def options(self) -> Sequence[Any]:
         """The moves that are possible at its end."""
 

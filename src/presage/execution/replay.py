@@ -10,6 +10,7 @@ from presage.execution.begin import begun, property_of
 from presage.execution.protocol import Execution
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.execution.services import ServiceExecution
+from presage.model.event import Step
 from presage.model.system import System
 from presage.process.program import Program
 from presage.trace.trace import Trace, TraceStep
@@ -19,7 +20,7 @@ from presage.trace.trace import Trace, TraceStep
 class Replayed:
     """What came of a replay: `message` says how the property broke again, None that it did not."""
 
-    steps: tuple[TraceStep, ...]
+    steps: tuple[Step, ...] | tuple[TraceStep, ...]
     message: str | None
     rounds: int = 0  # how often the loop was gone round once more
 
@@ -61,7 +62,7 @@ def _again(system: System | Program, trace: Trace, sandbox: Sandbox) -> Replayed
         why = execution.outcome(trace)
         if good:
             why = None if broke or why is not None else trace.message
-        return Replayed(execution.trace_steps(), why, rounds=int(trace.loop is not None))
+        return Replayed(tuple(execution.steps), why, rounds=int(trace.loop is not None))
 
 
 def retrace(
