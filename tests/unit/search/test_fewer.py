@@ -7,7 +7,7 @@ from unit.debug.programs import choosing, found, ordered, stuck
 from presage import Process, Program, check, replay
 from presage.load import load
 from presage.mailbox import Mailbox
-from presage.search import programs
+from presage.search import programs, run_findings
 from presage.search.fewer import same
 from presage.search.runs import Broken
 
@@ -15,7 +15,9 @@ from presage.search.runs import Broken
 def as_found(program, monkeypatch):
     """The violations of a search that shortens nothing."""
     with monkeypatch.context() as patched:
-        patched.setattr(programs, "_shorter", lambda _program, _report, _steps, known, *_: known)
+        patched.setattr(
+            run_findings, "_shorter", lambda _program, _report, _steps, known, *_: known
+        )
         return check(program, traces=None, keep_going=True).violations
 
 
@@ -68,11 +70,11 @@ def test_bfs_is_left_alone():
 
 
 def test_time_that_ran_out_is_told(monkeypatch):
-    assert programs.LEFT_LONG not in check(ordered(3), traces=None).notes
+    assert run_findings.LEFT_LONG not in check(ordered(3), traces=None).notes
     monkeypatch.setattr(programs, "SECONDS_MAX", 0.0)
     report = check(ordered(3), traces=None)
     assert report.violations[0].found is None
-    assert report.notes.count(programs.LEFT_LONG) == 1
+    assert report.notes.count(run_findings.LEFT_LONG) == 1
 
 
 def test_two_violations_are_one_if_property_kind_and_place_agree():
