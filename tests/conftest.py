@@ -5,6 +5,7 @@ import shutil
 import signal
 import tempfile
 
+import hypothesis
 import pytest
 
 from presage.search import findings, run_findings
@@ -21,6 +22,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = os.environ[STATE] = tempfile.mkdtemp(prefix="presage-state-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    # Nothing depends on how fast a machine is.
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
     # Hundreds of commands are started: they compile presage once, even where that is forbidden.
     if os.environ.pop(NO_BYTECODE, ""):
         os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")

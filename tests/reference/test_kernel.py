@@ -62,7 +62,7 @@ def test_kernel_and_reference_agree_on_random_systems(batch):
             return
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(systems())
 def test_kernel_and_reference_agree_on_whatever_hypothesis_thinks_of(system):
     assume(agrees(system))
