@@ -31,7 +31,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def verdicts_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_good_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """No nearest good run is looked for: that costs more than the search of a small system."""
     monkeypatch.setattr(findings, "nearest", lambda *_: None)
     monkeypatch.setattr(run_findings, "nearest_run", lambda *_: None)
+
+
+@pytest.fixture
+def verdicts_only(monkeypatch: pytest.MonkeyPatch, no_good_runs: None) -> None:
+    """Violations of programs are reported as they are found: not made shorter, either."""
+    monkeypatch.setattr(run_findings, "_shorter", lambda program, report, steps, known, *_: known)

@@ -16,6 +16,7 @@ from presage import Timed, check
 
 SYSTEMS_PER_TEST = 7
 FEATURED_PER_TEST = 4
+WIRED = 20
 STATES_MAX = 3_000
 
 
@@ -110,13 +111,12 @@ def test_a_search_in_files_counts_what_one_in_memory_counts(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("batch", batches(1, 3))
-def test_connections_and_partitions_survive_a_stop(tmp_path, threads, batch):
+def test_connections_and_partitions_survive_a_stop(tmp_path, threads):
     def make(seed):
         return random_system(seed, wired=True)
 
     streams = partitions = 0
-    for seed, plain in large_enough(820_000 + 10_000 * threads + 3_000 * batch, make):
+    for seed, plain in large_enough(820_000 + 10_000 * threads, make, WIRED):
         options = {"keep_going": True, "checkpoint": tmp_path / str(seed), "threads": threads}
         searched(seed, make, states=plain.unique // 3 + 1, **options)
         searched(seed, make, depth=plain.depth - 1, resume=True, **options)
@@ -124,7 +124,7 @@ def test_connections_and_partitions_survive_a_stop(tmp_path, threads, batch):
         assert told(last) == told(plain), seed
         streams += make(seed).streams is not None
         partitions += last.faults.get("partition", 0) > 0
-    assert streams > SYSTEMS_PER_TEST // 3 and partitions
+    assert streams > WIRED // 3 and partitions
 
 
 @pytest.mark.parametrize("clock", [None, Timed(drift=1)], ids=["untimed", "timed"])
