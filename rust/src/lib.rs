@@ -3,6 +3,7 @@
 //! Flat on purpose: one Python module, a handful of names. `expand.rs` is the hot loop; `shared.rs`
 //! is the only place where threads enter Python.
 
+mod backwards;
 mod build;
 mod canon;
 mod checkpoint;
@@ -39,6 +40,7 @@ mod shared;
 mod sleep;
 mod slots;
 mod start;
+mod steps;
 mod stop;
 mod store;
 mod symmetry;
@@ -60,6 +62,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<live::Graph>()?;
     module.add_class::<process::ProcessKernel>()?;
     module.add_class::<reader::Reader>()?;
+    module.add_class::<steps::Steps>()?;
+    module.add_function(wrap_pyfunction!(backwards::may_go_backwards, module)?)?;
+    module.add_function(wrap_pyfunction!(backwards::backwards, module)?)?;
+    module.add_function(wrap_pyfunction!(backwards::goes_backwards, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(guard::die_with, module)?)?;
     module.add_function(wrap_pyfunction!(fingerprint::mix, module)?)?;

@@ -50,12 +50,15 @@ def _check_target(args: argparse.Namespace) -> Report:
     from presage.load import load
     from presage.process.program import Program
     from presage.search.check import check
+    from presage.second import starter
 
-    loaded = load(args.target, settings_of(args.set))
+    settings = settings_of(args.set)
+    loaded = load(args.target, settings)
     args.system = loaded.system  # to explain what is found
     kind = "process" if isinstance(loaded.system, Program) else "node"
     progress = _progress(args, loaded.system.name, len(loaded.system.nodes), kind)
     options = _check_options(args, progress)
+    options["second"] = starter(args.target, settings)
     try:
         return check(loaded.system, target=loaded.target, parameters=loaded.parameters, **options)
     finally:

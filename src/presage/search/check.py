@@ -42,6 +42,7 @@ from presage.search.report import Report
 from presage.search.threads import AUTO, settle
 from presage.search.threads import with_defaults as threads_of
 from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tell_tree
+from presage.search.twin.compare import Start, Twin
 from presage.search.walks import tell_calm, walking
 from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.version import VERSION
@@ -109,6 +110,7 @@ def check(
     give_up: Callable[[HandlerStuck], None] | None = None,
     coverage: str | Path | None = None,
     budget: Budget | None = None,
+    second: Start | None = None,
     **keeping: Unpack[disk.Keeping],
 ) -> Report:
     """Search `system` and report what held and what broke.
@@ -116,13 +118,12 @@ def check(
     `seconds` bound all of it, or a `budget` that began earlier. `depth` counts the initial state.
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
-    _refuse_other(system)
-    telling = Telling(handler_seconds, traces, target, parameters, progress, give_up, coverage)
+    tell = Telling(handler_seconds, traces, target, parameters, progress, give_up, coverage, second)
     budget = budget or budget_of(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         exploring = Exploring(search, reduction, depth, states, walks, budget, keep_going, spins)
-        return check_program(system, exploring, telling, _program_teller(progress))
+        return check_program(system, exploring, tell, _program_teller(progress))
     search, reduction = settled(search, reduction)
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "walks": walks}
     limits = _limits(search, seed, counts, budget) | {"keep_going": keep_going}
@@ -132,7 +133,7 @@ def check(
     how = How(search, reduction, symmetry, calm, limits, hunted, bounds, keeping)
     _refuse(system, how, hunt)
     with budget.watching():
-        return _check_system(system, how, telling)
+        return _check_system(system, how, tell)
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ class How:
 
 def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
     """Refuse what does not go together; `hunt`: as it was given."""
+    _refuse_other(system)
     if how.search != "tree":
         exact = how.bounds.exact
         args = (how.search, how.reduction, how.symmetry)
@@ -174,7 +176,9 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         kernel = build(system, bridge, symmetry=how.symmetry)
         limits["progress"] = (teller := partial(_teller, system, telling.progress))()
         kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
+        twin = Twin(telling.second, bridge, watch, how.bounds.budget)
         raw = _searched(kernel, system, how, kept)
+        twin.begin(kernel, limits["memory_mib"])
         report = _report(system, search, limits["seed"], raw, target, parameters)
         if search == "tree":
             tell_tree(report, raw)
@@ -182,6 +186,7 @@ def _check_system(system: System, how: How, telling: Telling) -> Report:
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
         _conclude(kernel, bridge, watch, report, raw, how, teller)
+        report.compared = twin.result()
         report.orders = bridge.orders.found
         report.exhausted = report.exhausted and not report.orders
     save(report, telling.traces, bridge.early)
