@@ -28,6 +28,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<liveness::Graph>()?;
     module.add_class::<processes::ProcessKernel>()?;
     module.add_class::<property::reader::Reader>()?;
+    module.add_class::<services::steps::Steps>()?;
+    module.add_function(wrap_pyfunction!(
+        value::backwards::may_go_backwards,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(value::backwards::backwards, module)?)?;
+    module.add_function(wrap_pyfunction!(value::backwards::goes_backwards, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(python::supervise::die_with, module)?)?;
     module.add_function(wrap_pyfunction!(table::fingerprint::mix, module)?)?;

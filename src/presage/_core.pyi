@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 class Codec:
     """Values to canonical bytes and back.
@@ -64,6 +66,15 @@ def mix(kind: int, slot: int, digest: int) -> int:
 def combine(digests: Sequence[int]) -> int:
     """The digest of a sequence of digests; order matters."""
 
+def may_go_backwards() -> bool:
+    """Make sets obey `backwards`, in this process and for good; False if they cannot."""
+
+def backwards(function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)`, while this thread iterates every set backwards."""
+
+def goes_backwards() -> bool:
+    """Whether this thread does."""
+
 def resident_mib() -> int | None:
     """What the process holds in memory now; None where the system does not tell."""
 
@@ -103,6 +114,28 @@ class Checkpoint:
         host: Any,
     ) -> None:
         """`signing`: the key, and whether to go on from a file that it did not sign."""
+
+class Steps:
+    """The distinct local steps that the searches of a kernel have met.
+
+    A step is (kind, node or slot of an observer, encoded values, encoded cause, digest of what it
+    did); equal digests mean that the world cannot tell the difference.
+    """
+
+    def __init__(self, kernel: Kernel) -> None: ...
+    def names(self) -> tuple[list[str], list[str]]:
+        """The classes, and the importable objects, that encoded values may name."""
+
+    def met(
+        self, count: int, room: int
+    ) -> tuple[int, list[tuple[int, int, list[bytes], bytes, int]]]:
+        """How many there are, and up to `count` of them, of at most `room` bytes in all.
+
+        Some of each piece of code come first, then all are evenly spread.
+        """
+
+    def digest(self, kind: int, node: int, values: list[bytes], cause: bytes) -> int:
+        """Run a step; the digest of what it does in this process."""
 
 class Spill:
     """A folder for what does not fit into memory; its files have no names."""

@@ -63,6 +63,20 @@ def test_texts_of_causal_rows_end_before_the_next_lane_begins(opened, agreement,
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_texts_of_two_diagrams_side_by_side_end_in_their_own(opened, agreement, width):
+    page = opened(agreement).page
+    resize(page, width)
+    page.get_by_role("button", name="side by side").click()
+    cut = page.evaluate("""() => [...document.querySelectorAll('.bodies > svg')].flatMap(svg => {
+      const end = svg.getBoundingClientRect().right;
+      const texts = [...svg.querySelectorAll('.row text')];
+      return texts.filter(text => text.getBoundingClientRect().right > end);
+    }).length""")
+    assert cut == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_names_of_nodes_are_told_apart_in_any_room(opened, tmp_path, width):
     nodes = ("server_one", "server_two", "server_three", "storage_one", "storage_three")
     page = opened(write(tmp_path / "names.html", page_data(made_up(20, nodes=nodes)))).page

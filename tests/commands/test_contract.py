@@ -32,7 +32,7 @@ KEYS: dict[str, Any] = {
 }
 ADDED = {"errors": list, "notes": list, "liveness": dict}
 ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
-ADDED |= {"coverage": dict, "order_dependence": list}
+ADDED |= {"coverage": dict, "order_dependence": list, "second_process": (dict, type(None))}
 ADDED |= {"reduction": str, "symmetry": bool, "hunt": (dict, type(None))}
 VIOLATION: dict[str, Any] = {
     "property": str,

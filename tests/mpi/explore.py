@@ -1,9 +1,9 @@
 """Every behaviour of a small script, by going through live worlds: plain, and the same each time.
 
-A state is restored by running the program again. Steps that commute with all others are taken at
-once: a wait for one communication that is complete; and, in scripts that never test or probe, the
-receives of a rank and the messages of collective calls and from files, which have one sender and
-one receiver, and what is put back into a window.
+A state is restored by running the program again, unless it comes right after the last one. Steps
+that commute with all others are taken at once: a wait for one communication that is complete; and,
+in scripts that never test or probe, the receives of a rank and the messages of collective calls and
+from files, which have one sender and one receiver, and what is put back into a window.
 """
 
 from dataclasses import dataclass, field
@@ -34,10 +34,15 @@ def explore(path, ranks, buffering, args=(), beyond=False):
     looks = any(word in path.read_text() for word in LOOKING)
     explored, fine = Explored(), None
     seen, open_paths, bad = set(), [()], []
+    world, taken, last = None, [], None
     with Fence():
         while open_paths:
             path_ = open_paths.pop()
-            world, taken = replayed(program, path_)
+            if path_ and path_[:-1] == last:
+                taken = [*taken, world.take(path_[-1])]
+            else:
+                world, taken = replayed(program, path_)
+            last = path_
             if world.fingerprint in seen:
                 continue
             seen.add(world.fingerprint)

@@ -53,6 +53,7 @@ def written(folder, text):
     return path
 
 
+@pytest.mark.usefixtures("no_good_runs")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_is_told_from_its_twin(case, tmp_path):
     found = checked(written(tmp_path, case.faulty), case.ranks)

@@ -15,7 +15,6 @@ CLAIMS = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
 @pytest.mark.parametrize("buffering", ["zero", "eager"])
 @pytest.mark.parametrize("first", range(0, SCRIPTS, 10))
 @pytest.mark.parametrize("make", [random_script, random_family])
-@pytest.mark.usefixtures("verdicts_only")
 def test_the_same_is_found(make, first, buffering, tmp_path):
     for seed in range(first, first + 10):
         text, ranks = make(seed)

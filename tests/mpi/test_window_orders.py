@@ -97,7 +97,6 @@ def random_text(seed):
 
 
 @pytest.mark.parametrize("first", [0])
-@pytest.mark.usefixtures("verdicts_only")
 def test_check_finds_what_every_order_shows(first, tmp_path):
     claims = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
     for seed in range(first, first + 2):

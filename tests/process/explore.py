@@ -1,4 +1,4 @@
-"""The plain way to search a program: run it again from the start for every list of choices.
+"""The plain way to search a program: run it again from the start for each list of choices.
 
 `explore(program)` takes every order. With `reduced=True` it skips orders by sleep sets, so that
 each class of equivalent executions (a Mazurkiewicz trace) is run to its end exactly once; what is
@@ -52,17 +52,41 @@ def rerun(program, path):
 
 def explore(program, *, reduced=False, nodes_max=NODES_MAX, stop_at_first=False, depth=None):
     found = Found()
-    with Fence():
+    with Fence(), Place(program) as place:
         stack = [((), frozenset())]
         while stack:
             path, asleep = stack.pop()
             assert found.nodes < nodes_max, f"more than {nodes_max} nodes"
-            world = rerun(program, path)
+            world = place.world_after(path)
             stack += reversed(list(visit(found, world, path, asleep, reduced, depth)))
-            close(world)
             if stop_at_first and not found.ok:
                 break
     return found
+
+
+class Place:
+    """Where a search is: a world, and the path that led there."""
+
+    def __init__(self, program):
+        self._program = program
+        self._world = self._path = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._world is not None:
+            close(self._world)
+
+    def world_after(self, path):
+        """The world after `path`: one step on from here, or reached again from the start."""
+        if self._world is not None and path[:-1] == self._path:
+            self._world.take(path[-1])
+        else:
+            self.__exit__()
+            self._world = rerun(self._program, path)
+        self._path = path
+        return self._world
 
 
 def close(world):

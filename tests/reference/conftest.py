@@ -9,4 +9,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def plain_reports(request: pytest.FixtureRequest) -> None:
     if request.module.__name__.rpartition(".")[2] != "test_good_runs":
-        request.getfixturevalue("verdicts_only")
+        request.getfixturevalue("no_good_runs")

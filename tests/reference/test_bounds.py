@@ -2,12 +2,14 @@
 
 from itertools import count
 
+import pytest
+from reference.batches import batches
 from reference.explorer import TooLarge, explore
 from reference.random_systems import random_system
 
 from presage import check
 
-SYSTEMS = 40
+SYSTEMS_PER_TEST = 10
 
 
 def bounded(system, search, depth, threads=1):
@@ -24,9 +26,10 @@ def bounded(system, search, depth, threads=1):
     return report.unique, report.exhausted, broken
 
 
-def test_a_bounded_depth_first_search_misses_nothing_within_its_bound():
+@pytest.mark.parametrize("batch", batches(1, 4))
+def test_a_bounded_depth_first_search_misses_nothing_within_its_bound(batch):
     compared = 0
-    for seed in count(90_000):
+    for seed in count(90_000 + batch * 1_000):
         system = random_system(seed)
         try:
             expected = explore(system, most=300)
@@ -40,7 +43,7 @@ def test_a_bounded_depth_first_search_misses_nothing_within_its_bound():
         assert bounded(system, "dfs", depth, threads=3) == breadth_first, seed
         assert not breadth_first[1]
         compared += 1
-        if compared == SYSTEMS:
+        if compared == SYSTEMS_PER_TEST:
             return
 
 

@@ -8,13 +8,15 @@ import importlib
 from itertools import count
 
 import pytest
+from reference.batches import batches
 from reference.random_features import featured_system
 from reference.random_systems import random_system
 
 from presage import Timed, check
 
-SYSTEMS = 20
-FEATURED = 8
+SYSTEMS_PER_TEST = 7
+FEATURED_PER_TEST = 4
+WIRED = 20
 STATES_MAX = 3_000
 
 
@@ -31,7 +33,7 @@ def searched(seed, make=random_system, **options):
     return check(make(seed), traces=None, **options)
 
 
-def large_enough(first, make=random_system, systems=SYSTEMS):
+def large_enough(first, make=random_system, systems=SYSTEMS_PER_TEST):
     """Seeds of systems that have something to interrupt, with their plain reports."""
     found = 0
     for seed in count(first):
@@ -44,8 +46,9 @@ def large_enough(first, make=random_system, systems=SYSTEMS):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_search_stopped_after_any_level_goes_on_to_the_same_totals(tmp_path, threads):
-    for seed, plain in large_enough(700_000 + 10_000 * threads):
+@pytest.mark.parametrize("batch", batches(1, 3))
+def test_a_search_stopped_after_any_level_goes_on_to_the_same_totals(tmp_path, threads, batch):
+    for seed, plain in large_enough(700_000 + 10_000 * threads + 3_000 * batch):
         folder = tmp_path / str(seed)
         depth = 1 + seed % (plain.depth - 1)
         options = {"keep_going": True, "checkpoint": folder}
@@ -59,8 +62,9 @@ def test_a_search_stopped_after_any_level_goes_on_to_the_same_totals(tmp_path, t
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_search_stopped_in_the_middle_of_a_level_loses_nothing(tmp_path, threads):
-    for seed, plain in large_enough(740_000 + 10_000 * threads):
+@pytest.mark.parametrize("batch", batches(1, 3))
+def test_a_search_stopped_in_the_middle_of_a_level_loses_nothing(tmp_path, threads, batch):
+    for seed, plain in large_enough(740_000 + 10_000 * threads + 3_000 * batch):
         options = {"keep_going": True, "checkpoint": tmp_path / str(seed), "threads": threads}
         searched(seed, states=plain.unique // 3 + 1, **options)
         searched(seed, states=plain.unique * 2 // 3 + 1, resume=True, **options)
@@ -68,9 +72,10 @@ def test_a_search_stopped_in_the_middle_of_a_level_loses_nothing(tmp_path, threa
         assert told(last) == told(plain), seed
 
 
-def test_on_one_thread_even_the_moment_of_the_first_violation_is_the_same(tmp_path):
+@pytest.mark.parametrize("batch", batches(1, 3))
+def test_on_one_thread_even_the_moment_of_the_first_violation_is_the_same(tmp_path, batch):
     compared = 0
-    for seed in count(780_000):
+    for seed in count(780_000 + 3_000 * batch):
         plain = searched(seed, states=STATES_MAX)
         if plain.stopped_by != "violation" or plain.unique < 40:
             continue
@@ -88,15 +93,16 @@ def test_on_one_thread_even_the_moment_of_the_first_violation_is_the_same(tmp_pa
         if whole.stopped_by is None:
             assert told(onward) == told(whole), seed
         compared += 1
-        if compared == 20:
+        if compared == SYSTEMS_PER_TEST:
             return
 
 
-def test_a_search_in_files_counts_what_one_in_memory_counts(tmp_path, monkeypatch):
+@pytest.mark.parametrize("batch", batches(1, 3))
+def test_a_search_in_files_counts_what_one_in_memory_counts(tmp_path, monkeypatch, batch):
     # Small systems come to files only below what the process holds, a limit that is else refused.
     module = importlib.import_module("presage.search.check")
     monkeypatch.setattr(module, "check_memory", lambda memory_mib: None)
-    for seed, plain in large_enough(790_000):
+    for seed, plain in large_enough(790_000 + 3_000 * batch):
         options = {"memory_mib": 1, "spill": tmp_path / "spill"}
         spilled = searched(seed, keep_going=True, **options)
         if spilled.stopped_by is None:  # short ones end before anyone looks at the memory
@@ -110,7 +116,7 @@ def test_connections_and_partitions_survive_a_stop(tmp_path, threads):
         return random_system(seed, wired=True)
 
     streams = partitions = 0
-    for seed, plain in large_enough(820_000 + 10_000 * threads, make):
+    for seed, plain in large_enough(820_000 + 10_000 * threads, make, WIRED):
         options = {"keep_going": True, "checkpoint": tmp_path / str(seed), "threads": threads}
         searched(seed, make, states=plain.unique // 3 + 1, **options)
         searched(seed, make, depth=plain.depth - 1, resume=True, **options)
@@ -118,16 +124,17 @@ def test_connections_and_partitions_survive_a_stop(tmp_path, threads):
         assert told(last) == told(plain), seed
         streams += make(seed).streams is not None
         partitions += last.faults.get("partition", 0) > 0
-    assert streams > SYSTEMS // 3 and partitions
+    assert streams > WIRED // 3 and partitions
 
 
 @pytest.mark.parametrize("clock", [None, Timed(drift=1)], ids=["untimed", "timed"])
-def test_disks_times_clocks_and_slow_nodes_survive_a_stop(tmp_path, clock):
+@pytest.mark.parametrize("batch", batches(1, 2))
+def test_disks_times_clocks_and_slow_nodes_survive_a_stop(tmp_path, clock, batch):
     def make(seed):
         return featured_system(seed, clock=clock)
 
     happened = 0
-    for seed, plain in large_enough(760_000, make, FEATURED):
+    for seed, plain in large_enough(760_000 + 3_000 * batch, make, FEATURED_PER_TEST):
         options = {"keep_going": True, "checkpoint": tmp_path / str(seed)}
         searched(seed, make, states=plain.unique // 3 + 1, **options)
         searched(seed, make, states=plain.unique * 2 // 3 + 1, resume=True, **options)

@@ -14,7 +14,7 @@ from presage.model.local import UP
 from presage.model.stream import Connect, Lost
 
 STATES_MAX = 250
-SYSTEMS_PER_TEST = 12
+SYSTEMS_PER_TEST = 6
 BEGINS = ("start", "restart", "reset", "silent")
 
 
@@ -121,7 +121,7 @@ def agrees(system):
 
 @pytest.mark.parametrize("made", [random_system, featured_system])
 @pytest.mark.parametrize("wired", [False, True])
-@pytest.mark.parametrize("batch", batches(1, 4))
+@pytest.mark.parametrize("batch", batches(1, 8))
 def test_what_ran_and_how_often_is_what_the_reference_runs(made, wired, batch):
     compared = 0
     for seed in count(batch * 10_000):

@@ -12,7 +12,7 @@ from reference.random_systems import random_system
 from presage import Hunt, Timed, check, eventually
 
 STATES_MAX = 150
-SYSTEMS_PER_TEST = 60  # 120 on every run
+SYSTEMS_PER_TEST = 60
 RECOVERIES = ("restart", "heal")
 SETTINGS = Hunt(walk_length=2_000, recovery_walks=20, region=10_000, samples=4, depth_step=3)
 
@@ -67,7 +67,7 @@ def compare(seed):
     return bool(violations)
 
 
-@pytest.mark.parametrize("batch", batches(2, 6))
+@pytest.mark.parametrize("batch", batches(1, 6))
 def test_a_hunt_finds_dead_states_where_there_are_some_and_only_there(batch):
     compared, found = 0, 0
     for seed in count(batch * 10_000 + 900_000):

@@ -31,7 +31,7 @@ type Weights = ([u64; FAULTS.len()], [u64; 3]);
 
 #[pyclass(frozen)]
 pub struct Kernel {
-    shared: Arc<Shared>,
+    pub shared: Arc<Shared>,
     locals: Vec<u32>,
     observers: Vec<u32>,
 }

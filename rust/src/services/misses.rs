@@ -264,7 +264,11 @@ impl Shared {
         })
     }
 
-    fn observe(&self, py: Python<'_>, (slot, state, records): (u32, u32, u32)) -> PyResult<u32> {
+    pub fn observe(
+        &self,
+        py: Python<'_>,
+        (slot, state, records): (u32, u32, u32),
+    ) -> PyResult<u32> {
         let sequence = self.tables.lock().records[records as usize].clone();
         let mut fed = Vec::with_capacity(sequence.len());
         for &(node, value) in sequence.iter() {

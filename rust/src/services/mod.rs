@@ -11,6 +11,7 @@ pub mod misses;
 pub mod path;
 pub mod reorder;
 pub mod start;
+pub mod steps;
 pub mod streams;
 pub mod successor;
 pub mod tables;

@@ -11,6 +11,7 @@
 //! finds what is shared; `constants` are written by name; `order` rebuilds sets and dicts in
 //! another order.
 
+pub mod backwards;
 mod blame;
 mod classes;
 mod constants;

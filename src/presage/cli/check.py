@@ -47,15 +47,18 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _check_target(args: argparse.Namespace) -> Report:
+    from presage.cli.second import starter
     from presage.cli.target.load import load
     from presage.process.program import Program
     from presage.search.check import check
 
-    loaded = load(args.target, settings_of(args.set))
+    settings = settings_of(args.set)
+    loaded = load(args.target, settings)
     args.system = loaded.system  # to explain what is found
     kind = "process" if isinstance(loaded.system, Program) else "node"
     progress = _progress(args, loaded.system.name, len(loaded.system.nodes), kind)
     options = _check_options(args, progress)
+    options["second"] = starter(args.target, settings)
     try:
         return check(loaded.system, target=loaded.target, parameters=loaded.parameters, **options)
     finally:

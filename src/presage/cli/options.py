@@ -151,6 +151,7 @@ def add_doctor(parser: Parser) -> None:
     """The options of `presage doctor`."""
     add_target(parser)
     parser.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
+    parser.add_argument("--twin", action="store_true", help=argparse.SUPPRESS)
 
 
 def add_simulate(parser: Parser) -> None:

@@ -107,6 +107,11 @@ def run_doctor(args: argparse.Namespace) -> int:
     from presage.ui import doctor
 
     settings = settings_of(args.set)
+    if args.twin:
+        from presage.cli import second
+
+        second.serve(args.target, settings)
+        return EXIT_HELD
     if args.transcript:
         return _transcribe(args.target, settings, args.transcript)
     arguments = [args.target, *(f"--set={name}={value}" for name, value in settings.items())]

@@ -28,6 +28,7 @@ LOOKS_PER_SECOND = 5
 GRACE_SECONDS = 2.0  # between asking a stuck handler to stop and giving up on it
 
 NOW: Callable[[], float] = ORIGINALS[time, "monotonic"]
+CPU: Callable[[], float] = ORIGINALS[time, "process_time"]
 
 
 class Stuck(Interrupted):

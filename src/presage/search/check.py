@@ -43,6 +43,7 @@ from presage.search.report import Report
 from presage.search.threads import AUTO, settle
 from presage.search.threads import with_defaults as threads_of
 from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tree_summary
+from presage.search.twin.compare import Start, Twin
 from presage.search.walks import tell_calm, walking
 from presage.version import VERSION
 
@@ -109,6 +110,7 @@ def check(
     give_up: Callable[[HandlerStuck], None] | None = None,
     coverage: str | Path | None = None,
     budget: Budget | None = None,
+    second: Start | None = None,
     **keeping: Unpack[disk.CheckpointOptions],
 ) -> Report:
     """Search `system` and report what held and what broke.
@@ -116,15 +118,14 @@ def check(
     `seconds` bound all of it, or a `budget` that began earlier. `depth` counts the initial state.
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
-    _refuse_other(system)
-    telling = ReportOptions(
-        handler_seconds, traces, target, parameters, progress, give_up, coverage
+    tell = ReportOptions(
+        handler_seconds, traces, target, parameters, progress, give_up, coverage, second
     )
     budget = budget or budget_of(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         exploring = Settings(search, reduction, depth, states, walks, budget, keep_going, spins)
-        return check_program(system, exploring, telling, _program_teller(progress))
+        return check_program(system, exploring, tell, _program_teller(progress))
     search, reduction = settled(search, reduction)
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "walks": walks}
     limits = _limits(search, seed, counts, budget) | {"keep_going": keep_going}
@@ -134,7 +135,7 @@ def check(
     how = How(search, reduction, symmetry, calm, limits, hunted, bounds, keeping)
     _refuse(system, how, hunt)
     with budget.watching():
-        return _check_system(system, how, telling)
+        return _check_system(system, how, tell)
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ class How:
 
 def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
     """Refuse what does not go together; `hunt`: as it was given."""
+    _refuse_other(system)
     if how.search != "tree":
         exact = how.bounds.exact
         args = (how.search, how.reduction, how.symmetry)
@@ -176,7 +178,9 @@ def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
         kernel = build(system, bridge, symmetry=how.symmetry)
         limits["progress"] = (teller := partial(progress_callback, system, telling.progress))()
         kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
+        twin = Twin(telling.second, bridge, sandbox, how.bounds.budget)
         raw = _searched(kernel, system, how, kept)
+        twin.begin(kernel, limits["memory_mib"])
         report = _report(system, search, limits["seed"], raw, target, parameters)
         if search == "tree":
             tree_summary(report, raw)
@@ -184,6 +188,7 @@ def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
         tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
         report.notes += disk.told(keeping, report.resumed_from)
         _conclude(kernel, bridge, sandbox, report, raw, how, teller)
+        report.compared = twin.result()
         report.orders = bridge.orders.found
         report.exhausted = report.exhausted and not report.orders
     save(report, telling.traces, bridge.early)

@@ -24,9 +24,8 @@ from presage.model.saved import Saved
 from presage.model.stimulus import stimulus_of
 from presage.model.system import System
 from presage.model.world import World
-from presage.search.kernel.difference import describe, first_difference, flows, messages
+from presage.search.kernel.difference import describe, did, first_difference
 from presage.search.kernel.order import Orders, Stored
-from presage.trace.show import show
 
 STEPS_DEFAULT = 2_000  # local steps examined
 WORLDS_MAX = 2_000  # worlds visited to meet them: live ones are slow, and late ones bring little
@@ -194,18 +193,5 @@ class _Walk:
         else:
             self.orders.add_step(automaton, fresh, stimulus)
         for outcome in first or []:
-            self.entries.append(Entry(what, tuple(self._did(automaton, outcome))))
+            self.entries.append(Entry(what, tuple(did(automaton, outcome))))
         return first or []
-
-    def _did(self, automaton: Automaton, outcome: Outcome) -> list[tuple[str, int, str]]:
-        parts: list[tuple[str, Any]] = [("timers or status", outcome.values[0])]
-        parts += [
-            (f"`{name}`", outcome.values[at])
-            for name, at in automaton.positions.items()
-            if at not in automaton.ghosts
-        ]
-        parts += [("what it sent", sent) for sent in messages(automaton, outcome)]
-        parts += [("what it did to a stream", flow) for flow in flows(automaton, outcome)]
-        parts += [("what it recorded", record) for record in outcome.records]
-        codec = self.system.codec
-        return [(name, codec.digest(codec.encode(part)), show(part)) for name, part in parts]

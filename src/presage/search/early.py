@@ -6,6 +6,7 @@ place; what ended before that has left these, and the parent of the command tell
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,10 +45,10 @@ class Early:
         if self._folder is None or violation.trace is None:
             return
         path = Path(self._folder) / codec.file_name(violation.trace)
-        is_new = not path.exists()
         try:
+            is_new = not path.exists()
             codec.write(violation.trace, path)
-        except BadTrace:
+        except (BadTrace, OSError, ValueError):
             return  # said when all is saved
         if is_new:
             self._written.add(path)
@@ -56,7 +57,7 @@ class Early:
 
     def settle(self, report: Report) -> None:
         """Remove the traces that others have taken the place of."""
-        saved = {found.prop: found.trace_path for found in report.violations if found.trace_path}
-        final = {Path(path) for path in saved.values()}
+        final = {Path(found.trace_path) for found in report.violations if found.trace_path}
         for path in self._written - final:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)

@@ -137,6 +137,7 @@ class ReportOptions:
     progress: Any = None  # a `ProgressLine`
     give_up: Callable[[HandlerStuck], None] | None = None
     coverage: str | Path | None = None  # a file for the lines that ran
+    second: Any = None  # starts a process that has loaded the same system: a `twin.compare.Start`
 
     def __post_init__(self) -> None:
         annotate.check_path(self.coverage)

@@ -17,6 +17,7 @@ from presage.trace.trace import plain_parameters
 if TYPE_CHECKING:
     from presage.search.coverage.report import Coverage
     from presage.search.kernel.order import OrderDependent
+    from presage.search.twin.compare import Compared
     from presage.trace.trace import Trace
 
 EXIT_HELD = 0
@@ -237,6 +238,7 @@ class Report:
     resumed_from: int | None = None  # states in the checkpoint it went on from
     checkpoints: int = 0  # written by this process
     coverage: Coverage | None = None  # what ran, and what never did
+    compared: Compared | None = None  # with a second process; None: it had nothing to look for
 
     def __str__(self) -> str:
         return plain(self)
@@ -257,8 +259,8 @@ class Report:
         """0 held within its limits, 1 a violation, 2 something could not be judged: a property that
         raises, or executions of which none was followed to its end.
 
-        3 if some code depends on the order of a set or dict: what was found is found, but what
-        held held in one order of many.
+        3 if some code depends on the order of a set or dict, or on the process it runs in: what was
+        found is found, but what held held in one order of many.
         """
         if self.orders:
             return EXIT_NONDETERMINISM
@@ -313,6 +315,7 @@ class Report:
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "order_dependence": [found.to_json() for found in self.orders],
+            "second_process": None if self.compared is None else self.compared.to_json(),
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
             "checkpoints": self.checkpoints,

@@ -44,7 +44,13 @@ def sentences(report: Report) -> dict[str, list[str]]:
         "order": [str(found) for found in report.orders],
         **_coverage(report),
         "not covered": not_covered(report),
-        "note": [*_faults(report), *_collisions(report), *_saved(report), *report.notes],
+        "note": [
+            *_faults(report),
+            *_collisions(report),
+            *_saved(report),
+            *_compared(report),
+            *report.notes,
+        ],
     }
 
 
@@ -191,6 +197,10 @@ def _saved(report: Report) -> list[str]:
     if report.checkpoints:
         told.append(f"{plural(report.checkpoints, 'checkpoint')} written")
     return [", ".join(told)] if told else []
+
+
+def _compared(report: Report) -> list[str]:
+    return [] if report.compared is None else [report.compared.note()]
 
 
 def _collisions(report: Report) -> list[str]:

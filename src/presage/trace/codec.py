@@ -113,7 +113,7 @@ def write(trace: Trace, path: str | Path) -> Path:
             except BaseException:
                 unfinished.unlink(missing_ok=True)
                 raise
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a path may be none at all
         raise BadTrace(
             explain(
                 f"the trace cannot be written to `{path}`: {_reason(error)}",

@@ -101,6 +101,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "violations": [TOLD],
         "errors": [],
         "order_dependence": [],
+        "second_process": None,
         "notes": ["a note"],
         "resumed_from": None,
         "checkpoints": 0,

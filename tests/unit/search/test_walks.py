@@ -239,6 +239,7 @@ def told(system: System, threads: int, *, calm: bool):
     return report.unique, report.generated, report.depth, broken
 
 
+@pytest.mark.usefixtures("no_good_runs")
 @pytest.mark.parametrize("calm", [False, True])
 def test_a_seed_visits_the_same_states_however_many_threads_share_the_walks(calm):
     for seed in range(800_000, 800_015):
@@ -248,6 +249,7 @@ def test_a_seed_visits_the_same_states_however_many_threads_share_the_walks(calm
         assert told(system, 2, calm=calm) == first, seed
 
 
+@pytest.mark.usefixtures("no_good_runs")
 def test_calm_walks_stay_where_no_fault_has_been():
     compared = 0
     for seed in range(810_000, 810_040):

@@ -11,11 +11,9 @@ name what is loaded here, and nothing that would have to be imported.
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypedDict
@@ -28,6 +26,7 @@ from presage.model.system import System
 from presage.search.checkpoint.code_digest import Definition
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.kernel.order import Orders
+from presage.search.naming import named
 from presage.trace import seal
 from presage.trace.trace import plain_parameters
 from presage.version import VERSION
@@ -206,23 +205,10 @@ class Checkpoint:
 
     def _find(self, name: str) -> Any:
         """What `module:qualname` means in this process; a file of ours may import it."""
-        module, _, path = name.partition(":")
-        met = self._definition.classes.get(name, [])
-        if len(met) == 1:
-            return met[0]
-        if "<locals>" not in path:
-            try:
-                if not self._signed and module not in sys.modules:
-                    raise ImportError
-                found: Any = importlib.import_module(module)
-                for part in path.split("."):
-                    found = inspect.getattr_static(found, part)  # calls no code of the module
-                return found.__func__ if isinstance(found, staticmethod) else found
-            except (ImportError, AttributeError):
-                pass
-        living = [cls for cls in _classes(object) if f"{cls.__module__}:{cls.__qualname__}" == name]
-        if len(living) == 1:
-            return living[0]
+        try:
+            return named(name, self._definition.classes, imports=self._signed)
+        except LookupError:
+            pass
         raise BadCheckpoint(
             explain(
                 f"the checkpoint `{self.path}` has values of `{name}`, which cannot be found here",
@@ -337,19 +323,6 @@ def _spill(folder: str | Path, memory_mib: int) -> _core.Spill:
 def _told(header: Header) -> str:
     given = "".join(f" {name}={value}" for name, value in sorted(header.parameters.items()))
     return f"`{header.system}{given}`, {header.search}"
-
-
-def _classes(root: type) -> Iterator[type]:
-    met = {root}
-    waiting = [root]
-    while waiting:
-        cls = waiting.pop()
-        yield cls
-        below: list[type] = type.__subclasses__(cls)
-        for derived in below:
-            if derived not in met:
-                met.add(derived)
-                waiting.append(derived)
 
 
 def _reason(error: Exception) -> str:

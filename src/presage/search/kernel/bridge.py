@@ -45,6 +45,7 @@ from presage.search.kernel.difference import describe, first_difference
 from presage.search.kernel.ghosts import GhostCheck
 from presage.search.kernel.order import Fresh, Orders
 from presage.search.kernel.symmetry import Asymmetry
+from presage.search.twin.verdicts import Kept
 
 # How a world, or a node's new life, begins is no step that a step property is asked about.
 BEGINNINGS = ("start", "reset", "silent")
@@ -68,6 +69,7 @@ class Bridge(Asymmetry):
         self.properties: list[Property] = list(system.properties)
         self.early = Early(None)
         self.judged = 0  # how often a predicate was run over a world
+        self.kept: Kept | None = None  # worlds to be judged again in another process
         self.errors: dict[int, str] = {}  # kernel index of a property -> why it cannot be judged
         self.vacuity = Vacuity(self.properties)
         self._observers = list(system.observers.items())
@@ -176,6 +178,8 @@ class Bridge(Asymmetry):
     def judge(self, at: int, reader: Reader) -> bool | None:
         """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
         self.judged += 1
+        if self.kept is not None:
+            self.kept.add(at, reader)
         return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
 
     def judge_again(self, at: int, reader: Reader) -> bool | None:

@@ -11,6 +11,9 @@ from presage.model.local import Outcome, Stimulus
 from presage.model.stream import Lost
 from presage.trace.show import show, show_call
 
+# What one branch did: name of a part, its digest, its text.
+Did = list[tuple[str, int, str]]
+
 UNDELIVERABLE = "was deliverable once and once not"
 
 
@@ -129,3 +132,56 @@ def flows(automaton: Automaton, outcome: Outcome) -> list[tuple[str, Any]]:
     """What was done to streams, in order: the peer, and what it was sent, or that it was closed."""
     peers = [(automaton.names[flow.peer], flow) for flow in outcome.flows]
     return [(peer, "closed" if flow.closes else flow.message) for peer, flow in peers]
+
+
+def parts(automaton: Automaton, network: str, outcomes: list[Outcome] | None) -> list[Did]:
+    """What each branch did, as far as the world can tell, to be compared in another process.
+
+    Of each part: its name, the digest of its canonical form, its text.
+    """
+    return [did(automaton, _plain(automaton, network, each)) for each in outcomes or []]
+
+
+def did(automaton: Automaton, outcome: Outcome) -> Did:
+    """What one branch did, in order."""
+    told: list[tuple[str, Any]] = [("timers or status", outcome.values[0])]
+    told += [
+        (f"`{name}`", outcome.values[at])
+        for name, at in automaton.positions.items()
+        if at not in automaton.ghosts
+    ]
+    told += [("what it sent", sent) for sent in messages(automaton, outcome)]
+    told += [("what it did to a stream", flow) for flow in flows(automaton, outcome)]
+    told += [("what it recorded", record) for record in outcome.records]
+    codec = automaton.codec
+    return [(name, codec.digest(codec.encode(part)), show(part)) for name, part in told]
+
+
+def first_apart(ones: list[Did], others: list[Did]) -> str | None:
+    """What differs between what `parts` gave here and there; None if nothing does."""
+    left = list(others)
+    only = []
+    for one in ones:
+        match = next((at for at, each in enumerate(left) if _form_of(each) == _form_of(one)), None)
+        if match is None:
+            only.append(one)
+        else:
+            del left[match]
+    if not only or not left:
+        if not only and not left:
+            return None
+        if not ones or not others:
+            return UNDELIVERABLE
+        return f"had {len(ones)} branches once and {len(others)} once"
+    for (name, digest, text), (other_name, other_digest, other_text) in zip(
+        only[0], left[0], strict=False
+    ):
+        if name != other_name:
+            return f"did something to {name} once and to {other_name} once"
+        if digest != other_digest:
+            return f"differed in {name}: {text} and {other_text}"
+    return "did once more than the other time"
+
+
+def _form_of(did: Did) -> list[tuple[str, int]]:
+    return [part[:2] for part in did]

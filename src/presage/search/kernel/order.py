@@ -63,17 +63,38 @@ class Stored:
         return values
 
 
+ORDERS, PROCESSES, RUNS = "orders", "processes", "runs"
+ADDRESSES = "`id`, the hash or text of a plain object, a clock"
+
+
 @dataclass(frozen=True)
 class OrderDependent:
-    """Code whose outcome depends on the order of a set or dict."""
+    """Code whose outcome depends on the order of a set or dict, or on the process it runs in."""
 
     code: str  # `Cache.evict`
     place: str  # file:line
     parts: tuple[str, ...]  # `self.d`, `message.votes`: whose order matters
     step: str  # where it was met
     difference: str  # what came out differently, as the end of a sentence
+    between: str = ORDERS  # what differed: two orders, two processes, or two runs in one process
 
     def __str__(self) -> str:
+        if self.between == RUNS:
+            return explain(
+                f"{self.place}: `{self.code}` gives two results: {self.step}, run twice from the"
+                f" same state, {self.difference}",
+                f"{ADDRESSES}, or something kept outside of fields",
+                "use fields only; `self.now()` for a clock, `self.choose` for chance",
+            )
+        if self.between == PROCESSES:
+            return explain(
+                f"{self.place}: `{self.code}` depends on the process it runs in: {self.step}, under"
+                f" another hash seed, {self.difference}",
+                f"the order of a set that the code makes itself, or what a process has of its own:"
+                f" {ADDRESSES}",
+                "`sorted(...)` or `min(...)` where such a set is iterated; a field, `self.now()` or"
+                " `self.choose` for the rest",
+            )
         parts = " and ".join(f"`{part}`" for part in self.parts) or "a set or dict"
         return explain(
             f"{self.place}: `{self.code}` depends on the order of {parts}: {self.step}, in another"
@@ -126,7 +147,7 @@ class Orders:
             function, code = guard, f"{code}, `when`"
         place = node.name if function is None else place_of(function)
         step = describe(node, stimulus, self._system.names)
-        self._add(OrderDependent(code, place, tuple(parts), step, found))
+        self.add(OrderDependent(code, place, tuple(parts), step, found))
         return True
 
     def add_guards(self, node: Automaton, fresh: Fresh) -> None:
@@ -153,18 +174,18 @@ class Orders:
             parts = self._parts(node, fresh, difference) or self._unordered(node, fresh)
             step = describe(node, stimulus, self._system.names)
             text = "could happen once and once not"
-            self._add(OrderDependent(code, place, tuple(parts), step, text))
+            self.add(OrderDependent(code, place, tuple(parts), step, text))
 
     def add_property(self, prop: Property, parts: Sequence[str] = ()) -> None:
         """Tell of a property whose verdict is another one in the second order."""
         text = "gave another verdict"
-        self._add(OrderDependent(prop.name, prop.source, tuple(parts), "the property", text))
+        self.add(OrderDependent(prop.name, prop.source, tuple(parts), "the property", text))
 
     def add_observer(self, name: str, observer: Any) -> None:
         """Tell of an observer that is left in another state in the second order."""
         place = place_of(type(observer).observe)
         text = "was left in another state"
-        self._add(OrderDependent(f"{type(observer).__name__}.observe", place, (), name, text))
+        self.add(OrderDependent(f"{type(observer).__name__}.observe", place, (), name, text))
 
     def saved(self) -> list[dict[str, Any]]:
         """What a checkpoint keeps: a step that a search has met is not run again."""
@@ -173,9 +194,10 @@ class Orders:
     def recall(self, saved: list[dict[str, Any]]) -> None:
         """Take back what `saved` gave in an earlier process."""
         for found in msgspec.convert(saved, list[OrderDependent]):
-            self._add(found)
+            self.add(found)
 
-    def _add(self, found: OrderDependent) -> None:
+    def add(self, found: OrderDependent) -> None:
+        """Tell of it, unless something is known of the same code."""
         if found.code not in self._known and len(self.found) < FOUND_MAX:
             self._known.add(found.code)
             self.found.append(found)

@@ -2,6 +2,7 @@
 
 let ROW = 24; // pixels; more where texts have two lines
 const NARROW = 600, MEASURED_MIN = 440; // pixels: below, texts have two lines, and shares no bars
+const BESIDE_MIN = 340; // pixels of each of two diagrams; where there are fewer, one scrolls
 const ROW_NARROW = 36, NUMBER = 44, GUTTER = 44, STRIP = 12;
 const HEAD = 30, HEAD_MAX = 140; // of the heads: pixels
 const LANES = {usual: [24, 118], causal: [150, 1200]}; // pixels of one lane, at least and at most
@@ -50,7 +51,7 @@ function stripsOf(story, narrow) {
 const propName = (story, number) => short(clean(story.props[number]), HEAD_MAX - 12);
 function headOf(story, props, steep) {
   const names = [...props.map(number => propName(story, number)), ...steep];
-  return Math.round(Math.max(HEAD, 12 + BOLD * names.reduce((most, name) => Math.max(most, widthOf(name)), 0)));
+  return Math.round(Math.max(HEAD, 16 + BOLD * names.reduce((most, name) => Math.max(most, widthOf(name)), 0)));
 }
 
 // The room that all texts of a story need: their shortest forms, or those in full; in one line or two.
@@ -74,7 +75,7 @@ function layoutOf(story) {
     lanes.splice(lanes.indexOf(view.pinned), 1);
     lanes.unshift(view.pinned);
   }
-  const twice = view.beside !== null, whole = twice ? wide / 2 - 8 : wide - 4;
+  const twice = view.beside !== null, whole = twice ? Math.max(BESIDE_MIN, wide / 2 - 8) : wide - 4;
   const narrow = isNarrow();
   const measured = !view.causal && whole >= MEASURED_MIN && story.steps.some(step => step.recover !== null);
   const strips = NUMBER + (measured ? GUTTER + 10 : 0);

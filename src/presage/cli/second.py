@@ -1,0 +1,110 @@
+"""Start the second process of a search, under another hash seed, and talk with it.
+
+It is a command as any other, without a parent of its own: this process is its parent, and it ends
+when this one does, whatever ends it. It reads what to run from its standard input and writes what
+it found to its standard output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from presage.cli.target.load import load
+from presage.environ import CHILD
+from presage.execution.sandbox import NOW, Sandbox
+from presage.model.system import System
+from presage.search.check import build
+from presage.search.twin import backwards
+from presage.search.twin.compare import Failed
+from presage.search.twin.rerun import rerun
+from presage.search.twin.wire import Request
+
+SEED = "1"  # a search itself runs under 0
+LOOKS_PER_SECOND = 20
+LINE_MAX = 200  # of what the process says of itself
+
+
+class Second:
+    """A second process that has been started."""
+
+    def __init__(self, arguments: Sequence[str], request: bytes) -> None:
+        self._request: bytes | None = request
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        try:
+            self._process = subprocess.Popen(
+                # Without -P the current folder would come first, and could hide presage itself.
+                [sys.executable, *_flags(), "-P", "-m", "presage", "doctor", *arguments],
+                env=os.environ
+                | {"PYTHONHASHSEED": SEED, CHILD: f"{os.getpid()} {nowhere} {nowhere}"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=(nowhere,),
+            )
+        except OSError as error:
+            raise Failed(f"no process could be started: {error.strerror}") from error
+        finally:
+            os.close(nowhere)
+
+    def answer(self, seconds: float, goes_on: Callable[[], bool]) -> bytes:
+        """What it says within so many seconds, while `goes_on()`."""
+        ends = NOW() + seconds
+        while True:
+            try:
+                said, complaint = self._process.communicate(self._request, 1 / LOOKS_PER_SECOND)
+                break
+            except subprocess.TimeoutExpired:
+                self._request = None  # it has been taken over
+                if not goes_on():
+                    raise Failed("interrupted") from None
+                if NOW() > ends:
+                    raise Failed("it did not answer in time") from None
+            except OSError as error:
+                raise Failed(f"it cannot be talked to: {error.strerror}") from error
+        if self._process.returncode or not said:
+            lines = complaint.decode(errors="backslashreplace").splitlines()
+            why = next(iter(lines), f"it ended with status {self._process.returncode}")
+            raise Failed(why.removeprefix("error: ")[:LINE_MAX])
+        return said
+
+    def end(self) -> None:
+        """Let it go, whatever it does."""
+        if self._process.poll() is None:
+            self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._process.wait()
+
+
+def starter(target: str, settings: dict[str, str]) -> Callable[[bytes], Second]:
+    """What starts a process that loads `target` once more."""
+    arguments = [target, *(f"--set={name}={value}" for name, value in settings.items()), "--twin"]
+    return lambda request: Second(arguments, request)
+
+
+def serve(target: str, settings: dict[str, str]) -> None:
+    """The work of a second process: answer the one request that comes."""
+    said = os.dup(1)
+    os.dup2(2, 1)  # of what the checked code prints
+    request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Request)
+    system = load(target, settings).system
+    turns = backwards.allow()
+    if not isinstance(system, System):
+        raise TypeError("a search of services asked for it")
+    with Sandbox(request.handler_seconds, None) as sandbox:
+        answer = rerun(system, request, build, sandbox, turns=turns)
+    with open(said, "wb") as out:
+        out.write(msgspec.msgpack.encode(answer))
+
+
+def _flags() -> list[str]:
+    """What this interpreter was started with, as far as it changes how code runs."""
+    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]
