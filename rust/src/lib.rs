@@ -1,7 +1,7 @@
 //! The native core of presage: interning, the step memo, the seen table and the searches.
 //!
-//! One Python module, a handful of names. `services/expand.rs` is the hot loop; `services/misses.rs`
-//! is the only place where threads enter Python.
+//! One Python module, a handful of names. `services/expand.rs` is the hot loop; only in
+//! `services/misses.rs` do threads enter Python.
 
 mod checkpoint;
 mod hunt;

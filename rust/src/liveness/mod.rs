@@ -2,8 +2,8 @@
 //!
 //! Only made when a property asks for it, after the search, so that a search without such a
 //! property pays nothing. `space` is the graph, `explore` writes it down from a kernel, `scc` cuts
-//! it into components, `fair` finds a fair cycle, `lasso` the walk that shows it, `reachability` the
-//! states from which a property can still come true. `graph` is what Python sees of all that.
+//! it into components, `fair` finds a fair cycle, `lasso` the walk that shows it, `reachability`
+//! the states from which a property can still come true. `graph` is what Python sees of all that.
 
 mod explore;
 mod fair;

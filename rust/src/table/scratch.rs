@@ -1,6 +1,6 @@
 //! Files for what does not fit into memory: private to this process, and gone when it ends.
 //!
-//! A scratch file has no name. So nothing is left behind however the process ends, SIGKILL included.
+//! A scratch file has no name: nothing is left behind however the process ends, by SIGKILL, too.
 
 use std::fs::{self, File};
 use std::io;

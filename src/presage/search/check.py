@@ -118,9 +118,8 @@ def check(
     `seconds` bound all of it, or a `budget` that began earlier. `depth` counts the initial state.
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
-    tell = ReportOptions(
-        handler_seconds, traces, target, parameters, progress, give_up, coverage, second
-    )
+    rest = (traces, target, parameters, progress, give_up, coverage, second)
+    tell = ReportOptions(handler_seconds, *rest)
     budget = budget or budget_of(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
