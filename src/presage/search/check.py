@@ -118,13 +118,12 @@ def check(
     `seconds` bound all of it, or a `budget` that began earlier. `depth` counts the initial state.
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
-    rest = (traces, target, parameters, progress, give_up, coverage, second)
-    tell = ReportOptions(handler_seconds, *rest)
+    options = (handler_seconds, traces, target, parameters, progress, give_up, coverage, second)
     budget = budget or budget_of(seconds)
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         exploring = Settings(search, reduction, depth, states, walks, budget, keep_going, spins)
-        return check_program(system, exploring, tell, _program_teller(progress))
+        return check_program(system, exploring, ReportOptions(*options), _program_teller(progress))
     search, reduction = settled(search, reduction)
     counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "walks": walks}
     limits = _limits(search, seed, counts, budget) | {"keep_going": keep_going}
@@ -134,7 +133,7 @@ def check(
     how = How(search, reduction, symmetry, calm, limits, hunted, bounds, keeping)
     _refuse(system, how, hunt)
     with budget.watching():
-        return _check_system(system, how, tell)
+        return _check_system(system, how, ReportOptions(*options))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 //!
 //! At the end of an execution every race (i, j) is reversed: the steps that do not happen after i,
 //! and then the process of j, form a sequence. It is inserted at the level of i, unless what
-//! sleeps there covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for Optimal
-//! Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas).
+//! sleeps there covers it. Sequences are kept in wake-up trees. See "Source Sets: A Foundation for
+//! Optimal Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas).
 //!
 //! Each race is reversed once, at the end of the first execution that contains it. What later ones
 //! with the same prefix up to j would insert is covered then: of what comes after j the sequence
