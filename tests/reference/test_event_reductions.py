@@ -25,7 +25,7 @@ DEPTH = 40
 STATES_MAX = 2_000
 RUNS_MAX = 600
 SYSTEMS_PER_TEST = 40  # of lively systems 80 on every run, by each reduction
-MANY_PER_TEST = 400
+MANY_PER_TEST = 200
 REDUCTIONS = ("odpor", "sdpor", "dpor")
 LIMITS = {"seconds": None, "memory_mib": None, "keep_going": True, "progress": None}
 
@@ -148,6 +148,6 @@ def test_a_class_has_one_name_whichever_message_is_met_first(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(16))
+@pytest.mark.parametrize("batch", range(32))
 def test_executions_and_states_tell_the_same_of_many_systems(batch):
-    compare_many(200_000 + batch * 5_000, MANY_PER_TEST, lively_system)
+    compare_many(200_000 + batch * 2_500, MANY_PER_TEST, lively_system)
