@@ -14,10 +14,11 @@ import inspect
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from presage.errors import BadTarget, PresageError, did_you_mean, explain
 from presage.importing import import_file, import_module, mpi, told, unknown
@@ -37,8 +38,7 @@ from presage.trust import SCRIPT, is_function_of, place_of, returns_system
 Checkable: TypeAlias = System | Program
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A system, and what was said to get it: enough to get it again."""
 
     system: Checkable
@@ -46,8 +46,7 @@ class Loaded:
     parameters: dict[str, Any] = field(default_factory=dict)  # as given, read to their types
 
 
-@dataclass(frozen=True)
-class Shipped:
+class Shipped(Struct, frozen=True):
     """What `presage systems` tells of one shipped system."""
 
     name: str

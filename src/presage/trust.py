@@ -20,9 +20,11 @@ import shlex
 import types
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from presage.errors import BadTrace, Untrusted, explain
 from presage.model.system import System
@@ -38,8 +40,7 @@ NAMES = ("System", "Program")
 FILE = re.compile(r"(.+\.py)((?::.*)?)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A target, and the folder from which its modules are imported."""
 
     target: str

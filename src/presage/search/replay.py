@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presage.errors import BadTrace, Diverged, HandlerStuck, Nondeterminism, explain
 from presage.model.event import Event, Step
@@ -20,8 +21,7 @@ from presage.search.watch import SECONDS_DEFAULT, Watch
 from presage.trace.trace import ORDINARY, Trace, TraceStep
 
 
-@dataclass(frozen=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     """What came of a replay: `message` says how the property broke again, None that it did not."""
 
     steps: tuple[Step, ...] | tuple[TraceStep, ...]

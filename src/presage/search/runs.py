@@ -7,8 +7,9 @@ start on real code, and what was found has to show itself again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from presage.errors import BadTrace, Nondeterminism, explain
 from presage.process.ops import (
@@ -34,8 +35,7 @@ from presage.trace.trace import Sent, TraceStep
 Run = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """What is wrong with a world: which property, what kind of violation, and why."""
 
     prop: str
@@ -43,8 +43,7 @@ class Broken:
     message: str
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(Struct, frozen=True):
     """A path that was followed on live processes."""
 
     world: ProcessWorld
