@@ -8,6 +8,7 @@ import random
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import ClassVar
 
+import msgspec
 from reference.random_systems import Last, Sum
 
 from presage.model.declare import action, durable, on, state, timer
@@ -217,4 +218,7 @@ def renamed(value, names):
     if is_dataclass(value) and not isinstance(value, (type, Program)):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return replace(value, **{name: renamed(part, names) for name, part in parts.items()})
+    if isinstance(value, msgspec.Struct):
+        parts = msgspec.structs.asdict(value)
+        return type(value)(**{name: renamed(part, names) for name, part in parts.items()})
     return value

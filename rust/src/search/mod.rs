@@ -188,29 +188,29 @@ impl Search {
         let running = Mutex::new(count);
         let ended = Condvar::new();
         self.check_time(started); // what is over already need not begin
+        let gate = threads::Gate::default();
+        let work = |index| {
+            let done = Done {
+                running: &running,
+                ended: &ended,
+            };
+            // Attached once around it all, so that entering Python for a miss need not make and
+            // destroy a thread state each time.
+            let attached = || Python::attach(|py| py.detach(|| work(index)));
+            let outcome = catch_unwind(AssertUnwindSafe(attached));
+            let outcome = outcome.unwrap_or_else(|_| {
+                Err(PyRuntimeError::new_err("a thread of the search panicked"))
+            });
+            if let Err(error) = outcome {
+                self.shared.fail(error);
+            }
+            drop(done);
+        };
         let outcome = py.detach(|| {
             std::thread::scope(|scope| {
-                for index in 0..count {
-                    let (running, ended, work) = (&running, &ended, &work);
-                    let work = move || {
-                        let done = Done { running, ended };
-                        // Attached once around it all, so that entering Python for a miss need not
-                        // make and destroy a thread state each time.
-                        let attached = || Python::attach(|py| py.detach(|| work(index)));
-                        let outcome = catch_unwind(AssertUnwindSafe(attached));
-                        let outcome = outcome.unwrap_or_else(|_| {
-                            Err(PyRuntimeError::new_err("a thread of the search panicked"))
-                        });
-                        if let Err(error) = outcome {
-                            self.shared.fail(error);
-                        }
-                        drop(done);
-                    };
-                    if let Err(cause) = threads::start(scope, format!("search-{index}"), work) {
-                        *running.lock() -= count - index;
-                        self.shared.fail(threads::refused(index + 1, count, &cause));
-                        break;
-                    }
+                if let Err((index, cause)) = threads::start_all(scope, &gate, count, &work) {
+                    *running.lock() = 0;
+                    self.shared.fail(threads::refused(index + 1, count, &cause));
                 }
                 self.watch(&running, &ended, started, progress)
             })

@@ -9,6 +9,7 @@ error.
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     try:
         args = _parser().parse_args(argv)
+        _collect()
         status: int = args.run(args)
         return status
     except PresageError as error:
@@ -57,6 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
         )
         return EXIT_OURS
+
+
+def _collect() -> None:
+    """Let garbage be collected, if that was put off; never look at what is loaded by now."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _parser() -> Parser:

@@ -11,11 +11,13 @@ from typing import Any, NoReturn
 
 from presage.errors import BadTarget, did_you_mean, explain
 from presage.systems import SHIPPED
+from presage.ui.terminal import columns
 
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SEED_MAX = 2**64 - 1
 SECONDS_MAX = 1e9  # thirty years
 RANKS_MAX = 1_000
+WIDTH_UNKNOWN = 80
 TRACES = ".presage/traces"
 EXIT_USAGE = 2
 TRUST = "run the code that the file names, whoever made it"
@@ -27,6 +29,9 @@ class Parser(argparse.ArgumentParser):
 
     given: Sequence[str] = ()
     fill: Callable[[Parser], None] | None = None  # adds the options, once they are asked for
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**{"formatter_class": _formatter, **named})
 
     def error(self, message: str) -> NoReturn:
         meant, prog = self._meant(message), self.prog
@@ -68,6 +73,10 @@ class Parser(argparse.ArgumentParser):
             what = where.removeprefix("argument ")
             return f"{what}: there is no {given!r}{hint or ''} (choose from {', '.join(known)})"
         return message
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, width=columns(WIDTH_UNKNOWN) - 2)
 
 
 def add_check(parser: Parser) -> None:

@@ -8,8 +8,9 @@ wrong): either way nothing may be reported as if it were known.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from presage.errors import Nondeterminism
 from presage.execution.sandbox import Sandbox
@@ -49,8 +50,7 @@ PEERS = {
 KernelEvent = tuple[str, int, tuple[Any, ...], list[int], int]
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What the kernel says: a property, and the events that decide it."""
 
     at: int  # 0: no_exception, i + 1: the i-th property of the system
@@ -60,8 +60,7 @@ class Finding:
     loop: int | None = None  # the step, from 1, from which on the events repeat for ever
 
 
-@dataclass(frozen=True)
-class Confirmed:
+class Confirmed(Struct, frozen=True):
     """A finding that live code agrees with."""
 
     prop: Property | None  # None: no_exception

@@ -13,8 +13,9 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from presage.model.view import name_of
 from presage.props.nodes import at_least, at_most, exactly, exists, forall
@@ -26,8 +27,7 @@ TEXT_MAX = 200
 OVER_NODES = (forall, exists, exactly, at_least, at_most)
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """One conjunct: its source, whether it is true, and what makes it false."""
 
     text: str

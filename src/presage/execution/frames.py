@@ -7,7 +7,9 @@ compared on the way, as in a replay, so what is told is what happened.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from presage.errors import HandlerStuck
 from presage.execution.begin import begun
@@ -20,8 +22,7 @@ from presage.process.program import Program
 from presage.trace.trace import Sent, Trace, TraceStep
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The world after one step."""
 
     index: int  # of the step, from 1; 0 is the initial state

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from presage._core import stop_requested
 from presage.errors import Nondeterminism
@@ -40,8 +41,7 @@ SECONDS_MAX = 3.0
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """How an execution kept a property."""
 
     steps: int  # of it all

@@ -10,8 +10,9 @@ like it may stand in for it: of the same kind, at the same node, with a message 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from presage.errors import BadChoice, NotEnabled
 from presage.execution.sandbox import Sandbox
@@ -27,8 +28,7 @@ Taken = tuple[Event, tuple[int, ...]]
 MAIL = Deliver | Receive | Drop | Duplicate
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """One step of the last course, and the world before it."""
 
     taken: Taken

@@ -7,8 +7,9 @@ start on real code, and what was found has to show itself again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from presage.errors import BadTrace, Nondeterminism, explain
 from presage.execution.describe import Words
@@ -40,8 +41,7 @@ from presage.trace.trace import Sent, Trace, TraceStep
 Run = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class PropertyFailure:
+class PropertyFailure(Struct, frozen=True):
     """What is wrong with a world: which property, what kind of violation, and why."""
 
     prop: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presage.errors import Diverged, HandlerStuck, Nondeterminism
 from presage.execution.begin import begun, property_of
@@ -16,8 +17,7 @@ from presage.process.program import Program
 from presage.trace.trace import Trace, TraceStep
 
 
-@dataclass(frozen=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     """What came of a replay: `message` says how the property broke again, None that it did not."""
 
     steps: tuple[Step, ...] | tuple[TraceStep, ...]

@@ -21,10 +21,11 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from threading import get_ident
 from types import FrameType
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from presage.errors import Escaped, Impure
 from presage.model.source import frame_place, is_standard
@@ -61,8 +62,7 @@ class Watcher(Protocol):
 HANDLERS: dict[int, Watcher] = {}
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """One function: where it is, what it is about, and when calling it is harmless after all."""
 
     owner: Any

@@ -12,8 +12,10 @@ never changes again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from presage.errors import PropertyError, explain
 from presage.props.order import (
@@ -27,13 +29,11 @@ from presage.props.order import (
 from presage.props.property import HOLDS, Property, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """Ask a register for its value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """Give a register a value; the result is None."""
 
     value: Any
@@ -42,8 +42,7 @@ class Write:
         return f"Write({self.value!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(Struct, frozen=True):
     """One cell: a `Read` returns what the last `Write` gave, or `value` before the first."""
 
     value: Any = None
@@ -59,22 +58,19 @@ class Register:
         raise TypeError(f"a register understands Read() and Write(value), not {op!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Invoke:
+class Invoke(Struct, frozen=True):
     """Record of a client that starts `op`."""
 
     op: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Struct, frozen=True):
     """Record of a client whose operation in flight was answered with `value`."""
 
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """The state of a history observer."""
 
     spec: SequentialSpec
@@ -114,8 +110,7 @@ class History:
         return replace(self, real_time=False, clients=clients)
 
 
-@dataclass(frozen=True, slots=True)
-class _HistoryObserver:
+class _HistoryObserver(Struct, frozen=True):
     """Turns the records of clients into a `History`; records of other kinds are not its own."""
 
     real_time: ClassVar[bool]
@@ -156,15 +151,13 @@ class _HistoryObserver:
         return tuple((c.name, len(c.done) - 1) for c in state.clients if c.done and c.name != name)
 
 
-@dataclass(frozen=True, slots=True)
-class Linearizable(_HistoryObserver):
+class Linearizable(_HistoryObserver, frozen=True):
     """Observer for `linearizable`: operations keep their order in real time."""
 
     real_time: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class SequentiallyConsistent(_HistoryObserver):
+class SequentiallyConsistent(_HistoryObserver, frozen=True):
     """Observer for `sequentially_consistent`: only each client's own order is kept.
 
     It tells fewer worlds apart than `Linearizable`, so the search is smaller.

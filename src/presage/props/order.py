@@ -13,8 +13,9 @@ subset of them is contradictory).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 
 class SequentialSpec(Protocol):
@@ -31,16 +32,14 @@ class SequentialSpec(Protocol):
         """The state after `op`, and its result. None: `op` cannot happen in `state`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """An operation in flight. It may have taken effect already, or never will."""
 
     op: Any
     seen: tuple[tuple[str, int], ...] = ()  # (other client, index of its last answered operation)
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """An answered operation."""
 
     op: Any
@@ -48,8 +47,7 @@ class Done:
     seen: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """One client's part of a history, in the order in which it happened."""
 
     name: str

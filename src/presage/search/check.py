@@ -7,10 +7,12 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Unpack
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from presage._core import Kernel
 from presage.errors import BadSystem, HandlerStuck, explain
@@ -60,8 +62,7 @@ TIMED = (
 )
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a search is."""
 
     unique: int
@@ -136,8 +137,7 @@ def check(
         return _check_system(system, how, ReportOptions(*options))
 
 
-@dataclass(frozen=True)
-class How:
+class How(Struct, frozen=True):
     """How a system is searched, all of it settled."""
 
     search: str

@@ -8,9 +8,9 @@ Every cycle is gone round on live code before it is reported.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from presage._core import Graph, Kernel
 from presage.errors import BadSystem, Diverged, Nondeterminism, explain
@@ -38,8 +38,7 @@ SPENT = {
 }
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Those of the search, which hold for the graph as well."""
 
     depth: int | None

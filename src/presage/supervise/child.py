@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import faulthandler
+import gc
 import os
 import signal
 import sys
@@ -28,6 +29,7 @@ ENDS = ("_exit", "abort", "execv", "execve")  # of `os`: what ends a process and
 def run(handed: str) -> NoReturn:
     """Run the command line; `handed` is what the parent said."""
     parent, telling, dump = (int(word) for word in handed.split())
+    gc.disable()  # until the command is loaded (`cli`): nothing of that becomes garbage
     for descriptor in (telling, dump):
         os.set_inheritable(descriptor, False)
     lifeline.attach(telling, DUMPS)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from presage.trace.trace import TraceStep
 
@@ -31,8 +32,7 @@ REOPENED_MAX = 40  # parts that are tried
 Path = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Struct, frozen=True):
     """Brackets, and what stands between the commas in them."""
 
     path: Path
@@ -43,8 +43,7 @@ class Group:
     named: bool  # whether a name stands before the bracket
 
 
-@dataclass(frozen=True)
-class String:
+class String(Struct, frozen=True):
     """A string literal."""
 
     path: Path

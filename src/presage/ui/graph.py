@@ -67,8 +67,9 @@ class Lanes:
     """The columns of the nodes of one trace."""
 
     def __init__(self, trace: Trace, theme: Theme) -> None:
-        named = {step.node for step in trace.steps} - set(trace.nodes)
-        self._nodes = [*trace.nodes, *sorted(named)]
+        named = {step.node for step in trace.steps}
+        named |= {sent.source for step in trace.steps for sent in step.sends}
+        self._nodes = [*trace.nodes, *sorted(named - set(trace.nodes))]
         self._theme = theme
         widest = max((cells(theme.clean(node)) for node in self._nodes), default=1)
         share = theme.width // 2 // max(len(self._nodes), 1) - 2  # half the line is for the steps

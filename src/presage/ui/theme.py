@@ -7,11 +7,13 @@ checked system passes through `clean`, so that it can neither move the cursor no
 from __future__ import annotations
 
 import os
-import shutil
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TextIO
+
+from msgspec import Struct
+
+from presage.ui.terminal import columns
 
 WIDTH_MIN = 60
 WIDTH_MAX = 120  # longer lines are harder to read, not easier
@@ -44,16 +46,14 @@ ASCII_SYMBOLS = {
 }
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Struct, frozen=True):
     """A stretch of one line in one style."""
 
     text: str
     style: str = ""
 
 
-@dataclass(frozen=True)
-class Theme:
+class Theme(Struct, frozen=True):
     """How to write for one output."""
 
     width: int = 80
@@ -73,9 +73,8 @@ class Theme:
         """What suits `stream`: the flags can only take away from what it can do."""
         terminal = stream.isatty()
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        columns = shutil.get_terminal_size((WIDTH_UNKNOWN, 24)).columns
         return cls(
-            width=max(WIDTH_MIN, min(width_max, columns)),
+            width=max(WIDTH_MIN, min(width_max, columns(WIDTH_UNKNOWN))),
             colour=colour and terminal and not plain,
             ascii=ascii or not _can_write(stream, "".join(SYMBOLS.values())),
         )

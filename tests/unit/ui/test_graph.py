@@ -147,6 +147,15 @@ def test_hostile_text_stays_text():
     assert "\x1b[31m" not in render(drawn, Theme(width=70))
 
 
+def test_a_message_of_nobody_in_the_trace_has_a_lane_of_its_own():
+    sent = TraceStep(
+        index=1, node="n0", kind="timer", label="tick", fingerprint=1,
+        sends=(Sent("\x1b[31m", "n0", "Ping()"),),
+    )  # fmt: skip
+    text = render(trace(steps=(sent,), step=1, critical=None), Theme(width=70))
+    assert "Ping() -> n0" in text and "\x1b" not in text
+
+
 def test_long_names_have_room_where_there_is_some_and_keep_their_ends_where_there_is_none():
     names = [f"spawn {job} rank {rank}" for job in (1, 2) for rank in range(4)]
     steps = [

@@ -14,10 +14,11 @@ import inspect
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from presage.cli.target.importing import import_file, import_module, mpi, told, unknown
 from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
@@ -33,8 +34,7 @@ from presage.ui.origin import SCRIPT
 Checkable: TypeAlias = System | Program
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A system, and what was said to get it: enough to get it again."""
 
     system: Checkable
@@ -42,8 +42,7 @@ class Loaded:
     parameters: dict[str, Any] = field(default_factory=dict)  # as given, read to their types
 
 
-@dataclass(frozen=True)
-class Shipped:
+class Shipped(Struct, frozen=True):
     """What `presage systems` tells of one shipped system."""
 
     name: str

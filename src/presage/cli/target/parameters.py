@@ -12,9 +12,10 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct
 
 MISSING: Any = inspect.Parameter.empty
 BOOLS = {"true": True, "yes": True, "on": True, "1": True}
@@ -24,8 +25,7 @@ NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "
 Reader = Callable[[str], Any]
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One keyword argument of a factory."""
 
     name: str

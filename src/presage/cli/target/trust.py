@@ -18,9 +18,11 @@ import shlex
 import types
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from presage.cli.target.parameters import write
 from presage.errors import BadTrace, Untrusted, explain
@@ -35,8 +37,7 @@ CHECKABLE = (System, Program)
 NAMES = ("System", "Program")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A target, and the folder from which its modules are imported."""
 
     target: str

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypedDict
 
 import msgspec
+from msgspec import Struct
 
 from presage import _core
 from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted, explain
@@ -61,8 +61,7 @@ class Header(msgspec.Struct, kw_only=True):
     definition: str  # digest of code and data
 
 
-@dataclass(frozen=True)
-class Learned:
+class Learned(Struct, frozen=True):
     """What a search learns beside its states, and would not learn again after a stop."""
 
     errors: dict[int, str]  # why properties could not be judged

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from presage.errors import BadSystem, explain
 from presage.model.service import Service

@@ -12,10 +12,11 @@ import inspect
 import linecache
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 from typing import Any
+
+from msgspec import Struct
 
 from presage.props.nodes import forall
 
@@ -24,8 +25,7 @@ SIMPLE = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)
 Function = ast.FunctionDef | ast.Lambda
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """One left side: its text, and a function of what the predicate is given."""
 
     text: str

@@ -10,17 +10,17 @@ import dis
 import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
 # Instructions that stand at the line of a `def` and do nothing of the user's.
+from msgspec import Struct
+
 PROLOGUE = frozenset({"RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "POP_TOP"})
 RAN, NEVER, OTHER = ">", "!", "-"
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """Some lines of a file, each with its mark: ran, never ran, or no code that could."""
 
     file: str

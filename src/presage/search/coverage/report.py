@@ -7,9 +7,10 @@ it. What ran in a million global states, always from the same local one, counts 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from presage.search.coverage.lines import NEVER, RAN, Source
 
@@ -18,8 +19,7 @@ NAMED_MAX = 8  # things that never ran, by name, in a line; all of them are in J
 RAN_MAX = 12
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """A piece of the user's code that something makes run."""
 
     name: str  # `Node.beat`
@@ -38,8 +38,7 @@ class Ran:
         }
 
 
-@dataclass(frozen=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """A condition of a handler or action, and how often it was true and false."""
 
     name: str
@@ -50,8 +49,7 @@ class Guard:
         return {"name": self.name, "true": self.true, "false": self.false}
 
 
-@dataclass(frozen=True)
-class Growing:
+class Growing(Struct, frozen=True):
     """A field that kept growing as long as the search went on."""
 
     field: str  # `a.count`
@@ -65,8 +63,7 @@ class Growing:
         return {"field": self.field, "reached": self.reached}
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """What one search covered."""
 
     ran: Sequence[Ran] = ()

@@ -8,8 +8,10 @@ the execution that recovers and has most in common with it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from presage._core import Suspect
 from presage.execution.budget import Budget
@@ -21,8 +23,7 @@ from presage.search.hunt.settings import Hunt
 DOUBT = 0.05  # the chance that is accepted of taking a state for dead that is not
 
 
-@dataclass(frozen=True)
-class Located:
+class Located(Struct, frozen=True):
     """What is known of a suspect."""
 
     confirmed: Confirmed  # the beginning of the suspect, to a little after the critical step
