@@ -312,10 +312,10 @@ impl Hunt {
             End::Long => length / 2,
             _ => 0,
         };
-        if end != End::Live {
-            if let Some(property) = monitor.overdue(execution.len(), long) {
-                self.suspect(search, property, execution, end);
-            }
+        if end != End::Live
+            && let Some(property) = monitor.overdue(execution.len(), long)
+        {
+            self.suspect(search, property, execution, end);
         }
         Ok(end == End::Live)
     }

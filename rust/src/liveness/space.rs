@@ -129,7 +129,7 @@ impl Space {
         self.keys.push(key);
         self.parents.push(parent);
         self.entered.push(0);
-        if state % 64 == 0 {
+        if state.is_multiple_of(64) {
             self.holds.iter_mut().for_each(|bits| bits.push(0));
         }
     }

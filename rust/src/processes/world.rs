@@ -128,10 +128,10 @@ impl Machine for World {
             if member.status != Status::Running {
                 continue;
             }
-            if let Op::Probe { mailbox, want, .. } = *self.memo.op(member.local) {
-                if first(state, mailbox, true, want).is_none() {
-                    into.push((at as u32, probe(at as u32, mailbox, want)));
-                }
+            if let Op::Probe { mailbox, want, .. } = *self.memo.op(member.local)
+                && first(state, mailbox, true, want).is_none()
+            {
+                into.push((at as u32, probe(at as u32, mailbox, want)));
             }
         }
     }

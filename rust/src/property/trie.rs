@@ -69,10 +69,10 @@ impl Trie {
     }
 
     fn push(&mut self, node: Node) -> u32 {
-        if let Node::Ask(query) = &node {
-            if !self.queries.contains(query) {
-                self.queries.push(query.clone());
-            }
+        if let Node::Ask(query) = &node
+            && !self.queries.contains(query)
+        {
+            self.queries.push(query.clone());
         }
         self.nodes.push(node);
         (self.nodes.len() - 1) as u32

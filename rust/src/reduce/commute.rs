@@ -48,10 +48,11 @@ impl Expander {
         if !known(a.what) || !known(b.what) || (a.word == b.word && a.word != NOWHERE) {
             return Ok(false); // one message: either event takes it from the other
         }
-        if let (Some(fault), Some(other)) = (self.fault_of(a), self.fault_of(b)) {
-            if fault == other && matches!(self.shared.layout.budgets[fault], Budget::Word(_)) {
-                return Ok(false);
-            }
+        if let (Some(fault), Some(other)) = (self.fault_of(a), self.fault_of(b))
+            && fault == other
+            && matches!(self.shared.layout.budgets[fault], Budget::Word(_))
+        {
+            return Ok(false);
         }
         match (a.effect, b.effect) {
             (NOWHERE, NOWHERE) => Ok(true),

@@ -23,7 +23,7 @@ const TWICE_EVERY: u64 = 16;
 
 /// Whether the run number `count`, of a handler or of a predicate, is one of those.
 pub fn is_run_twice(count: u64) -> bool {
-    count < TWICE_FIRST || count % TWICE_EVERY == 0
+    count < TWICE_FIRST || count.is_multiple_of(TWICE_EVERY)
 }
 
 /// What makes a node take a step: a message, or something of its own.

@@ -144,10 +144,10 @@ impl Expander {
                 }
             }
         }
-        if let Some(fault) = self.fault_of(candidate) {
-            if let Budget::Word(word) = self.shared.layout.budgets[fault] {
-                out[start + word] -= 1;
-            }
+        if let Some(fault) = self.fault_of(candidate)
+            && let Budget::Word(word) = self.shared.layout.budgets[fault]
+        {
+            out[start + word] -= 1;
         }
         self.build_links(state, candidate, &mut out[start..]);
         self.build_network(&state[fixed..], candidate, out);

@@ -163,12 +163,12 @@ impl Seen {
         let depths = !slots.depths.is_empty();
         let bytes = size_of::<Slot>() << bits;
         let fits = bytes < SMALL || !passes(self.limit_mib, bytes);
-        if let Some(scratch) = self.scratch.get() {
-            if slots.slots.is_on_disk() || !fits {
-                match Slots::in_file(bits, depths, scratch) {
-                    Ok(larger) => return Some(larger),
-                    Err(error) => *self.trouble.lock() = Some(error),
-                }
+        if let Some(scratch) = self.scratch.get()
+            && (slots.slots.is_on_disk() || !fits)
+        {
+            match Slots::in_file(bits, depths, scratch) {
+                Ok(larger) => return Some(larger),
+                Err(error) => *self.trouble.lock() = Some(error),
             }
         }
         let crowded = count > slots.slots.len() / 16 * 15;

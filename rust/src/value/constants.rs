@@ -71,14 +71,14 @@ impl<'py> Encoder<'_, 'py> {
         let Some(&(name, content)) = constants.named.get(&(object.as_ptr() as usize)) else {
             return Ok(false);
         };
-        if let (Some(content), Kind::Object(layout)) = (content, &plan.kind) {
-            if digest(&self.plainly(object, plan, layout)?) != content {
-                return Err(Fail::of(
-                    object,
-                    "it is a constant of its module, and a handler changed it; keep what changes \
+        if let (Some(content), Kind::Object(layout)) = (content, &plan.kind)
+            && digest(&self.plainly(object, plan, layout)?) != content
+        {
+            return Err(Fail::of(
+                object,
+                "it is a constant of its module, and a handler changed it; keep what changes \
                      in a field",
-                ));
-            }
+            ));
         }
         self.put_reference(name);
         Ok(true)

@@ -32,10 +32,10 @@ impl<'py> Decoder<'_, 'py, '_> {
         if layout.has_dict {
             self.attributes(&object, &layout.fields)?;
         }
-        if let Some(constants) = plan.constants.get() {
-            if let Some(constant) = constants.equal_to(before.until(&self.reader)) {
-                return Ok(constant.bind(self.py).clone());
-            }
+        if let Some(constants) = plan.constants.get()
+            && let Some(constant) = constants.equal_to(before.until(&self.reader))
+        {
+            return Ok(constant.bind(self.py).clone());
         }
         Ok(object)
     }
