@@ -8,8 +8,8 @@ use pyo3::types::PyDict;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::events::Events;
 use super::losses::{affordable, ways};
-use super::machine::Events;
 use super::recorder::Recorder;
 use super::state::State;
 use crate::reduce::por::source::Sets;
@@ -129,7 +129,7 @@ fn from_all(
             .broken(initial.broken, 0, || Route::Walked(index, Vec::new()));
         let sent = &initial.words[layout.fixed..];
         let losses = match layout.network {
-            Network::Unordered => ways(layout, sent).ok_or_else(super::machine::too_many)?,
+            Network::Unordered => ways(layout, sent).ok_or_else(super::events::too_many)?,
             _ => vec![Vec::new()],
         };
         for lost in losses

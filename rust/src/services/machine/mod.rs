@@ -43,10 +43,10 @@
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
 //! the exploration is one of a deterministic system, as choices of one step sleep together.
 
+mod events;
 mod explore;
 mod label;
 mod losses;
-mod machine;
 mod notice;
 mod recorder;
 mod state;

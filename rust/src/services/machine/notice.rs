@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::prelude::*;
 
+use super::events::{Events, Way, way_number};
 use super::label::{Footprint, Label, NOTHING};
 use super::losses::most_duplicates;
-use super::machine::{Events, Way, way_number};
 use super::state::State;
 use crate::property::trie::Query;
 use crate::reduce::por::Step;

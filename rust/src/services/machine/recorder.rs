@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
 
+use super::events::Events;
 use super::label::Label;
-use super::machine::Events;
 use super::state::State;
 use crate::reduce::por::{End, Machine, Step, Visitor};
 use crate::search::{EventId, Route, Search};
