@@ -13,7 +13,7 @@ HEADER = "imported package"
 ELSEWHERE = (
     *("asyncio", "bz2", "email", "http", "json", "lzma", "shutil"),
     *("presage.debug", "presage.ui.debug", "presage.ui.page", "presage.ui.explore"),
-    *("presage.mpi.launch", "presage.simulate.engine", "presage.search.doctor"),
+    *("presage.frontends.mpi.launch.program", "presage.simulate.engine", "presage.search.doctor"),
 )
 
 

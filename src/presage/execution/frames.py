@@ -7,9 +7,7 @@ compared on the way, as in a replay, so what is told is what happened.
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from msgspec import Struct, field
-from msgspec.structs import replace
+from dataclasses import dataclass, field, replace
 
 from presage.errors import HandlerStuck
 from presage.execution.begin import begun
@@ -22,7 +20,8 @@ from presage.process.program import Program
 from presage.trace.trace import Sent, Trace, TraceStep
 
 
-class Frame(Struct, frozen=True):
+@dataclass(frozen=True)
+class Frame:
     """The world after one step."""
 
     index: int  # of the step, from 1; 0 is the initial state

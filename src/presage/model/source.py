@@ -17,7 +17,7 @@ from typing import Any
 # What calls the user's code or is called by it; shipped systems count as the user's.
 OURS = tuple(
     str(Path(__file__).parents[1] / folder)
-    for folder in ("model", "process", "mailbox", "mpi", "sockets")
+    for folder in ("model", "process", "mailbox", "frontends", "sockets")
 )
 UNKNOWN = "unknown place"
 PRESAGE = str(Path(__file__).parents[1])

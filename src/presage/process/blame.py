@@ -13,7 +13,7 @@ from presage.model.source import PRESAGE, SHIPPED, UNKNOWN, frame_place, is_stan
 
 FOR_PEOPLE = frozenset({"logging", "warnings", "traceback", "linecache", "pdb", "faulthandler"})
 PROPERTIES = f"{PRESAGE}/props/"
-RUN = f"{PRESAGE}/search/watch.py"
+RUN = f"{PRESAGE}/execution/sandbox.py"
 
 
 class User(NamedTuple):

@@ -14,7 +14,7 @@ import sys
 sys.path[:0] = {path!r}
 from presage import System
 from presage.cli.target.load import load, shipped
-from presage.search.definition import Definition
+from presage.search.checkpoint.code_digest import Definition
 from reference.random_systems import random_system
 for name in [system.name for system in shipped()]:
     system = load(name).system

@@ -18,7 +18,7 @@ from presage.errors import BadTarget, PresageError, did_you_mean, explain
 from presage.model.source import place
 from presage.systems import SHIPPED
 
-OURS = str(Path(__file__).parent)
+OURS = str(Path(__file__).parents[2])
 LISTING = "`presage systems` lists the shipped ones"
 FORMS = "a target is a shipped name, `package.module:name` or `path/to/file.py:name`"
 
