@@ -8,7 +8,7 @@ from presage.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-PICTURE = TEXT.split("```")[1]
+PICTURE = TEXT.split("```")[1].removeprefix("text")
 FILES_MAX = 12
 
 # Words of a private English, with how often they are left. Lower a number when you can.

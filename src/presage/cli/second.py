@@ -11,6 +11,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -34,19 +35,22 @@ class Second:
     """A second process that has been started."""
 
     def __init__(self, arguments: Sequence[str], request: bytes) -> None:
-        self._request: bytes | None = request
         nowhere = os.open(os.devnull, os.O_RDWR)
+        command = [sys.executable, *_flags(), "-P", "-m", "presage", "doctor", *arguments]
         try:
-            self._process = subprocess.Popen(
-                # Without -P the current folder would come first, and could hide presage itself.
-                [sys.executable, *_flags(), "-P", "-m", "presage", "doctor", *arguments],
-                env=os.environ
-                | {"PYTHONHASHSEED": SEED, CHILD: f"{os.getpid()} {nowhere} {nowhere}"},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(nowhere,),
-            )
+            # A file, not a pipe: nobody has to feed it while it loads.
+            with tempfile.TemporaryFile() as asked:
+                asked.write(request)
+                asked.seek(0)
+                self._process = subprocess.Popen(
+                    command,  # without -P the current folder could hide presage itself
+                    env=os.environ
+                    | {"PYTHONHASHSEED": SEED, CHILD: f"{os.getpid()} {nowhere} {nowhere}"},
+                    stdin=asked,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    pass_fds=(nowhere,),
+                )
         except OSError as error:
             raise Failed(f"no process could be started: {error.strerror}") from error
         finally:
@@ -57,10 +61,9 @@ class Second:
         ends = NOW() + seconds
         while True:
             try:
-                said, complaint = self._process.communicate(self._request, 1 / LOOKS_PER_SECOND)
+                said, complaint = self._process.communicate(timeout=1 / LOOKS_PER_SECOND)
                 break
             except subprocess.TimeoutExpired:
-                self._request = None  # it has been taken over
                 if not goes_on():
                     raise Failed("interrupted") from None
                 if NOW() > ends:
@@ -77,7 +80,7 @@ class Second:
         """Let it go, whatever it does."""
         if self._process.poll() is None:
             self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
