@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from unit.search.test_retell import hunted_violation
+from unit.execution.test_frames import hunted_violation
 from unit.ui.samples import join, step, trace
 
 from presage.execution.frames import frames

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from browser.building import made_up
-from unit.search.test_retell import hunted_violation
+from unit.execution.test_frames import hunted_violation
 
 from presage.execution.frames import frames
 from presage.systems import randtree

@@ -3,7 +3,7 @@
 import importlib
 
 import pytest
-from unit.search.test_replay import Trader, trading, violation_of
+from unit.execution.test_replay import Trader, trading, violation_of
 
 from presage import Faults, Service, System, Verdict, always, check, eventually, on, step, timer
 from presage.errors import BadTrace, Diverged

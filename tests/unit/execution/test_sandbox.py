@@ -54,7 +54,7 @@ def test_a_fenced_call_is_refused_inside_a_run_and_answered_outside(call, name):
             assert impure() is not None
         with pytest.raises(Impure, match=f"`{name}`") as refused:
             sandbox.run(impure)
-    assert "test_watch.py:" in refused.value.location
+    assert "test_sandbox.py:" in refused.value.location
 
 
 def test_other_threads_are_not_fenced_in():
@@ -125,7 +125,7 @@ def test_an_endless_loop_is_ended_with_its_line():
 
     with Sandbox(seconds=0.2) as sandbox, pytest.raises(HandlerStuck) as stuck:
         sandbox.run(endless)
-    assert "test_watch.py:" in stuck.value.location
+    assert "test_sandbox.py:" in stuck.value.location
     assert stuck.value.seconds == 0.2
 
 
@@ -162,7 +162,7 @@ def test_a_handler_blocked_in_native_code_is_given_up_on():
     with Sandbox(seconds=0.2, give_up=give_up) as sandbox, pytest.raises(HandlerStuck):
         sandbox.run(blocked)
     [error] = given_up
-    assert "test_watch.py:" in error.location
+    assert "test_sandbox.py:" in error.location
 
 
 def test_watches_may_be_nested():

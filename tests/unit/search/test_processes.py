@@ -197,7 +197,7 @@ def test_what_cannot_be_sent_is_refused_where_it_is_sent():
     def process():
         Mailbox.by_name("box").put(threading.Lock())
 
-    with pytest.raises(BadCall, match=r"test_programs.py:\d+: a message holds a `_thread.lock`"):
+    with pytest.raises(BadCall, match=r"test_processes.py:\d+: a message holds a `_thread.lock`"):
         check(Program({"p": process}), traces=None)
 
 
