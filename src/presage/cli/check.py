@@ -41,7 +41,7 @@ def run_check(args: argparse.Namespace) -> int:
         from presage.cli import debug as debugging  # which most checks do not need
 
         system = vars(args).get("system") if args.budget.spent_by is None else None
-        texts = debugging.told(report, system, theme)
+        texts = debugging.violation_texts(report, system, theme)
     write("\n\n".join([*texts, summary.render(report, theme)]))
     return report.exit_status
 

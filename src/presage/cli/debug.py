@@ -1,4 +1,4 @@
-"""What is told of a trace and its system: `presage debug`, `explain`, and what `check` found."""
+"""What commands say of a trace and its system: `debug`, `explain`, and what `check` found."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def explained(args: argparse.Namespace, theme: Theme, give_up: GiveUp) -> str:
     """The paragraph, or with `--json` the object."""
     system, trace = _read(args, "explain")
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        told = explanation.of(system, trace, args.trace, give_up)
+        found = explanation.of(system, trace, args.trace, give_up)
     if not args.json:
-        return explanation.render(told, theme)
-    facts = {"presage": VERSION, "trace": args.trace, **explanation.to_json(told)}
+        return explanation.render(found, theme)
+    facts = {"presage": VERSION, "trace": args.trace, **explanation.to_json(found)}
     return msgspec.json.encode(facts).decode()
 
 
-def told(report: Report, system: Checkable | None, theme: Theme) -> list[str]:
+def violation_texts(report: Report, system: Checkable | None, theme: Theme) -> list[str]:
     """What `presage check` says of each violation."""
     more = partial(explanation.brief, system)
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints

@@ -65,5 +65,5 @@ def _start(seed: int, arguments: Sequence[str]) -> subprocess.Popen[str]:
 
 
 def _end(process: subprocess.Popen[str]) -> Failed | None:
-    _, told = process.communicate()
-    return Failed(process.returncode, told) if process.returncode else None
+    _, complaint = process.communicate()
+    return Failed(process.returncode, complaint) if process.returncode else None

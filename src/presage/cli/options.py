@@ -209,8 +209,8 @@ def _add_hunt(parser: Parser) -> None:
             group.add_argument(option, choices=choices[each.name], help=about[each.name])
         else:
             least = 0 if each.name in Hunt.MAY_BE_NONE else 1
-            told = f"{about[each.name]}; default: {each.default:,}"
-            group.add_argument(option, metavar="N", type=at_least(least), help=told)
+            text = f"{about[each.name]}; default: {each.default:,}"
+            group.add_argument(option, metavar="N", type=at_least(least), help=text)
     group.add_argument("--prefix", metavar="TRACE", help="go on from the end of a saved trace")
 
 

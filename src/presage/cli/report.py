@@ -100,16 +100,16 @@ def _page(
 ) -> str:
     others = []
     if (live := codec.live_of(args.trace, trace)) is not None:
-        told = codec.read(live)
+        other = codec.read(live)
         label = LIVE if trace.kind == "liveness" else GOOD
-        theirs = _scenes(told, live, args.target, args.trust, give_up)
-        others.append((label, "live", (told, theirs)))
+        theirs = _scenes(other, live, args.target, args.trust, give_up)
+        others.append((label, "live", (other, theirs)))
     if args.other:
-        told = codec.read(args.other)
+        other = codec.read(args.other)
         label = Path(args.other).name
-        target = args.target if told.target is None else None
-        theirs = _scenes(told, args.other, target, args.trust, give_up)
-        others.append((label, "with", (told, theirs)))
+        target = args.target if other.target is None else None
+        theirs = _scenes(other, args.other, target, args.trust, give_up)
+        others.append((label, "with", (other, theirs)))
     path = Path(args.trace)  # what is elsewhere is no business of the page's readers
     command = f"presage replay {shlex.quote(path.name if path.is_absolute() else str(path))}"
     return render(page_data((trace, scenes), others, command=command))

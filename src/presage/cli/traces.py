@@ -34,9 +34,9 @@ def run_replay(args: argparse.Namespace) -> int:
             }
         )
     else:
-        told = trace.with_steps(replayed.steps)
+        again = trace.with_steps(replayed.steps)
         theme, rounds = theme_of(args, sys.stdout, whole=True), replayed.rounds
-        write(story.render(told, theme, message=replayed.message, rounds=rounds))
+        write(story.render(again, theme, message=replayed.message, rounds=rounds))
     held = (replayed.message is None) != (trace.kind == "live")  # that one is to come right
     return EXIT_HELD if held else EXIT_VIOLATION
 

@@ -33,7 +33,7 @@ class Written(str):
 class Branch(Protocol):
     """One execution; step 0 is the initial state."""
 
-    told: list[TraceStep]
+    steps: list[TraceStep]
 
     def __len__(self) -> int: ...
     def fingerprint(self, step: int) -> int: ...
@@ -131,8 +131,8 @@ class ServiceBackend:
             world = branch.world(step)
             return ServiceExecution(self.system, self._sandbox, world).statuses(at_end=True)
         before = self.copy(branch, step - 1)
-        told, world = branch.told[step - 1], branch.world(step)
-        execution = ServiceExecution.after(self.system, self._sandbox, world, told, before)
+        recorded, world = branch.steps[step - 1], branch.world(step)
+        execution = ServiceExecution.after(self.system, self._sandbox, world, recorded, before)
         return execution.statuses(at_end=True)
 
     def options(self, branch: Execution, step: int, *, calm: bool) -> list[Option]:

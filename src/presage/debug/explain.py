@@ -94,9 +94,9 @@ def explain(
         state = session.backend.state
         changes = _inside(diff(state(here, step - 1), state(here, step)))
     difference = _difference(session, here, step, live, looks=looks)
-    told = Explanation(fact, failed, step, changes, matter, difference, "")
+    explanation = Explanation(fact, failed, step, changes, matter, difference, "")
     silent = trace.message == f"`{trace.prop}` is False"  # as traces of old say it
-    return replace(told, text=paragraph(trace, told), silent=silent)
+    return replace(explanation, text=paragraph(trace, explanation), silent=silent)
 
 
 def _asserted(trace: Trace) -> Iterator[Part]:
@@ -117,7 +117,7 @@ def _difference(
     if found is None:
         return None
     good, message = found
-    pairs = zip(here.told, good.told, strict=False)
+    pairs = zip(here.steps, good.steps, strict=False)
     common = next(
         (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
         min(len(here), len(good)),
@@ -131,7 +131,7 @@ def _difference(
     outcome = f" and is well again after step {len(good):,}"
     if not well:
         outcome = f", and `{session.trace.prop}` {message}"
-    return Difference(at, named(good.told[at - 1]), outcome, _inside(changes))
+    return Difference(at, named(good.steps[at - 1]), outcome, _inside(changes))
 
 
 def _inside(changes: list[Change]) -> tuple[Change, ...]:
@@ -166,7 +166,7 @@ def _kept(session: Session, here: Branch) -> tuple[Branch, str] | None:
         return None
     events = events_of(found.steps)
     apart = next(
-        (at for at, step in enumerate(here.told) if step.fingerprint != _print(found, at)),
+        (at for at, step in enumerate(here.steps) if step.fingerprint != _print(found, at)),
         len(here),
     )
     fork = here.fork(apart)
@@ -187,49 +187,49 @@ def named(step: TraceStep) -> str:
     return cut(f"{step.kind}{label} at {step.node}")
 
 
-def paragraph(trace: Trace, told: Explanation) -> str:
+def paragraph(trace: Trace, explanation: Explanation) -> str:
     """Everything, in sentences."""
-    parts = [f"{told.fact}."]
-    for part in told.failed[:2]:
+    parts = [f"{explanation.fact}."]
+    for part in explanation.failed[:2]:
         because = f", namely {part.why}" if part.why else ""
         parts.append(cut(f"What is not true is `{part.text}`{because}") + ".")
-    if trace.message and (not told.failed or trace.prop == NO_EXCEPTION):
+    if trace.message and (not explanation.failed or trace.prop == NO_EXCEPTION):
         longest = WAITING_MAX if trace.prop == "no_deadlock" else TEXT_MAX
         reason = trace.message.replace("\n", "; ")
         parts.append(cut(f"The reason: {reason}", longest) + ".")
     if trace.door == "process":
-        parts += [_came(trace, told), _needed(told.needed, trace)]
-        parts += [] if told.difference is None else [_other(told.difference)]
+        parts += [_came(trace, explanation), _needed(explanation.needed, trace)]
+        parts += [] if explanation.difference is None else [_other(explanation.difference)]
         return " ".join(part for part in parts if part)
-    if told.step and told.changes:
-        done = "; ".join(_changed(change) for change in told.changes[:CHANGES_MAX])
-        more = len(told.changes) - CHANGES_MAX
+    if explanation.step and explanation.changes:
+        done = "; ".join(_changed(change) for change in explanation.changes[:CHANGES_MAX])
+        more = len(explanation.changes) - CHANGES_MAX
         rest = f"; and {more} more parts" if more > 0 else ""
-        step = named(trace.steps[told.step - 1])
-        parts.append(f"Step {told.step}, {step}, changed {done}{rest}.")
-    elif told.step and trace.loop is None:
-        step = named(trace.steps[told.step - 1])
-        parts.append(f"Step {told.step}, {step}, changed no state.")
-    parts += [_needed(told.needed, trace), _faults(told.needed, trace)]
-    if told.difference is not None:
-        parts.append(_other(told.difference))
+        step = named(trace.steps[explanation.step - 1])
+        parts.append(f"Step {explanation.step}, {step}, changed {done}{rest}.")
+    elif explanation.step and trace.loop is None:
+        step = named(trace.steps[explanation.step - 1])
+        parts.append(f"Step {explanation.step}, {step}, changed no state.")
+    parts += [_needed(explanation.needed, trace), _faults(explanation.needed, trace)]
+    if explanation.difference is not None:
+        parts.append(_other(explanation.difference))
     return " ".join(part for part in parts if part)
 
 
-def _came(trace: Trace, told: Explanation) -> str:
+def _came(trace: Trace, explanation: Explanation) -> str:
     """Of processes: the last step, and what it published; its variables nobody knows."""
-    if not told.step:
+    if not explanation.step:
         return "No step was taken before."
-    step = trace.steps[told.step - 1]
+    step = trace.steps[explanation.step - 1]
     fields = step.changes.get(step.node, {})
-    published = [each for each in told.changes if each.path[:1] == (step.node,)]
+    published = [each for each in explanation.changes if each.path[:1] == (step.node,)]
     published = [each for each in published if each.path[1] in fields]
     done = "; ".join(_changed(change) for change in published[:CHANGES_MAX])
     then = f"changed {done}" if done else "is what it came to"
     if trace.prop == "no_deadlock":
         then = "is the last that could happen"
     event = named(step) if step.source else cut(f"{step.kind} {step.label} of {step.node}")
-    return f"Step {told.step}, {event}, {then}."
+    return f"Step {explanation.step}, {event}, {then}."
 
 
 def _needed(found: EssentialSteps, trace: Trace) -> str:
@@ -256,18 +256,18 @@ def _faults(found: EssentialSteps, trace: Trace) -> str:
         return "No fault happened."
     if not found.faults:
         return "No fault is needed for it."
-    told = _list([f"{trace.steps[at - 1].kind} (step {at})" for at in found.faults])
+    explanation = _list([f"{trace.steps[at - 1].kind} (step {at})" for at in found.faults])
     if not found.spare:
-        return f"It takes {told}."
-    return f"Of {every} faults it takes {told}; without the others it happens as well."
+        return f"It takes {explanation}."
+    return f"Of {every} faults it takes {explanation}; without the others it happens as well."
 
 
 def _other(found: Difference) -> str:
-    told = f"The nearest good run takes {found.instead} as step {found.step} instead{found.outcome}"
+    text = f"The nearest good run takes {found.instead} as step {found.step} instead{found.outcome}"
     if not found.changes:
-        return f"{told}."
+        return f"{text}."
     shown = "; ".join(_unlike(change) for change in found.changes[:CHANGES_MAX])
-    return f"{told}; there {shown}."
+    return f"{text}; there {shown}."
 
 
 def _changed(change: Change) -> str:

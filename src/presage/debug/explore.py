@@ -82,23 +82,23 @@ class Explorer:
     def scenes(self) -> tuple[Frame, ...]:
         """The execution that led here."""
         first, *later = (self.places[number].scene for number in self.path)
-        # As it is told here: where a message goes may be known only now.
-        told = zip(later, self.places[self.here].branch.told, strict=True)
-        return first, *(replace(scene, step=step, sends=step.sends) for scene, step in told)
+        # As it is here: where a message goes may be known only now.
+        pairs = zip(later, self.places[self.here].branch.steps, strict=True)
+        return first, *(replace(scene, step=step, sends=step.sends) for scene, step in pairs)
 
     @property
     def branches(self) -> dict[int, str]:
-        """Where other ways end, by the number of the place, told by how they end."""
+        """Where other ways end, by the number of the place, named by how they end."""
         parents = {place.parent for place in self.places}
         ends = [number for number in range(len(self.places)) if number not in parents]
-        told = {}
+        endings = {}
         for number in ends:
             step = self.places[number].scene.step
             if number != self.here and step is not None:
                 body, where = body_and_ends(step)
                 text = f"{fitted(body, TEXT_ROOM)}{where}"
-                told[number] = f"step {step.index}: {step.node} {step.kind} {text}".rstrip()
-        return told
+                endings[number] = f"step {step.index}: {step.node} {step.kind} {text}".rstrip()
+        return endings
 
     def take(self, number: int) -> None:
         """Let the option `number` happen; where it happened before, go there."""
@@ -128,14 +128,14 @@ class Explorer:
             nodes=self._backend.names(branch),
             message=f"{len(branch)} steps taken",
             step=len(branch),
-            steps=tuple(branch.told),
+            steps=tuple(branch.steps),
         )
 
     def _place(self, branch: Branch, parent: int | None, taken: int | None) -> Place:
         backend, index = self._backend, len(branch)
         with forgiving(self._sandbox, lists=False):
             verdicts = backend.judge(branch, index)
-        step = branch.told[-1] if index else None
+        step = branch.steps[-1] if index else None
         scene = Frame(
             index,
             step,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from presage.debug.backend import Written
-from presage.debug.query import TYPED, compiled, evaluate, told
+from presage.debug.query import TYPED, compiled, error_text, evaluate
 from presage.debug.session import Session
 from presage.errors import BadCommand, GhostRead, did_you_mean
 from presage.model.choice import Interrupted
@@ -113,4 +113,4 @@ def _failure(session: Session, error: BaseException) -> str:
         names = ", ".join(session.names)
         hint = did_you_mean(error.name, session.names)
         return f"there is no `{error.name}` here; the nodes are {names}{hint}"
-    return told(error).removeprefix(f"{TYPED}:1: ")
+    return error_text(error).removeprefix(f"{TYPED}:1: ")

@@ -37,7 +37,7 @@ class ProcessBackend:
 
     def names(self, branch: Running) -> tuple[str, ...]:
         """All processes: those of the program, and those that are created on this branch."""
-        acting = [step.node for step in branch.told]
+        acting = [step.node for step in branch.steps]
         return tuple(dict.fromkeys([*self.program.nodes, *branch.begun, *acting]))
 
     def state(self, branch: Running, step: int) -> State:
@@ -91,9 +91,9 @@ class ProcessBackend:
             names |= module_names(process.body)
         moment = branch.moment(step)
         places = {
-            name: told[AT]
+            name: fields[AT]
             for name in moment.published
-            if isinstance(told := moment.state[name], dict)
+            if isinstance(fields := moment.state[name], dict)
         }
         return names | {
             "at": places,

@@ -3,8 +3,8 @@
 Processes cannot be copied: to go back they are run again from the start. So what there is to say
 of a moment is kept when it is first come to, and only to go on from it are they run again.
 
-Invariant: `told[i - 1]` is step i. Of a branch of one's own, steps are told anew when it goes on,
-because a message may then have met somebody.
+Invariant: `steps[i - 1]` is step i. Of a branch of one's own, steps are written anew
+when it goes on, because a message may then have met somebody.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ class Running:
     """The steps of one branch of a session on a program."""
 
     def __init__(
-        self, program: Program, sandbox: Sandbox, initial: int, told: Sequence[TraceStep]
+        self, program: Program, sandbox: Sandbox, initial: int, steps: Sequence[TraceStep]
     ) -> None:
         self.program = program
         self.sandbox = sandbox
         self.initial = initial
-        self.told = list(told)
-        self._path: list[Choice | None] = [None] * len(self.told)
+        self.steps = list(steps)
+        self._path: list[Choice | None] = [None] * len(self.steps)
         self._moments: dict[int, Moment] = {}
         self._execution: ProcessExecution | None = None
         self.world(0)
 
     def __len__(self) -> int:
-        return len(self.told)
+        return len(self.steps)
 
     def fingerprint(self, step: int) -> int:
         """That of the state after `step`; 0 is the initial state."""
-        return self.told[step - 1].fingerprint if step else self.initial
+        return self.steps[step - 1].fingerprint if step else self.initial
 
     def world(self, step: int) -> ProcessWorld:
         """The world after `step`: to look at, and to be left as it is."""
@@ -100,8 +100,8 @@ class Running:
 
     def taken(self, step: int) -> Taken:
         """What `step` made happen."""
-        told = self.told[step - 1]
-        return Taken(Due(told.node, told.kind, told.label, self.path(step)[-1]))
+        recorded = self.steps[step - 1]
+        return Taken(Due(recorded.node, recorded.kind, recorded.label, self.path(step)[-1]))
 
     def path(self, step: int) -> list[Choice]:
         """The choices that lead to `step`."""
@@ -122,7 +122,7 @@ class Running:
     def extend(self, taken: Taken) -> TraceStep:
         """Let one more thing happen at the end."""
         with Fence():
-            execution = self._reach(len(self.told))
+            execution = self._reach(len(self.steps))
             choice: Choice = taken.event.choice
             try:
                 execution.take(choice)
@@ -130,17 +130,17 @@ class Running:
             except BaseException:
                 self._let_go()
                 raise
-        self.told = list(execution.trace_steps())
+        self.steps = list(execution.trace_steps())
         self._path.append(choice)
-        self._moments[len(self.told)] = moment
-        return self.told[-1]
+        self._moments[len(self.steps)] = moment
+        return self.steps[-1]
 
     def fork(self, step: int) -> Running:
         """Another execution that has the steps up to `step` in common with this one."""
         other = object.__new__(Running)
         other.program, other.sandbox, other.initial = self.program, self.sandbox, self.initial
         other._path = list(self.path(step))
-        other.told = self.told[:step]
+        other.steps = self.steps[:step]
         other._moments = {at: moment for at, moment in self._moments.items() if at <= step}
         other._execution = None
         return other
@@ -152,7 +152,7 @@ class Running:
     # -- going there -------------------------------------------------------------------------
 
     def _reach(self, step: int) -> ProcessExecution:
-        assert 0 <= step <= len(self.told), step
+        assert 0 <= step <= len(self.steps), step
         if self._execution is None or len(self._execution) > step:
             self._let_go()
             self._execution = ProcessExecution(self.program, self.sandbox)
@@ -169,13 +169,13 @@ class Running:
 
     def _advance(self, execution: ProcessExecution) -> None:
         at = len(execution)
-        told = self.told[at]
-        choice = self._path[at] or execution.resolve(told)
+        recorded = self.steps[at]
+        choice = self._path[at] or execution.resolve(recorded)
         execution.take(choice)
         found = execution.world.fingerprint
-        if found != told.fingerprint:
-            where = f"step {at + 1} (`{told.label}` of {told.node})"
-            first = Diverged(where, told.fingerprint, found)
+        if found != recorded.fingerprint:
+            where = f"step {at + 1} (`{recorded.label}` of {recorded.node})"
+            first = Diverged(where, recorded.fingerprint, found)
             if self._again([*self.path(at), choice]) == found:
                 raise first
             told_twice = f"two replays of one step went different ways: {first}"
@@ -221,6 +221,6 @@ class Running:
 
 
 def due(world: ProcessWorld, choice: Choice) -> Due:
-    """A step that can be taken, in the words in which it will be told."""
+    """A step that can be taken, in the words that its trace will have."""
     kind, label, _, _ = Words(world.program).step(expected(world, choice))
     return Due(choice.process, kind, label, choice)

@@ -46,7 +46,7 @@ def until(session: Session, text: str, steps: Iterable[int]) -> Found:
         except BaseException as error:
             if session.sandbox.error is not None:
                 raise
-            raised = raised or (step, told(error))
+            raised = raised or (step, error_text(error))
     return Found(None, looked, raised)
 
 
@@ -74,7 +74,7 @@ def evaluate(session: Session, code: CodeType, step: int) -> Any:
     return session.sandbox.run(eval, code, names)
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """An exception in one line."""
     text = str(error).partition("\n")[0]
     return text if isinstance(error, PresageError) else f"{type(error).__name__}: {text}"

@@ -4,7 +4,7 @@ Every so many steps the world is saved. To be somewhere, the nearest saved world
 restored and the steps from there are taken again, each compared with the fingerprint it had: code
 that does something else this time is caught here as well.
 
-Invariant: `told[i - 1]` is step i; a step once there never changes, what comes after it may.
+Invariant: `steps[i - 1]` is step i; a step once there never changes, what comes after it may.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ class Execution:
         sandbox: Sandbox,
         choices: Sequence[int],
         initial: int,
-        told: Sequence[TraceStep],
+        steps: Sequence[TraceStep],
     ) -> None:
         self.system = system
         self.sandbox = sandbox
         self.choices = tuple(choices)
         self.initial = initial
-        self.told = list(told)
-        self._taken: list[Taken | None] = [None] * len(self.told)
+        self.steps = list(steps)
+        self._taken: list[Taken | None] = [None] * len(self.steps)
         self._world: World = sandbox.run(World.initial, system, self.choices)
         self._at = 0
         self._check(0)
         self._saves: dict[int, Saved] = {0: self._world.save()}
-        self._stride = max(STRIDE_MIN, isqrt(len(self.told)))
+        self._stride = max(STRIDE_MIN, isqrt(len(self.steps)))
 
     def __len__(self) -> int:
-        return len(self.told)
+        return len(self.steps)
 
     @property
     def saves(self) -> tuple[int, ...]:
@@ -71,11 +71,11 @@ class Execution:
 
     def fingerprint(self, step: int) -> int:
         """That of the state after `step`; 0 is the initial state."""
-        return self.told[step - 1].fingerprint if step else self.initial
+        return self.steps[step - 1].fingerprint if step else self.initial
 
     def world(self, step: int) -> World:
         """The world after `step`: to look at, and to be left as it is."""
-        assert 0 <= step <= len(self.told), step
+        assert 0 <= step <= len(self.steps), step
         nearest = max(at for at in self._saves if at <= step)
         if not nearest <= self._at <= step:
             self._world.restore(self._saves[nearest])
@@ -97,26 +97,26 @@ class Execution:
         self.world(step)
         if self._taken[step - 1] is None:  # it was known by a saved world behind it
             before = self.world(step - 1)
-            self._taken[step - 1] = self._resolve(before, self.told[step - 1])
+            self._taken[step - 1] = self._resolve(before, self.steps[step - 1])
         taken = self._taken[step - 1]
         assert taken is not None
         return taken
 
     def extend(self, taken: Taken) -> TraceStep:
         """Let one more thing happen at the end."""
-        world = self.world(len(self.told))
+        world = self.world(len(self.steps))
         saved = world.save()
         try:
             step = self._applied(world, taken)
         except BaseException:
             world.restore(saved)
             raise
-        told = TraceStep.of(step, len(self.told) + 1)
-        self.told.append(told)
+        recorded = TraceStep.of(step, len(self.steps) + 1)
+        self.steps.append(recorded)
         self._taken.append(taken)
         self._at += 1
         self._keep()
-        return told
+        return recorded
 
     def fork(self, step: int) -> Execution:
         """Another execution that has the steps up to `step` in common with this one."""
@@ -124,7 +124,7 @@ class Execution:
         other = object.__new__(Execution)
         other.system, other.sandbox = self.system, self.sandbox
         other.choices, other.initial = self.choices, self.initial
-        other.told, other._taken = self.told[:step], self._taken[:step]
+        other.steps, other._taken = self.steps[:step], self._taken[:step]
         other._saves = {at: saved for at, saved in self._saves.items() if at <= step}
         other._saves[step] = self._world.save()
         other._world, other._at = World(self.system), step
@@ -148,10 +148,10 @@ class Execution:
     # -- going there -------------------------------------------------------------------------
 
     def _advance(self) -> None:
-        told = self.told[self._at]
+        recorded = self.steps[self._at]
         taken = self._taken[self._at]
         if taken is None:
-            taken = self._taken[self._at] = self._resolve(self._world, told)
+            taken = self._taken[self._at] = self._resolve(self._world, recorded)
         before = self._world.save()
         try:
             self._apply(taken)
@@ -193,9 +193,9 @@ class Execution:
                     raise refusals.of(world.system, taken.event) or error from None
         return step
 
-    def _resolve(self, world: World, told: TraceStep) -> Taken:
-        event = event_of(world, told, self.sandbox)
-        return Taken(event, tuple(k for k, _ in told.choices))
+    def _resolve(self, world: World, recorded: TraceStep) -> Taken:
+        event = event_of(world, recorded, self.sandbox)
+        return Taken(event, tuple(k for k, _ in recorded.choices))
 
     def _keep(self) -> None:
         if self._at % self._stride == 0 and self._at not in self._saves:
@@ -204,6 +204,10 @@ class Execution:
     def _check(self, step: int) -> None:
         wanted, found = self.fingerprint(step), self._world.fingerprint
         if wanted != found:
-            told = self.told[step - 1] if step else None
-            where = f"step {step} (`{told.label}` at {told.node})" if told else "the initial state"
+            recorded = self.steps[step - 1] if step else None
+            where = (
+                f"step {step} (`{recorded.label}` at {recorded.node})"
+                if recorded
+                else "the initial state"
+            )
             raise Diverged(where, wanted, found)

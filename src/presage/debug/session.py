@@ -76,9 +76,9 @@ class Session:
         return len(self.here)
 
     @property
-    def told(self) -> TraceStep | None:
+    def current(self) -> TraceStep | None:
         """The step one is at; None in the initial state."""
-        return self.here.told[self.step - 1] if self.step else None
+        return self.here.steps[self.step - 1] if self.step else None
 
     @property
     def critical(self) -> int | None:
@@ -139,7 +139,7 @@ class Session:
         return (
             step
             for step in steps
-            if self.node is None or self.here.told[step - 1].node == self.node
+            if self.node is None or self.here.steps[step - 1].node == self.node
         )
 
     def _go_round(self, step: int) -> None:
@@ -209,15 +209,15 @@ class Session:
             origin, step = self.branch, self.step
             self.fork()
             try:
-                told = self.here.extend(taken)
+                recorded = self.here.extend(taken)
             except BaseException:
                 del self.branches[self.branch]
                 self.branch, self.step = origin, step
                 raise
         else:
-            told = self.here.extend(taken)
+            recorded = self.here.extend(taken)
         self.step = self.last
-        return told
+        return recorded
 
     def random(self) -> TraceStep | None:
         """Let chance choose; None where nothing likely leads elsewhere."""
@@ -300,7 +300,7 @@ class Session:
     def as_trace(self, steps: int | None = None) -> Trace:
         """This branch, or its first `steps`, as a trace that can be saved."""
         whole = steps is None or steps == self.last
-        taken = self.here.told[: self.last if steps is None else steps]
+        taken = self.here.steps[: self.last if steps is None else steps]
         notes = tuple(note for note in self.notes if note[0] <= len(taken))
         if self.branch == MAIN and whole:
             return msgspec.structs.replace(self.trace, notes=notes)

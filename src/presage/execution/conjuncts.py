@@ -191,11 +191,11 @@ def _witnesses(expression: ast.expr, value: Any, names: dict[str, Any]) -> str:
         return value.why
     if isinstance(expression, ast.Compare):
         sides = [side for side in [expression.left, *expression.comparators] if _tells(side)]
-        told = [
+        texts = [
             f"{_brief(side)} is {_shown(_value(side, names))}{_counted(side, names)}"
             for side in sides
         ]
-        return ", ".join(dict.fromkeys(told))
+        return ", ".join(dict.fromkeys(texts))
     if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not):
         operand = _value(expression.operand, names)
         return "" if operand is True else f"{_text(expression.operand)} is {_shown(operand)}"
@@ -236,7 +236,7 @@ def _tells(side: ast.expr) -> bool:
 
 def _failing(quantified: ast.GeneratorExp | ast.ListComp, names: dict[str, Any]) -> str:
     """Of which elements the body of an `all(...)` is false."""
-    told: list[str] = []
+    texts: list[str] = []
     count = 0
     for bound in _bindings(quantified.generators, dict(names)):
         false = [
@@ -249,9 +249,9 @@ def _failing(quantified: ast.GeneratorExp | ast.ListComp, names: dict[str, Any])
             targets = [_text(each.target) for each in quantified.generators]
             who = ", ".join(f"{t} = {_shown(_value(_name(t), bound))}" for t in targets)
             why = "; ".join(part.why or f"{part.text} is false" for part in false[:2])
-            told.append(f"{who} ({why})")
+            texts.append(f"{who} ({why})")
     more = f" and {count - WITNESSES_MAX} more" if count > WITNESSES_MAX else ""
-    return f"not for {', '.join(told)}{more}"
+    return f"not for {', '.join(texts)}{more}"
 
 
 def _name(text: str) -> ast.expr:

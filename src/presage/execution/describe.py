@@ -32,7 +32,7 @@ LOCKS = ("mutex", "semaphore", "barrier", "condition")  # as their mailboxes are
 
 
 class Words:
-    """How the steps of a program are told."""
+    """The steps of a program in words."""
 
     def __init__(self, program: Program) -> None:
         self._wording = program.wording
@@ -71,12 +71,12 @@ class Words:
         """What everybody who cannot go on waits for."""
         if self._wording is not None:
             return self._wording.who_waits(world)
-        told = [
+        text = [
             f"{name} waits {self.waits(world, name)}"
             for name, member in world.members.items()
             if not member.ended and not member.daemon
         ]
-        return "; ".join(told)
+        return "; ".join(text)
 
     def waits(self, world: ProcessWorld, name: str) -> str:
         """What a process waits for."""
@@ -98,8 +98,8 @@ class Words:
 
     def _left(self, post: Post) -> str:
         if isinstance(post.op, Send):
-            told = f"{self.message(post.op.payload)} to {self.to(post.op)}"
-            return f"`{post.owner}` sent {told}: never received"
+            text = f"{self.message(post.op.payload)} to {self.to(post.op)}"
+            return f"`{post.owner}` sent {text}: never received"
         return f"`{post.owner}` asked for a message {self.source(post.op)}: never met"
 
     def _for(self, op: Send | Recv) -> str:

@@ -1,7 +1,7 @@
-"""A trace told again by live code: the whole state after each step, and what was true of it.
+"""A trace taken again on live code: the whole state after each step, and what was true of it.
 
 Everything that shows a trace (a page, an export, a debugger) reads this. Every fingerprint is
-compared on the way, as in a replay, so what is told is what happened.
+compared on the way, as in a replay, so a frame shows what happened.
 """
 
 from __future__ import annotations

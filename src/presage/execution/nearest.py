@@ -8,8 +8,8 @@ An execution is good if it comes to rest, or has gone on for `LENGTH` steps and 
 all that could happen where it began: merely putting off the bad step is not keeping a property.
 
 Invariant: what is returned was executed from the start on live code, and no `always` property and
-no handler failed in it. That nothing is kept from later places rests on random runs alone, and is
-told so.
+no handler failed in it. That nothing is kept from later places rests on random runs alone, and
+reports say so.
 """
 
 from __future__ import annotations

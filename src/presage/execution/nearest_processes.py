@@ -40,8 +40,8 @@ class NearestRun:
         if found is None:
             return None
         place, (path, kept) = found
-        told = follow(self._program, path, self._sandbox)
-        return told, kept.text, evidence(place, attempts.walks)
+        execution = follow(self._program, path, self._sandbox)
+        return execution, kept.text, evidence(place, attempts.walks)
 
     def _walk(self, place: int, dice: Dice) -> tuple[list[Choice], Kept] | None:
         execution = ProcessExecution(self._program, self._sandbox)

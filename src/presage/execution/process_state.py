@@ -1,7 +1,7 @@
 """The state of a program as plain data, process by process: what one compares, shows and blames.
 
-What a process has in its variables nobody knows; what can be told is what it waits for, what it has
-posted, and what it has published. Between the processes there are the mailboxes.
+What a process has in its variables nobody knows; what can be shown is what it waits for, what it
+has posted, and what it has published. Between the processes there are the mailboxes.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ def state_of(world: ProcessWorld) -> dict[str, Plain]:
     state: dict[str, Plain] = {}
     words = Words(world.program)
     for name, member in world.members.items():
-        told: dict[str, Plain] = {AT: shortened(_at(world, name, member, words))}
+        fields: dict[str, Plain] = {AT: shortened(_at(world, name, member, words))}
         posted: dict[str, Plain] = {
             str(slot): shortened(_posted(post, words))
             for slot, post in sorted(member.posts.items())
         }
-        told[POSTED] = {TYPE: "posted", **posted}
-        told[UP] = not member.killed and member.failed is None
-        told |= {field: plain(value) for field, value in world.published(name).items()}
-        state[name] = told
+        fields[POSTED] = {TYPE: "posted", **posted}
+        fields[UP] = not member.killed and member.failed is None
+        fields |= {field: plain(value) for field, value in world.published(name).items()}
+        state[name] = fields
     between = NETWORK if NETWORK not in state else f"({NETWORK})"
     return state | {between: {"mailboxes": _mailboxes(world, words)}}
 
 
 def mailboxes_of(state: dict[str, Plain]) -> dict[str, Plain]:
-    """What waits at each mailbox, in a state told by `state_of`."""
+    """What waits at each mailbox, in a state that `state_of` gave."""
     between = state[f"({NETWORK})" if f"({NETWORK})" in state else NETWORK]
     assert isinstance(between, dict)
-    told = between["mailboxes"]
-    assert isinstance(told, dict)
-    return {name: waiting for name, waiting in told.items() if name != TYPE}
+    fields = between["mailboxes"]
+    assert isinstance(fields, dict)
+    return {name: waiting for name, waiting in fields.items() if name != TYPE}
 
 
 def _at(world: ProcessWorld, name: str, member: Member, words: Words) -> str:
@@ -60,7 +60,7 @@ def _posted(post: Post, words: Words) -> str:
 
 
 def _mailboxes(world: ProcessWorld, words: Words) -> Plain:
-    told: dict[str, Plain] = {TYPE: "mailboxes"}
+    fields: dict[str, Plain] = {TYPE: "mailboxes"}
     for name, box in sorted(world.mailboxes.items()):
         offers = ((post.owner, post.op) for post in box.offers)
         waiting: list[Plain] = [
@@ -70,5 +70,5 @@ def _mailboxes(world: ProcessWorld, words: Words) -> Plain:
         ]
         waiting += [f"{post.owner} asks" for post in box.requests]
         if waiting:
-            told[name] = waiting
-    return told
+            fields[name] = waiting
+    return fields

@@ -1,4 +1,4 @@
-"""A run of a program told as a trace: the steps of a path, taken again on live processes.
+"""An execution of processes: the steps of a path, taken on live code from the start.
 
 Every finding of the kernel comes through here before it is reported: its path is followed from the
 start on real code, and what was found has to show itself again.
@@ -241,7 +241,7 @@ def _sent(taken: Taken, words: Words) -> tuple[Sent, ...]:
 
 
 def expected(world: ProcessWorld, step: Choice) -> Taken:
-    """What taking a step will be, as far as it can be told before."""
+    """What taking a step will be, as far as it is known before."""
     member = world.members[step.process]
     op = member.live.at
     if member.killed:

@@ -58,18 +58,18 @@ class States:
         decode = self._system.codec.decode
         control = decode(local[0])
         status, calls, timers, failure = control
-        told: dict[str, Plain] = {
+        fields: dict[str, Plain] = {
             field: plain(decode(local[position])) for field, position in automaton.positions.items()
         }
         armed = sorted(show_call(name, args) for name, *args in sorted(timers, key=show))
-        told[automaton.aspect(TIMERS)] = {TYPE: "timers", **dict.fromkeys(armed, "armed")}
-        told[automaton.aspect(UP)] = is_up(control)
+        fields[automaton.aspect(TIMERS)] = {TYPE: "timers", **dict.fromkeys(armed, "armed")}
+        fields[automaton.aspect(UP)] = is_up(control)
         if automaton.workload:
-            told[CALLS] = calls
+            fields[CALLS] = calls
         if status in (SLOW, FAILED):
-            told[STATUS] = "slow" if status == SLOW else f"failed: {shortened(failure or '')}"
-        self._nodes[automaton.name] = (local, told)
-        return told
+            fields[STATUS] = "slow" if status == SLOW else f"failed: {shortened(failure or '')}"
+        self._nodes[automaton.name] = (local, fields)
+        return fields
 
     def _messages(self, saved: Saved) -> dict[str, Plain]:
         if self._wire is not None and self._wire[0] == saved.wire:
@@ -79,15 +79,15 @@ class States:
             shortened(f"{names[source]} -> {names[to]} {show(message)}")
             for source, to, message in reader.messages(None)
         )
-        told: dict[str, Plain] = {"messages": {TYPE: "messages", **flying}}
+        fields: dict[str, Plain] = {"messages": {TYPE: "messages", **flying}}
         if self._system.streams is not None:
-            told["streams"] = {TYPE: "streams", **self._streams(saved.wire)}
+            fields["streams"] = {TYPE: "streams", **self._streams(saved.wire)}
         if self._system.faults.partitions:
             number = saved.wire.partition
             ways = self._system.faults.partitions
-            told["partition"] = str(ways[number - 1]) if number else None
-        self._wire = (saved.wire, told)
-        return told
+            fields["partition"] = str(ways[number - 1]) if number else None
+        self._wire = (saved.wire, fields)
+        return fields
 
     def _streams(self, wire: Frozen) -> dict[str, Plain]:
         names = self._system.names
@@ -97,12 +97,12 @@ class States:
         return {f"{names[a]} to {names[b]}": text for (a, b), text in sorted(ends.items())}
 
     def _observers(self, saved: Saved) -> dict[str, Plain]:
-        told: dict[str, Plain] = {}
+        fields: dict[str, Plain] = {}
         for name, encoded in zip(self._system.observers, saved.observers, strict=False):
             if name not in self._observed or self._observed[name][0] != encoded:
                 self._observed[name] = (encoded, plain(self._system.codec.decode(encoded)))
-            told[name] = self._observed[name][1]
-        return {"observers": told} if told else {}
+            fields[name] = self._observed[name][1]
+        return {"observers": fields} if fields else {}
 
     def _budgets(self, saved: Saved) -> dict[str, Plain]:
         granted = self._system.faults.budgets

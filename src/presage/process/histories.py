@@ -21,7 +21,7 @@ from presage.errors import BadCall, explain
 from presage.process.context import current, is_running
 from presage.process.guide import SILENT, Asked, ScriptedReplies
 from presage.process.live import Answer, RunningProcess, another
-from presage.process.locals import NOBODY, ROOT, Local, Locals, Told
+from presage.process.locals import NOBODY, ROOT, Local, Locals, Reply
 from presage.process.ops import (
     Cancel,
     Choose,
@@ -54,7 +54,7 @@ EXIT, FAIL, SEND, RECV, WAIT, TEST, PROBE, CANCEL, CHOOSE, SLEEP, CREATE, JOIN, 
 Next = tuple[int, int, tuple[int, ...]]  # local state, code, arguments
 
 ENDS = frozenset({Done, Failed})
-NOTHING_TOLD: Told = (0, NOTHING, 0, 0)
+NO_REPLY: Reply = (0, NOTHING, 0, 0)
 
 
 class Interner:
@@ -92,7 +92,7 @@ class Histories:
         self._merged: dict[Any, int] = {}
         self._creators: dict[str, int] = {}
         self._begun: dict[Any, int] = {}
-        self._responses: dict[Told, Response] = {NOTHING_TOLD: SILENT}
+        self._responses: dict[Reply, Response] = {NO_REPLY: SILENT}
 
     def begin(self) -> list[tuple[int, bool]]:
         """The first local state of each process of the program, and whether it is a daemon."""
@@ -117,37 +117,37 @@ class Histories:
         known = self.locals.all
         return [(number, *known[number][3]) for number in numbers]
 
-    def _advance(self, local: int, told: Told) -> list[int]:
+    def _advance(self, local: int, reply: Reply) -> list[int]:
         kept = self._lives.pop(local, None)
         if kept is not None and kept[0].is_ours:
             live, guide = kept
             self.runs += 1
             guide.passed = []
             live.context.mark = None
-            live.resume(self._response(told))
+            live.resume(self._response(reply))
         else:
-            live, guide = self._recreate(local, told)
-        numbers = self._file(live, guide, self.locals.all[local][0], local, told)
+            live, guide = self._recreate(local, reply)
+        numbers = self._file(live, guide, self.locals.all[local][0], local, reply)
         last = numbers[-1]
         if kept is not None and (last < CHECKED_FIRST or last % CHECKED_EVERY == 0):
             self._check(last)
         return numbers
 
     def _file(
-        self, live: RunningProcess, guide: ScriptedReplies, process: int, parent: int, told: Told
+        self, live: RunningProcess, guide: ScriptedReplies, process: int, parent: int, reply: Reply
     ) -> list[int]:
         """File what a process asked since it was told something at `parent`."""
         numbers = []
         children = self._children(parent)
         add = self.locals.add
         for asked in guide.passed:
-            parent, told = add((process, parent, told, asked), children), NOTHING_TOLD
+            parent, reply = add((process, parent, reply, asked), children), NO_REPLY
             numbers.append(parent)
         asked = self._asked(process, live.at, children)
         place = None if live.context.mark is None else self._place(live, process, asked, children)
         known = None if place is None else self._merged.get(place)
         if known is None:
-            known = add((process, parent, told, asked), children)
+            known = add((process, parent, reply, asked), children)
             self._keep(known, live, guide)
             if place is not None:
                 self._merged[place] = known
@@ -181,7 +181,7 @@ class Histories:
     def _first(self, process: int, how: Process) -> int:
         guide = self._guide(process)
         live = self._begin(process, how, guide)
-        first, *others = self._file(live, guide, process, ROOT, NOTHING_TOLD)
+        first, *others = self._file(live, guide, process, ROOT, NO_REPLY)
         self.locals.begins[first] = how
         self._check([first, *others][-1])
         return first
@@ -197,25 +197,25 @@ class Histories:
         self.runs += 1
         return self.program.begin(self.names.kept[process], how, guide=guide)
 
-    def _response(self, told: Told) -> Response:
-        response = self._responses.get(told)
+    def _response(self, reply: Reply) -> Response:
+        response = self._responses.get(reply)
         if response is None:
-            choice, payload, a, b = told
+            choice, payload, a, b = reply
             response = Response(choice, self.payloads.fresh(payload), (a, b))
             if self.payloads.is_shared(payload):
-                self._responses[told] = response
+                self._responses[reply] = response
         return response
 
     def _script(self, path: list[Local]) -> list[Response]:
         """The responses that led along a path."""
         known, response = self._responses.get, self._response
-        return [known(told) or response(told) for _, _, told, _ in path[1:]]
+        return [known(reply) or response(reply) for _, _, reply, _ in path[1:]]
 
-    def _recreate(self, local: int, told: Told) -> tuple[RunningProcess, ScriptedReplies]:
+    def _recreate(self, local: int, reply: Reply) -> tuple[RunningProcess, ScriptedReplies]:
         """Run a process to a local state again, alone, and go on from there."""
         how, path = self.locals.path(local)
         script = self._script(path)
-        script.append(self._response(told))
+        script.append(self._response(reply))
         process, _, _, asked = path[-1]
         guide = self._guide(process, script, (asked,))
         return self._begin(process, how, guide), guide

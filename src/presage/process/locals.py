@@ -9,8 +9,8 @@ from __future__ import annotations
 from presage.process.guide import Asked
 from presage.process.program import Process
 
-Told = tuple[int, int, int, int]  # choice, payload, key: a response in numbers
-Local = tuple[int, int, Told, Asked]  # process, parent, what led here from there, what it asks
+Reply = tuple[int, int, int, int]  # choice, payload, key: a response in numbers
+Local = tuple[int, int, Reply, Asked]  # process, parent, what led here from there, what it asks
 
 ROOT = -1  # the parent of how a process begins
 NOBODY: frozenset[str] = frozenset()

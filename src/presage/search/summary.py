@@ -59,24 +59,24 @@ def remarks(report: Report) -> tuple[tuple[str, str], ...]:
 
     Also what never ran, and which claims said nothing, of a search that a violation ended.
     """
-    told = sentences(report)
+    groups = sentences(report)
     if report.coverage is not None:
         coverage, lead = report.coverage, f"never ran{report.coverage.so_far}"
-        told |= {lead: [never] if (never := coverage.never_ran()) else []}
-        told["warning"] = list(dict.fromkeys([*told["warning"], *coverage.warnings()]))
-    told.pop("coverage", None)
-    return tuple((lead, " ".join(text.split())) for lead in told for text in told[lead])
+        groups |= {lead: [never] if (never := coverage.never_ran()) else []}
+        groups["warning"] = list(dict.fromkeys([*groups["warning"], *coverage.warnings()]))
+    groups.pop("coverage", None)
+    return tuple((lead, " ".join(text.split())) for lead in groups for text in groups[lead])
 
 
 def _coverage(report: Report) -> dict[str, list[str]]:
     """What never ran, and which claims say nothing; a search that a violation ended met less."""
-    told, coverage = warnings(report), report.coverage
+    found, coverage = warnings(report), report.coverage
     if coverage is None or report.stopped_by == "violation":
-        return {"warning": told}
+        return {"warning": found}
     never, counts = coverage.never_ran(), coverage.counts()
     return {
         f"never ran{coverage.so_far}": [never] if never else [],
-        "warning": [*told, *coverage.warnings()],
+        "warning": [*found, *coverage.warnings()],
         "coverage": [counts] if counts else [],
     }
 
@@ -128,25 +128,25 @@ def _extent(report: Report) -> str:
 
 def numbers(report: Report) -> list[str]:
     """What the search did and cost."""
-    told = [plural(report.unique, "state"), plural(report.generated, "transition")]
+    texts = [plural(report.unique, "state"), plural(report.generated, "transition")]
     if report.hunted is not None:  # it remembers some of the states it meets
-        del told[0]
+        del texts[0]
     if report.search == "tree":
-        told[0] = plural(report.traces, "trace")
+        texts[0] = plural(report.traces, "trace")
     if report.exhausted:
-        told.append(f"depth {report.depth:,}")
+        texts.append(f"depth {report.depth:,}")
     good = any(status in ("held", "reached") for status in report.properties.values())
     if report.search == "tree":
         blocked = report.executions - report.traces
-        told += [f"{plural(blocked, 'run')} cut short"] if blocked else []
+        texts += [f"{plural(blocked, 'run')} cut short"] if blocked else []
     elif report.executions and (report.violations or not good):
-        told.insert(0, plural(report.executions, "execution"))
-    return [*told, seconds(report), *_locating(report), f"seed {report.seed}"]
+        texts.insert(0, plural(report.executions, "execution"))
+    return [*texts, seconds(report), *_locating(report), f"seed {report.seed}"]
 
 
 def warnings(report: Report) -> list[str]:
     """What makes a pass worth less than it seems."""
-    told = [
+    texts = [
         f"no {fault} ever happened, although the system allows it: nothing here says how the"
         f" system takes it"
         for fault, times in report.faults.items()
@@ -155,15 +155,15 @@ def warnings(report: Report) -> list[str]:
     broken = {violation.prop for violation in report.violations}
     for name, status in report.properties.items():
         if status == "unreached" and name not in broken:
-            told.append(f"{name} was not reached by what was explored")
+            texts.append(f"{name} was not reached by what was explored")
     if report.nothing_ended:
-        told.append(
+        texts.append(
             f"every execution was cut short by `{report.stopped_by}`: nothing was checked to its"
             f" end; allow more `--{report.stopped_by}`, or leave it out"
             if report.stopped_by in ("depth", "seconds", "runs", "states")
             else "every execution was cut short: nothing was checked to its end"
         )
-    return told
+    return texts
 
 
 def not_covered(report: Report) -> list[str]:
@@ -191,12 +191,12 @@ def _faults(report: Report) -> list[str]:
 
 
 def _saved(report: Report) -> list[str]:
-    told = []
+    texts = []
     if report.resumed_from is not None:
-        told.append(f"resumed from a checkpoint of {plural(report.resumed_from, 'state')}")
+        texts.append(f"resumed from a checkpoint of {plural(report.resumed_from, 'state')}")
     if report.checkpoints:
-        told.append(f"{plural(report.checkpoints, 'checkpoint')} written")
-    return [", ".join(told)] if told else []
+        texts.append(f"{plural(report.checkpoints, 'checkpoint')} written")
+    return [", ".join(texts)] if texts else []
 
 
 def _compared(report: Report) -> list[str]:

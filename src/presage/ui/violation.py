@@ -70,8 +70,8 @@ def reason(violation: Violation, theme: Theme) -> list[str]:
     if violation.message:
         lines = theme.wrap("   = why: ", violation.message, lines_max=WHY_LINES_MAX)
     if violation.loop is not None:
-        told = f"repeats from step {violation.loop}, fairness assumed: {violation.fairness}"
-        lines += theme.wrap("   = loop: ", told, lines_max=2)
+        text = f"repeats from step {violation.loop}, fairness assumed: {violation.fairness}"
+        lines += theme.wrap("   = loop: ", text, lines_max=2)
     if violation.dead and violation.evidence and not violation.evidence.startswith("exact"):
         # Walks are all that is known: nothing stronger is said of it.
         lines += theme.wrap("   = dead end: ", violation.evidence, lines_max=3)
@@ -133,8 +133,8 @@ def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> l
     focus = violation.critical or violation.step
     last = min(len(steps), focus + ROWS_AFTER if violation.critical else max(focus, 1))
     if violation.loop is not None:
-        told = len(steps) + 1 - min(violation.critical or violation.loop, violation.loop)
-        if told < rows_max or len(steps) <= rows_max:  # with a row for those before
+        listed = len(steps) + 1 - min(violation.critical or violation.loop, violation.loop)
+        if listed < rows_max or len(steps) <= rows_max:  # with a row for those before
             last = len(steps)
     behind = len(steps) - last
     room = rows_max - (1 if behind else 0)
@@ -171,10 +171,10 @@ def remark(violation: Violation, step: TraceStep) -> str:
 def _changed(violation: Violation, theme: Theme) -> list[str]:
     """The state diff of the bad step; a step that changed nothing is often the bug itself."""
     trace = violation.trace
-    told = marked_step(violation) or 0
-    if not trace or not 1 <= told <= len(trace.steps) or violation.kind == "deadlock":
+    number = marked_step(violation) or 0
+    if not trace or not 1 <= number <= len(trace.steps) or violation.kind == "deadlock":
         return []
-    step = trace.steps[told - 1]
+    step = trace.steps[number - 1]
     if step.failure is not None:  # a failed node keeps its fields; `why` says what was raised
         return []
     lead = "   = changed: "

@@ -73,7 +73,7 @@ def test_a_step_before_a_loop_that_does_not_matter_is_left_out():
         opened.jump(0)
         for step in (1, 2, 1, 2):
             opened.take(opened.branches["main"].taken(step))
-        steps = tuple(opened.here.told)
+        steps = tuple(opened.here.steps)
     longer = msgspec.structs.replace(trace, steps=steps, step=4, loop=3)
     explained = told(lossy(), longer)
     assert explained.needed.steps == ()

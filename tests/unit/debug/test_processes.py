@@ -112,7 +112,7 @@ def test_every_way_is_listed_in_the_words_it_is_then_told_in():
                 assert (step.node, step.kind, step.label) == words
             again = replay(program, opened.as_trace())
             assert [each.fingerprint for each in again.steps] == [
-                each.fingerprint for each in opened.here.told
+                each.fingerprint for each in opened.here.steps
             ]
 
 

@@ -120,10 +120,10 @@ def test_a_session_tells_of_every_step_what_a_page_tells(seed):
             assert opened.judge() == scenes[step].verdicts
             if opened.options() and rng.random() < 0.5:
                 opened.random()
-                assert opened.here.world(opened.step).fingerprint == opened.told.fingerprint
+                assert opened.here.world(opened.step).fingerprint == opened.current.fingerprint
                 opened.switch("main")
         opened.jump(len(trace.steps))
-        assert tuple(opened.here.told) == trace.steps
+        assert tuple(opened.here.steps) == trace.steps
         for execution in opened.branches.values():
             for step in range(len(execution) + 1):
                 assert execution.world(step).fingerprint == execution.fingerprint(step)

@@ -104,7 +104,7 @@ def test_what_is_taken_in_the_middle_makes_a_branch_and_leaves_the_trace_as_it_w
         opened.jump(3)
         opened.take(opened.options()[1].taken)
         assert (opened.branch, opened.step) == ("b2", 4)
-        assert opened.branches["main"].told == list(trace.steps)
+        assert opened.branches["main"].steps == list(trace.steps)
         opened.switch("b1")
         assert opened.as_trace().steps[:2] == trace.steps[:2]
         with pytest.raises(BadCommand, match="no branch `x`"):
@@ -157,7 +157,7 @@ def test_chance_is_the_same_for_the_same_seed_and_calm_knows_no_faults():
             opened.calm = True
             while opened.random() is not None:
                 pass
-            courses.append([(s.node, s.kind, s.detail) for s in opened.here.told])
+            courses.append([(s.node, s.kind, s.detail) for s in opened.here.steps])
     assert courses[0] == courses[1]
     assert {kind for _, kind, _ in courses[0]} == {"action", "deliver"}
     assert draw([], Dice(3)) is None

@@ -97,7 +97,7 @@ def _broken_import(target: str, error: BaseException) -> BaseException:
         line = f": `{error.text.strip()}`" if error.text else ""
         cause = "a missing bracket, quote or colon, here or on the line before"
         return BadTarget(explain(f"{where}: {error.msg}{line}", cause, "correct that line"))
-    fact = f"{told(error)}, while `{target}` was imported"
+    fact = f"{error_text(error)}, while `{target}` was imported"
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("mpi4py"):
         return BadTarget(explain(fact, *mpi(target)))
     cause = "code that runs when the file is imported raises"
@@ -117,7 +117,7 @@ def mpi(target: str) -> tuple[str, str]:
     )
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """`place: Type: text` of an exception out of the user's code."""
     found = _innermost(error.__traceback__)
     text = f"{type(error).__name__}: {error}".rstrip(": ")

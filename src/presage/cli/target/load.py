@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
-from presage.cli.target.importing import import_file, import_module, mpi, told, unknown
+from presage.cli.target.importing import error_text, import_file, import_module, mpi, unknown
 from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
 from presage.cli.target.trust import is_function_of, place_of, returns_system
 from presage.errors import BadTarget, PresageError, did_you_mean, explain
@@ -192,11 +192,11 @@ def find(target: str, folder: Path | None = None) -> Checkable | Callable[..., A
 
 def shipped() -> list[Shipped]:
     """Every system that comes with presage, by name."""
-    told = []
+    found = []
     for name, path in sorted(SHIPPED.items()):
         summary = (inspect.getdoc(importlib.import_module(path)) or "").partition("\n")[0]
-        told.append(Shipped(name, summary, list(parameters_of(_factory(path)).values())))
-    return told
+        found.append(Shipped(name, summary, list(parameters_of(_factory(path)).values())))
+    return found
 
 
 def _factory(path: str) -> Callable[..., Any]:
@@ -351,7 +351,8 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
     except BaseException as error:
         raise BadTarget(
             explain(
-                f"{told(error)}, while `{target}` was built{f' with {given}' if given else ''}",
+                f"{error_text(error)}, while `{target}` was built"
+                f"{f' with {given}' if given else ''}",
                 "a parameter out of its range, or a slip in the function that makes the system",
                 "give other parameters, or correct that line",
             )

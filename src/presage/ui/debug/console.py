@@ -1,7 +1,7 @@
 """Reads commands, hands them on, and writes what comes back; a screenful at a time on a terminal.
 
 Made of `cmd.Cmd`, so that a test can give it a stream of commands and compare the text. An error
-in a command is told and the session goes on; only `quit` and the end of the input end it.
+in a command is shown and the session goes on; only `quit` and the end of the input end it.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Console(Screen, cmd.Cmd):
     def opening(self) -> list[str]:
         """What this trace is, in a line or two."""
         session, trace = self.session, self.session.trace
-        told = f"{trace.prop} {trace.message}" if trace.kind == "live" else self.violation.fact
-        lines = self.theme.wrap("", f"{trace.system}: {told}")
+        fact = f"{trace.prop} {trace.message}" if trace.kind == "live" else self.violation.fact
+        lines = self.theme.wrap("", f"{trace.system}: {fact}")
         count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
         lines.append(f"{count}; `help` lists the commands, Enter steps on")
         return [*lines, "", *show.step_lines(self, session.step)]
@@ -99,8 +99,8 @@ class Console(Screen, cmd.Cmd):
     @property
     def prompt(self) -> str:
         """Branch, step, node."""
-        told = self.session.told
-        node = self.session.node or (told.node if told else "")
+        step = self.session.current
+        node = self.session.node or (step.node if step else "")
         where = f" {self.theme.clean(node)}" if node else ""
         return PROMPT.format(self.theme.clean(self.session.branch), self.session.step, where)
 

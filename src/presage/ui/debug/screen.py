@@ -61,7 +61,7 @@ class Screen:
 
     def table(self) -> Table:
         """The columns that all steps of this branch share."""
-        return Table.of(self.session.here.told, self.theme)
+        return Table.of(self.session.here.steps, self.theme)
 
     def dim(self, text: str) -> str:
         """A remark."""

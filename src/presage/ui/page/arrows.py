@@ -33,7 +33,7 @@ class Arrows:
         for number, flight in enumerate(self.flights):
             self.sent.setdefault(flight.sent, []).append(number)
 
-    def told(self) -> list[dict[str, Any]]:
+    def as_data(self) -> list[dict[str, Any]]:
         """The arrows as data."""
         return [
             {

@@ -31,11 +31,11 @@ ROOMS = (12, 24, 40, 64, 100, 160, 400)  # characters of an event's text, from l
 TUPLE = "tuple"
 COMPARED_MAX = 400  # steps, from where two traces part, whose states are compared
 
-Told = tuple[Trace, Sequence[Frame]]
+Shown = tuple[Trace, Sequence[Frame]]
 
 
 def page_data(
-    main: Told, others: Sequence[tuple[str, str, Told]] = (), *, command: str = ""
+    main: Shown, others: Sequence[tuple[str, str, Shown]] = (), *, command: str = ""
 ) -> dict[str, Any]:
     """The data of a page about `main`; of each of `others`: label, kind (live or with), trace."""
     trace, scenes = main
@@ -79,16 +79,16 @@ def story(trace: Trace, scenes: Sequence[Frame], places: Places) -> dict[str, An
     share = shares(trace)
     texts, ladders = _texts(scenes)
     steps = [_step(scene, scenes, causes, arrows, places) for scene in scenes]
-    for scene, told in zip(scenes, steps, strict=True):
+    for scene, step in zip(scenes, steps, strict=True):
         known = share.get(scene.index)
-        told["recover"] = None if known is None else [round(known.share, 4), known.measured]
-        told["verdicts"], told["text"] = [], texts[scene.index]
+        step["recover"] = None if known is None else [round(known.share, 4), known.measured]
+        step["verdicts"], step["text"] = [], texts[scene.index]
         for said in scene.verdicts.values():
             key = (said.holds, places.text(said.why))
             if key not in numbers:
                 numbers[key] = len(says)
                 says.append(list(key))
-            told["verdicts"].append(numbers[key])
+            step["verdicts"].append(numbers[key])
     used = [*trace.nodes, *dict.fromkeys(causes.lanes.values())]
     return {
         "nodes": list(dict.fromkeys(used)),
@@ -103,7 +103,7 @@ def story(trace: Trace, scenes: Sequence[Frame], places: Places) -> dict[str, An
         "texts": ladders,
         "histories": histories(scenes, between),
         "steps": steps,
-        "arrows": arrows.told(),
+        "arrows": arrows.as_data(),
         "between": between,
         "folds": [fold._asdict() | {"text": fold.text} for fold in folds(trace)],
         "down": _down(trace, scenes),
@@ -115,7 +115,7 @@ def _step(
     scene: Frame, scenes: Sequence[Frame], causes: Causes, arrows: Arrows, places: Places
 ) -> dict[str, Any]:
     step = scene.step
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "i": scene.index,
         "node": "" if step is None else causes.lanes[step.index],
         "at": "" if step is None else step.node,
@@ -134,8 +134,8 @@ def _step(
         "changes": [],
     }
     if step is not None:
-        told["changes"] = changes(scenes[scene.index - 1].state, scene.state)
-    return told
+        data["changes"] = changes(scenes[scene.index - 1].state, scene.state)
+    return data
 
 
 def changes(before: Plain, after: Plain) -> list[list[Any]]:
@@ -211,10 +211,10 @@ def _down(trace: Trace, scenes: Sequence[Frame]) -> list[list[Any]]:
 
 
 def _other(
-    scenes: Sequence[Frame], label: str, kind: str, told: Told, places: Places
+    scenes: Sequence[Frame], label: str, kind: str, path: Shown, places: Places
 ) -> dict[str, Any]:
     """Another trace, where it parts from the page's, and how states differ from there on."""
-    trace, others = told[0], places.in_remarks(told[1])
+    trace, others = path[0], places.in_remarks(path[1])
     pairs = zip(scenes, others, strict=False)
     common = next(
         (one.index for one, other in pairs if not _alike(one, other)),

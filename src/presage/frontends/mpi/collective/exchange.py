@@ -27,8 +27,8 @@ class Call(NamedTuple):
     elements: int = -1  # how many; -1: not compared
     number: int = 0  # of collective calls on the communicator before it
 
-    def told(self, core: CommState, at: int) -> str:
-        root = self.root if core.sides is None else core.sides.told(self.root, at)
+    def describe(self, core: CommState, at: int) -> str:
+        root = self.root if core.sides is None else core.sides.root_text(self.root, at)
         given = [f"root={root}"] if self.root != NO_ROOT else []
         given += [f"op={self.op}"] if self.op else []
         given += [f"count={self.elements}"] if self.elements >= 0 else []
@@ -74,7 +74,8 @@ def compare(
         kind = "count-mismatch"
     else:
         return
-    raise MPIException(kind, f"{mine.told(core, one[0])}, but {theirs.told(core, other[0])}")
+    calls = mine.describe(core, one[0]), theirs.describe(core, other[0])
+    raise MPIException(kind, ", but ".join(calls))
 
 
 def sides_of(core: CommState) -> TwoGroups:
@@ -116,8 +117,8 @@ def tell(core: CommState, dest: int, call: Call, content: Any) -> Asking[None]:
 
 
 def hear(core: CommState, source: int, call: Call) -> Asking[Any]:
-    (told, content), _ = yield from exchange(Recv(channel(core, source, core.rank)))
-    check(core, call, source, told)
+    (theirs, content), _ = yield from exchange(Recv(channel(core, source, core.rank)))
+    check(core, call, source, theirs)
     return content
 
 
@@ -133,9 +134,9 @@ def settle_one(core: CommState, source: int) -> Asking[Any]:
     content = None
     for owed in [owed for owed in core.owed if owed.source == source]:
         response = yield from wait_any((owed.slot,))
-        told, content = response.payload
+        theirs, content = response.payload
         core.owed.remove(owed)
-        check(core, owed.call, source, told)
+        check(core, owed.call, source, theirs)
     return content
 
 

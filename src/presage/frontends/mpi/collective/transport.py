@@ -149,8 +149,8 @@ def _started(
         contributions: list[Any] = [None] * core.size
         contributions[core.rank] = mine
         for rank, response in zip(needed, responses, strict=False):
-            told, contributions[rank] = response.payload
-            check(core, call, rank, told)
+            theirs, contributions[rank] = response.payload
+            check(core, call, rank, theirs)
         return done(result(contributions, core.rank) if gets else None), Status()
 
     return Request.of(wanted, finish, text, [core.ranks[rank] for rank in needed])

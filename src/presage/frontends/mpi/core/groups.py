@@ -70,7 +70,7 @@ class TwoGroups(NamedTuple):
             return root == other_root
         return root != other_at and other_root != at
 
-    def told(self, root: int, at: int) -> str:
+    def root_text(self, root: int, at: int) -> str:
         """The root as the member gave it."""
         if root in ONE_OF_US:
             return "MPI.PROC_NULL"

@@ -162,8 +162,8 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
     for window in rank.windows:
         if window is not by:
             window.between()
-    told = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
-    text = f"{name}({told}) at {where()}"
+    arguments = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
+    text = f"{name}({arguments}) at {where()}"
     notes = current().notes
     notes["call"] = text
     notes["waits_for"] = tuple(waits_for)

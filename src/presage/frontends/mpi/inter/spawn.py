@@ -79,8 +79,8 @@ def spawn(comm: ObjectCollectives, given: Given) -> tuple[CommState, list[int]]:
 
 
 def _label(rank: Rank) -> str:
-    told = f"spawn {rank.spawned}"
-    return told if rank.number == 0 else f"{told} (of {named(rank.number)})"
+    label = f"spawn {rank.spawned}"
+    return label if rank.number == 0 else f"{label} (of {named(rank.number)})"
 
 
 def _created(job: Job, commands: list[Command]) -> Asking[None]:
@@ -132,9 +132,9 @@ def _script(python: str, words: list[str], text: str) -> str:
     return words.pop(0)
 
 
-def _refused(text: str, told: str) -> MPIException:
+def _refused(text: str, command: str) -> MPIException:
     return invalid(
-        f"{text}: `{told}` is no Python script, and presage can run nothing else; give"
+        f"{text}: `{command}` is no Python script, and presage can run nothing else; give"
         " sys.executable, or `python`, and the script as the first of args, or the script itself"
     )
 

@@ -56,7 +56,7 @@ class File(Transferred):
         own = CommState(f"{core.name}.{core.calls}f", core.ranks, core.rank)
         opened = Opened(own, name, amode)
         steps = [(server.OPEN, own.name, amode)] if core.rank == 0 else []
-        got = opened.together("File.Open", steps, core=core, told=f"{_modes(amode)} {name}")[0]
+        got = opened.together("File.Open", steps, core=core, detail=f"{_modes(amode)} {name}")[0]
         if isinstance(got, str):
             raise MPIException("file-error", f"{call}: {got}")
         current_rank().cores.append(own)
@@ -106,7 +106,7 @@ class File(Transferred):
         if size < 0:
             raise invalid(f"{call}: a negative size")
         step = (what, size)
-        opened.together(name, [step] if opened.core.rank == 0 else [], told=str(size))
+        opened.together(name, [step] if opened.core.rank == 0 else [], detail=str(size))
 
     def Sync(self) -> None:
         opened = self._file("File.Sync")
@@ -117,7 +117,7 @@ class File(Transferred):
         """Accesses always are atomic here."""
         opened = self._file("Set_atomicity")
         note(opened.core, "Set_atomicity", flag=flag)
-        opened.together("Set_atomicity", [], told=str(bool(flag)))
+        opened.together("Set_atomicity", [], detail=str(bool(flag)))
         opened.atomic = bool(flag)
 
     def Get_atomicity(self) -> bool:
@@ -198,7 +198,7 @@ class File(Transferred):
             now = self.Get_position_shared() if whence == SEEK_CUR else 0
             at = _sought(opened, offset, whence, now, call)
             steps = [(server.PLACE, opened.core.name, at)]
-        opened.together("Seek_shared", steps, told=f"{offset} {whence}")
+        opened.together("Seek_shared", steps, detail=f"{offset} {whence}")
 
     amode = property(Get_amode)
     size = property(Get_size)

@@ -48,7 +48,7 @@ class Opened:
             raise MPIException("file-error", f"{call}: the file was opened for writing only")
 
     def together(
-        self, name: str, steps: list[server.Step], core: CommState | None = None, told: str = ""
+        self, name: str, steps: list[server.Step], core: CommState | None = None, detail: str = ""
     ) -> list[Any]:
         """All ranks at once: the first asks for all, and each gets its answers.
 
@@ -64,7 +64,7 @@ class Opened:
                     asked.append([got.pop(0) for _ in each])
             return asked[rank] or asked[0]
 
-        said: list[Any] = gathered(core or self.core, Call(name, op=told), steps, result)
+        said: list[Any] = gathered(core or self.core, Call(name, op=detail), steps, result)
         return said
 
 

@@ -28,7 +28,7 @@ def _complain(rank: Rank) -> None:
     for request in rank.requests:
         kind, why = _left_open(request)
         raise MPIException(
-            kind, f"{named(rank.number)} ends, and the request of {request.told} {why}"
+            kind, f"{named(rank.number)} ends, and the request of {request.call} {why}"
         )
     for window in rank.windows:
         window.complain(rank.number)

@@ -31,7 +31,7 @@ class Prequest(Request):
         return self._again is not None and not self.is_freed
 
     @property
-    def told(self) -> str:
+    def call(self) -> str:
         return self._made
 
     def Start(self) -> None:

@@ -130,10 +130,10 @@ def _say(requests: Sequence[RequestState], index: int, status: Status | None) ->
 def _say_all(
     requests: Sequence[RequestState], which: Sequence[int], statuses: list[Status] | None
 ) -> list[Any]:
-    told = [requests[index].complete() for index in which]
+    results = [requests[index].complete() for index in which]
     if statuses is not None:
         if isinstance(statuses, list):
-            statuses += [Status() for _ in range(len(told) - len(statuses))]
-        for status, (_, known) in zip(statuses, told, strict=False):
+            statuses += [Status() for _ in range(len(results) - len(statuses))]
+        for status, (_, known) in zip(statuses, results, strict=False):
             status.take(known)
-    return [value for value, _ in told]
+    return [value for value, _ in results]

@@ -84,7 +84,7 @@ class RequestState:
         return self._active and not self._slots
 
     @property
-    def told(self) -> str:
+    def call(self) -> str:
         """The call that made it."""
         return self._call
 

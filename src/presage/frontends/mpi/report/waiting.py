@@ -31,10 +31,10 @@ def who_waits(world: ProcessWorld) -> str:
         assert not isinstance(at, Failed)
         ranks = waits_for(member.live.context)
         ended = [who for who in ranks if (known := members.get(named(who))) and known.ended]
-        told = f"{name} waits in {describe(at, member.live.context)}"  # type: ignore[arg-type]
-        told += f", for {names(ranks)}" if ranks else ""
-        told += f"; {names(ended)} has ended" if ended else ""
-        lines.append(told)
+        text = f"{name} waits in {describe(at, member.live.context)}"  # type: ignore[arg-type]
+        text += f", for {names(ranks)}" if ranks else ""
+        text += f"; {names(ended)} has ended" if ended else ""
+        lines.append(text)
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""How messages of MPI are told in traces: what they hold, and which rank they are for."""
+"""How traces show messages of MPI: what they hold, and which rank they are for."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def source(op: Recv | Probe) -> str:
         comm, _, ranks = op.mailbox.partition("#")
         return f"from rank {ranks.partition('>')[0]}{_of(comm)}"
     rank, tag = op.want
-    told = "from any rank" if rank == ANY else f"from rank {rank}"
+    text = "from any rank" if rank == ANY else f"from rank {rank}"
     comm = senders(op.mailbox.rpartition("/")[0])
-    return f"{told}{_of(comm)}{f', tag {tag}' if tag != ANY else ''}"
+    return f"{text}{_of(comm)}{f', tag {tag}' if tag != ANY else ''}"
 
 
 def _window(mailbox: str) -> str:
@@ -123,15 +123,15 @@ def _access(access: Access) -> Said:
 
 def _step(what: str, *given: Any) -> Said:
     """What is asked of a file."""
-    told = [what]
+    text = [what]
     if what in (READ, WRITE):
         runs = given[0]
-        told.append(f"{sum(size for _, size in runs)} bytes at {runs[0][0] if runs else 0}")
-        told += [f"in {len(runs)} pieces"] if len(runs) > 1 else []
-        told += [f": {_hex(given[1])}"] if what == WRITE else []
+        text.append(f"{sum(size for _, size in runs)} bytes at {runs[0][0] if runs else 0}")
+        text += [f"in {len(runs)} pieces"] if len(runs) > 1 else []
+        text += [f": {_hex(given[1])}"] if what == WRITE else []
     elif what not in (OPEN, CLOSE):
-        told += [str(each) for each in given if not isinstance(each, str)]
-    return Said(" ".join(told))
+        text += [str(each) for each in given if not isinstance(each, str)]
+    return Said(" ".join(text))
 
 
 def _elements(sign: str, count: int, data: bytes) -> Any:

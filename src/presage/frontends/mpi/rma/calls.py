@@ -87,8 +87,8 @@ class Accessed(Owned):
         if compare is not None:
             _same(buffer(compare, call), given, call, "what is compared")
             other = buffer(compare, call).read()[2]
-        told = op.name if op else ""
-        made = Access(kind, memory.core.rank, self._begun, runs, given.sign, data, told, other)
+        operation = op.name if op else ""
+        made = Access(kind, memory.core.rank, self._begun, runs, given.sign, data, operation, other)
         current_rank().places[memory.box(made.origin), current_rank().number, self._begun] = where()
         self._begun += 1
         pending = Pending(made, call, result, watched)

@@ -151,13 +151,13 @@ class Memory:
     ) -> tuple[tuple[Logged, ...], Access | None]:
         """The accesses that are still to be remembered, and one of another rank that this meets."""
         kept = []
-        for phase, told in log:
-            other = Access(*told)
+        for phase, entry in log:
+            other = Access(*entry)
             if other.origin != access.origin and clash(other, access):
                 if not look(self.closed(target, other.origin), (phase, 0)).choice:
                     return log, other
             else:
-                kept.append((phase, told))
+                kept.append((phase, entry))
         return tuple(kept), None
 
     def complete(self, target: int) -> None:
@@ -169,11 +169,11 @@ class Memory:
             leave(self.closed(target, self.core.rank), "done", (phase, 0))
 
     def clashed(self, target: int, one: Access, two: Access) -> MPIException:
-        told = f"{self.told(one)} and {self.told(two)}"
+        both = f"{self.describe(one)} and {self.describe(two)}"
         where = f"the same memory of rank {self.core.ranks[target]}"
-        return MPIException(CLASH, f"{told} access {where}, neither after the other is complete")
+        return MPIException(CLASH, f"{both} access {where}, neither after the other is complete")
 
-    def told(self, access: Access) -> str:
+    def describe(self, access: Access) -> str:
         rank = self.core.ranks[access.origin]
         if access.kind == STORE:
             return f"a store of rank {rank} in its own memory"

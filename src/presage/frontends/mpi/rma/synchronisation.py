@@ -83,8 +83,8 @@ class Synchronised(Accessed):
             kind = "open-epoch" if ends else "double-epoch"
             raise MPIException(kind, f"{call}: the epoch of {opened[0]} is still open")
         if self._fenced and ends:
-            told = self._fenced[0][1].call
-            raise MPIException("open-epoch", f"{call}: no Fence has completed {told}")
+            parts = self._fenced[0][1].call
+            raise MPIException("open-epoch", f"{call}: no Fence has completed {parts}")
 
     def complain(self, number: int) -> None:
         """At the end of the rank."""
@@ -287,9 +287,9 @@ def _twice(call: str, other: str | None) -> MPIException:
     return MPIException("double-epoch", f"{call}: the epoch of {other} is still open")
 
 
-def _fenced(held: Memory, told: list[list[Any]]) -> list[list[bytes]]:
+def _fenced(held: Memory, parts: list[list[Any]]) -> list[list[bytes]]:
     """Make all accesses to one's own memory; gives what each rank fetched by each of its own."""
-    accesses = [Access(*each) for part in told for each in part]
+    accesses = [Access(*each) for part in parts for each in part]
     stored = ((one, two) for one in held.stored for two in accesses if clash(one, two))
     found = first_clash(accesses) or next(stored, None)
     if found is not None:
@@ -306,4 +306,4 @@ def _fenced(held: Memory, told: list[list[Any]]) -> list[list[bytes]]:
         return {(a.origin, a.number): perform(memory, a, call) for a in ordered}
 
     got = held.replace(change)
-    return [[got[origin, each[2]] for each in part] for origin, part in enumerate(told)]
+    return [[got[origin, each[2]] for each in part] for origin, part in enumerate(parts)]

@@ -109,8 +109,8 @@ def live(screen: Screen, rest: str) -> None:
     walked = session.live(**given)
     if walked.steps is None:
         rest_ = f", {walked.rest} of which came to rest" if walked.rest else ""
-        told = f"none of {walked.walks} calm walks of up to {walked.length:,} steps{rest_}"
-        screen.say(screen.theme.wrap("", f"{told} got from step {step} to where all is well"))
+        text = f"none of {walked.walks} calm walks of up to {walked.length:,} steps{rest_}"
+        screen.say(screen.theme.wrap("", f"{text} got from step {step} to where all is well"))
     elif not walked.steps:
         screen.say(["all is well here already"])
     else:
@@ -144,7 +144,7 @@ def branches(screen: Screen, rest: str) -> None:
     session = screen.session
     main = session.branches["main"]
     for name, execution in session.branches.items():
-        pairs = zip(main.told, execution.told, strict=False)
+        pairs = zip(main.steps, execution.steps, strict=False)
         common = next(
             (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
             min(len(main), len(execution)),

@@ -36,8 +36,8 @@ def strike(screen: Screen, event: Event) -> None:
     branch = session.branch
     _, beyond = session.fault(event)
     if beyond:
-        told = "beyond what the system allows: no search goes there, no replay accepts it"
-        screen.say(screen.theme.wrap("", told))
+        text = "beyond what the system allows: no search goes there, no replay accepts it"
+        screen.say(screen.theme.wrap("", text))
     came(screen, branch)
 
 

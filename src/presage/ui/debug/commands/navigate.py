@@ -90,8 +90,8 @@ def critical(screen: Screen, rest: str) -> None:
 def node(screen: Screen, rest: str) -> None:
     session = screen.session
     session.select(None if rest in ("", "all", "-1") else rest)
-    told = session.told
-    if session.node and (told is None or told.node != session.node):
+    step = session.current
+    if session.node and (step is None or step.node != session.node):
         if not session.backward() and not session.forward():
             screen.say([f"{session.node} takes no step on this branch"])
             return

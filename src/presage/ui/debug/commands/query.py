@@ -18,8 +18,8 @@ SIGNS = {True: "holds", False: "fails", None: "unknown"}
 
 def some_field(screen: Screen) -> str:
     """A part of the state that was changed here, for an example."""
-    told = screen.session.told
-    for node, fields in (told.changes if told else {}).items():
+    step = screen.session.current
+    for node, fields in (step.changes if step else {}).items():
         return f"{node}.{next(iter(fields))}"
     return f"{screen.session.names[0]}.up"
 
@@ -63,8 +63,8 @@ def explain_(screen: Screen, rest: str) -> None:
             explain("a live path breaks nothing", "the kind of trace", "explain the other trace")
         )
     live = nearest_live(screen)
-    told = explanation(session, screen.violation.fact, live[1] if live else None)
-    screen.say(screen.theme.wrap("", told.text))
+    paragraph = explanation(session, screen.violation.fact, live[1] if live else None)
+    screen.say(screen.theme.wrap("", paragraph.text))
 
 
 @command(
@@ -84,10 +84,10 @@ def blame_(screen: Screen, rest: str) -> None:
         value = screen.theme.clean(text_of(found.after))
         screen.say(screen.theme.wrap("", f"{rest} is as it began: {value}"))
         return
-    told = session.here.told[found.step - 1]
+    step = session.here.steps[found.step - 1]
     mark = ADDED if found.before is None else DELETED if found.after is None else MODIFIED
     change = Change(mark, (rest,), found.before, found.after)
-    lines = [screen.table().row(told), *differences.render([change], "        ", screen.theme)]
+    lines = [screen.table().row(step), *differences.render([change], "        ", screen.theme)]
     if found.step != session.step:
         lines.append(screen.dim(f"Enter jumps to step {found.step}"))
         screen.repeat = f"jump {found.step}"
@@ -104,8 +104,8 @@ def past(screen: Screen, rest: str) -> None:
         )
     found = session.backend.past(session.as_trace(), session.here, step)
     table = screen.table()
-    lines = [table.row(session.here.told[at - 1], marked=at == step) for at in found]
-    told = f"{len(found)} of the {step} steps up to here; the others had no influence on it"
+    lines = [table.row(session.here.steps[at - 1], marked=at == step) for at in found]
+    text = f"{len(found)} of the {step} steps up to here; the others had no influence on it"
     if len(found) == step:
-        told = "every step up to here had some influence on it"
-    screen.say([*lines, screen.dim(told)])
+        text = "every step up to here had some influence on it"
+    screen.say([*lines, screen.dim(text)])

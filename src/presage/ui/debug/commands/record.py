@@ -46,8 +46,8 @@ def save(screen: Screen, rest: str) -> None:
         raise BadCommand(explain(f"`{kind}` cannot be saved", "a misspelt word", KINDS))
     screen.say([f"{len(trace.steps)} steps written to {screen.theme.clean(str(path))}"])
     if kind in ("path", "trace", "test") and session.beyond:
-        told = ", ".join(map(str, session.beyond))
-        text = f"beyond what the system allows: step {told}; a replay refuses this"
+        steps = ", ".join(map(str, session.beyond))
+        text = f"beyond what the system allows: step {steps}; a replay refuses this"
         screen.say(screen.theme.wrap("warning: ", text))
 
 

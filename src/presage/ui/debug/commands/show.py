@@ -43,12 +43,12 @@ def step_lines(screen: Screen, step: int) -> list[str]:
         for node, text in session.backend.opening(session.here):
             lines.append(screen.dim(f"        {theme.clean(f'{node} logs {text}')}"))
         return [*lines, *strip(screen, step)]
-    told, table = session.here.told[step - 1], screen.table()
+    recorded, table = session.here.steps[step - 1], screen.table()
     indent, marked = " " * table.indent, session.branch == MAIN and step == session.critical
-    lines = [table.row(told, marked=marked, remark=_remark(screen, step))]
+    lines = [table.row(recorded, marked=marked, remark=_remark(screen, step))]
     if place := session.backend.place(session.here, step):
         lines.append(screen.dim(f"{indent}at {theme.clean(place)}"))
-    lines += effects(msgspec.structs.replace(told, changes={}), table)
+    lines += effects(msgspec.structs.replace(recorded, changes={}), table)
     changed = diff(session.state(step - 1), session.state(step))
     lines += differences.render(changed, indent, theme)
     if not changed:
@@ -58,8 +58,8 @@ def step_lines(screen: Screen, step: int) -> list[str]:
 
 def _remark(screen: Screen, step: int) -> str:
     session = screen.session
-    told = session.here.told[step - 1]
-    parts = [remark(screen.violation, told)] if session.branch == MAIN else []
+    recorded = session.here.steps[step - 1]
+    parts = [remark(screen.violation, recorded)] if session.branch == MAIN else []
     if session.branch != MAIN and session.here.taken(step).beyond:
         parts.append("beyond the budget")
     parts += [f"note: {text}" for at, text in session.notes if at == step]
@@ -97,7 +97,7 @@ def list_(screen: Screen, rest: str) -> None:
     session = screen.session
     first, last = span(screen, rest, AROUND)
     table, lines = screen.table(), []
-    for step in session.here.told[max(first, 1) - 1 : last]:
+    for step in session.here.steps[max(first, 1) - 1 : last]:
         chosen = session.node is None or step.node == session.node
         if chosen and screen.filter.keeps(step):
             here = step.index == session.step
@@ -197,7 +197,7 @@ def nearest_live(screen: Screen) -> tuple[str, Trace] | None:
     session = screen.session
     branch = next((name for name in reversed(session.branches) if name.startswith("live")), None)
     if branch is not None and branch != session.branch:
-        steps = tuple(session.branches[branch].told)
+        steps = tuple(session.branches[branch].steps)
         return branch, msgspec.structs.replace(session.trace, steps=steps, kind="live")
     if screen.live is None and screen.path is not None:
         path = codec.live_of(screen.path, session.trace)
@@ -224,9 +224,9 @@ def _against(screen: Screen, step: int, trace: Trace, other: int, name: str) -> 
 )
 def filter_(screen: Screen, rest: str) -> None:
     screen.filter = Filter.of(_words(rest, screen.session.names))
-    kept = sum(screen.filter.keeps(step) for step in screen.session.here.told)
-    told = f"{kept} of {screen.session.last} steps" if rest else "no filter: all steps"
-    screen.say([told])
+    kept = sum(screen.filter.keeps(step) for step in screen.session.here.steps)
+    text = f"{kept} of {screen.session.last} steps" if rest else "no filter: all steps"
+    screen.say([text])
 
 
 def _words(text: str, names: tuple[str, ...]) -> list[str]:
@@ -245,10 +245,10 @@ def find(screen: Screen, rest: str) -> None:
     if screen.highlight is None:
         screen.say(["nothing is highlighted"])
         return
-    hits = [s.index for s in screen.session.here.told if _hits(screen.highlight, s)]
+    hits = [s.index for s in screen.session.here.steps if _hits(screen.highlight, s)]
     after = next((step for step in hits if step > screen.session.step), None)
-    told = f"; the next is {after}" if after else ""
-    screen.say([f"{len(hits)} of {screen.session.last} steps match{told}"])
+    following = f"; the next is {after}" if after else ""
+    screen.say([f"{len(hits)} of {screen.session.last} steps match{following}"])
 
 
 def _hits(wanted: re.Pattern[str], step: object) -> list[str]:
@@ -264,7 +264,7 @@ def _hits(wanted: re.Pattern[str], step: object) -> list[str]:
 )
 def grep(screen: Screen, rest: str) -> None:
     wanted, theme, lines = pattern(rest), screen.theme, []
-    for step in screen.session.here.told:
+    for step in screen.session.here.steps:
         if screen.filter.keeps(step):
             lines += [
                 theme.line(Span(f"{step.index:>6}  ", "dim"), Span(theme.clean(line)))
