@@ -13,7 +13,25 @@ FILES_MAX = 12
 
 # Words of a private English, with how often they are left. Lower a number when you can.
 LEAVING = {
+    "door": 11,
+    "haunt": 0,
+    "haunted": 7,
+    "heed": 0,
+    "hindered": 1,
+    "journey": 0,
+    "lapse": 11,
+    "owed": 72,
+    "owing": 2,
+    "retell": 0,
+    "settled": 55,
+    "shifting": 0,
+    "stifle": 3,
+    "stifled": 0,
+    "stifles": 0,
+    "territory": 0,
     "told": 312,
+    "vigil": 0,
+    "whoever": 40,
 }
 
 
