@@ -11,7 +11,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -35,6 +34,8 @@ class Second:
     """A second process that has been started."""
 
     def __init__(self, arguments: Sequence[str], request: bytes) -> None:
+        import tempfile  # which most checks do not need
+
         nowhere = os.open(os.devnull, os.O_RDWR)
         command = [sys.executable, *_flags(), "-P", "-m", "presage", "doctor", *arguments]
         try:
