@@ -27,7 +27,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("length", [1_000, 5_000, 20_000])
+@pytest.mark.parametrize("length", [1_000, 5_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_long_traces_open_and_answer(opened, tmp_path, length, record_property):
     told = made_up(length)
     page = opened(write(tmp_path / "long.html", page_data(told)))
