@@ -19,6 +19,7 @@ SPELLINGS = {
     "text": '",".join(self.peers & {"bob", "cyd"})',
     "constant": "next(iter(NAMES))",
     "unpacked": '(lambda first, *others: first)(*(self.peers | {"eve"}))',
+    "function": 'next(iter(operator.sub({"a": 1, "b": 2}.keys(), ("c",))))',
     "views": 'next(iter({"a": 1, "b": 2}.keys() - {"c"}))',
 }
 # Found by a second run in the same process, if not by the second process.
@@ -43,6 +44,7 @@ def system(expression, claim="True"):
     return write(
         f"""
         import datetime
+        import operator
 
         NAMES = {{"ann", "bob"}}
 

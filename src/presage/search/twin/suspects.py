@@ -16,15 +16,18 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
+import msgspec
+
 from presage.model.service import Service
 from presage.model.source import PRESAGE, SHIPPED, is_standard
 from presage.model.system import System
 from presage.search.twin.sets import Sets
 
-# Modules that tell nothing of the process they are in; of others, some functions are refused.
+# Modules that tell nothing of the process they are in, and make no sets, as `operator.sub` would,
+# or msgspec where it decodes one. Of others, some functions are refused.
 LEAVES = frozenset(
     "__future__ abc base64 bisect collections contextlib copy dataclasses decimal enum fractions"
-    " functools hashlib heapq itertools json logging math msgspec numbers operator presage re"
+    " functools hashlib heapq itertools json logging math numbers presage re"
     " statistics string struct textwrap types typing typing_extensions zlib os random time"
     " warnings".split()
 )
@@ -171,10 +174,14 @@ class _Scan:
         if _holds_set(thing):
             self.constants.add(called)
         name = thing.__name__ if isinstance(thing, ModuleType) else _module(thing)
-        if name is None or _is_users(sys.modules.get(name)):
+        if name is None or _is_users(sys.modules.get(name)) or _is_struct(thing):
             self._any(thing)
         elif name.partition(".")[0] not in LEAVES and name != "builtins":
             raise _Unclear
+
+
+def _is_struct(thing: Any) -> bool:
+    return isinstance(thing, type) and issubclass(thing, msgspec.Struct)
 
 
 def _module(thing: Any) -> str | None:

@@ -9,6 +9,8 @@ from presage.search.twin.suspects import suspicious
 HEAD = """
 import datetime
 import math
+import operator
+import msgspec
 from dataclasses import dataclass
 from presage import *
 
@@ -38,6 +40,8 @@ SUSPICIOUS = {
     "unknown operands": "list(pair(self.peers, self.seen))",
     "unpacking": "(lambda *all: all)(*{'a', 'b'})",
     "a text": "f\"{self.peers - {'a'}}\"",
+    "an operator's function": "list(operator.sub(self.seen, self.peers))",
+    "a decoded set": "list(msgspec.json.decode(b'[1]', type=set[int]))",
     "identity": "id(self)",
     "an object": "str(object())",
     "hash": "hash(self.peers)",
