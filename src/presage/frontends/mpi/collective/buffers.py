@@ -1,37 +1,25 @@
 """Collective calls of a communicator with buffers: the upper-case ones, blocking and not.
 
 Each call is three things: what the rank contributes, how results come of contributions, and where
-the rank's result goes. `_run` does them at once, `_start` when a request is complete.
+the rank's result goes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.exchange import Call, Result
 from presage.frontends.mpi.collective.objects import SUM, ObjectCollectives
-from presage.frontends.mpi.collective.transport import gathered, started
+from presage.frontends.mpi.collective.transport import Plan, made
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
-from presage.frontends.mpi.core.rank import named
+from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.rank import named as rank_name
 from presage.frontends.mpi.data.buffers import Buffer, Data, buffer, is_in_place
-from presage.frontends.mpi.data.hazards import Watched, use
+from presage.frontends.mpi.data.hazards import use
 from presage.frontends.mpi.data.op import Op
-from presage.frontends.mpi.point.request import Request
-
-
-class Plan(NamedTuple):
-    """A collective call on buffers, ready to be made."""
-
-    core: CommState
-    call: Call
-    text: str
-    mine: Any
-    result: Result
-    store: Callable[[Any], None]
-    watched: tuple[Watched, ...]
 
 
 def into_one(buf: Buffer | None, text: str) -> Callable[[Any], None]:
@@ -55,8 +43,8 @@ def into_parts(buf: Buffer | None, core: CommState, text: str) -> Callable[[Any]
             if data[1] != count * len(buf.datatype.offsets):
                 raise MPIException(
                     "count-mismatch",
-                    f"{text}: {named(core.ranks[rank])} gives {data[1]} elements, the buffer has"
-                    f" room for {count * len(buf.datatype.offsets)}",
+                    f"{text}: {rank_name(core.ranks[rank])} gives {data[1]} elements, the buffer"
+                    f" has room for {count * len(buf.datatype.offsets)}",
                 )
             buf.write(data, text, count, start)
 
@@ -135,22 +123,15 @@ class BufferCollectives(ObjectCollectives):
         count = -1 if name.endswith(("v", "w")) else out.elements
         return self._plan(out, into, begun, mine, results.crosswise, store, count)
 
-    def _reduce(
-        self,
-        name: str,
-        sendbuf: Any,
-        recvbuf: Any,
-        op: Op,
-        root: int | None,
-        how: Callable[[results.Fold, int, str], Result],
-    ) -> Plan:
-        begun = core, _, text, number = self._begin(name, root, op)
+    def _reduce(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, root: int | None) -> Plan:
+        begun = core, call, text, number = self._begin(name, root, op)
         gets = root is None or core.rank == number
         into = buffer(recvbuf, text) if gets and recvbuf is not None else None
         out = into if is_in_place(sendbuf) else buffer(sendbuf, text)
         if out is None or (into is not None and into.elements < out.elements):
             raise invalid(f"{text}: the receive buffer is too small")
-        result = how(lambda parts: op.fold_data(parts, text), number, text)
+        fold = results.FOLDED[call.bare]
+        result = fold(number, lambda parts: op.fold_data(parts, text))
         store, mine = into_one(into, text), out.read()
         return self._plan(out, into, begun, mine, result, store, out.elements)
 
@@ -171,122 +152,59 @@ class BufferCollectives(ObjectCollectives):
         store = into_one(into, text)
         return self._plan(out, into, begun, mine, result, store, out.elements)
 
-    def Bcast(self, buf: Any, root: int = 0) -> None:
-        _run(self._bcast("Bcast", buf, root))
+    # The calls of scripts. What they do follows from their names: those with `I` give a request.
 
-    def Ibcast(self, buf: Any, root: int = 0) -> Request:
-        return _start(self._bcast("Ibcast", buf, root))
+    def _call_bcast(self, buf: Any, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._bcast(_name, buf, root))
 
-    def Gather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
-        _run(self._gather("Gather", sendbuf, recvbuf, root))
+    def _call_gather(self, sendbuf: Any, recvbuf: Any, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._gather(_name, sendbuf, recvbuf, root))
 
-    def Gatherv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
-        _run(self._gather("Gatherv", sendbuf, recvbuf, root))
+    def _call_allgather(self, sendbuf: Any, recvbuf: Any, *, _name: str = "") -> Any:
+        return made(self._gather(_name, sendbuf, recvbuf, None))
 
-    def Igather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
-        return _start(self._gather("Igather", sendbuf, recvbuf, root))
+    def _call_scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._scatter(_name, sendbuf, recvbuf, root))
 
-    def Igatherv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
-        return _start(self._gather("Igatherv", sendbuf, recvbuf, root))
+    def _call_alltoall(self, sendbuf: Any, recvbuf: Any, *, _name: str = "") -> Any:
+        return made(self._alltoall(_name, sendbuf, recvbuf))
 
-    def Allgather(self, sendbuf: Any, recvbuf: Any) -> None:
-        _run(self._gather("Allgather", sendbuf, recvbuf, None))
+    def _call_reduce(
+        self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0, *, _name: str = ""
+    ) -> Any:
+        return made(self._reduce(_name, sendbuf, recvbuf, op, root))
 
-    def Allgatherv(self, sendbuf: Any, recvbuf: Any) -> None:
-        _run(self._gather("Allgatherv", sendbuf, recvbuf, None))
+    def _call_fold(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, *, _name: str = "") -> Any:
+        return made(self._reduce(_name, sendbuf, recvbuf, op, None))
 
-    def Iallgather(self, sendbuf: Any, recvbuf: Any) -> Request:
-        return _start(self._gather("Iallgather", sendbuf, recvbuf, None))
+    def _call_reduce_scatter(
+        self, sendbuf: Any, recvbuf: Any, recvcounts: Any = None, op: Op = SUM, *, _name: str = ""
+    ) -> Any:
+        return made(self._reduce_scatter(_name, sendbuf, recvbuf, recvcounts, op))
 
-    def Iallgatherv(self, sendbuf: Any, recvbuf: Any) -> Request:
-        return _start(self._gather("Iallgatherv", sendbuf, recvbuf, None))
+    def _call_blocks(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, *, _name: str = "") -> Any:
+        return made(self._reduce_scatter(_name, sendbuf, recvbuf, None, op))
 
-    def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
-        _run(self._scatter("Scatter", sendbuf, recvbuf, root))
-
-    def Scatterv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
-        _run(self._scatter("Scatterv", sendbuf, recvbuf, root))
-
-    def Iscatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
-        return _start(self._scatter("Iscatter", sendbuf, recvbuf, root))
-
-    def Iscatterv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
-        return _start(self._scatter("Iscatterv", sendbuf, recvbuf, root))
-
-    def Alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
-        _run(self._alltoall("Alltoall", sendbuf, recvbuf))
-
-    def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
-        _run(self._alltoall("Alltoallv", sendbuf, recvbuf))
-
-    def Ialltoall(self, sendbuf: Any, recvbuf: Any) -> Request:
-        return _start(self._alltoall("Ialltoall", sendbuf, recvbuf))
-
-    def Ialltoallv(self, sendbuf: Any, recvbuf: Any) -> Request:
-        return _start(self._alltoall("Ialltoallv", sendbuf, recvbuf))
-
-    def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> None:
-        _run(self._reduce("Reduce", sendbuf, recvbuf, op, root, _at_root))
-
-    def Ireduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> Request:
-        return _start(self._reduce("Ireduce", sendbuf, recvbuf, op, root, _at_root))
-
-    def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
-        _run(self._reduce("Allreduce", sendbuf, recvbuf, op, None, _for_all))
-
-    def Iallreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Request:
-        return _start(self._reduce("Iallreduce", sendbuf, recvbuf, op, None, _for_all))
-
-    def Scan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
-        _run(self._reduce("Scan", sendbuf, recvbuf, op, None, _up_to))
-
-    def Iscan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Request:
-        return _start(self._reduce("Iscan", sendbuf, recvbuf, op, None, _up_to))
-
-    def Exscan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
-        _run(self._reduce("Exscan", sendbuf, recvbuf, op, None, _before))
-
-    def Iexscan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Request:
-        return _start(self._reduce("Iexscan", sendbuf, recvbuf, op, None, _before))
-
-    def Reduce_scatter(
-        self, sendbuf: Any, recvbuf: Any, recvcounts: Any = None, op: Op = SUM
-    ) -> None:
-        _run(self._reduce_scatter("Reduce_scatter", sendbuf, recvbuf, recvcounts, op))
-
-    def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
-        _run(self._reduce_scatter("Reduce_scatter_block", sendbuf, recvbuf, None, op))
-
-    def Ireduce_scatter(
-        self, sendbuf: Any, recvbuf: Any, recvcounts: Any = None, op: Op = SUM
-    ) -> Request:
-        return _start(self._reduce_scatter("Ireduce_scatter", sendbuf, recvbuf, recvcounts, op))
-
-    def Ireduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Request:
-        return _start(self._reduce_scatter("Ireduce_scatter_block", sendbuf, recvbuf, None, op))
-
-
-def _at_root(fold: results.Fold, root: int, text: str) -> Result:
-    return results.folded_at_root(root, fold)
-
-
-def _for_all(fold: results.Fold, root: int, text: str) -> Result:
-    return results.folded(fold)
-
-
-def _up_to(fold: results.Fold, root: int, text: str) -> Result:
-    return results.folded_up_to(fold)
-
-
-def _before(fold: results.Fold, root: int, text: str) -> Result:
-    return results.folded_before(fold)
-
-
-def _run(plan: Plan) -> None:
-    plan.store(gathered(plan.core, plan.call, plan.mine, plan.result))
-
-
-def _start(plan: Plan) -> Request:
-    request = started(plan.core, plan.call, plan.mine, plan.result, plan.store, plan.text)
-    request.watch(plan.watched)
-    return request
+    Bcast, Ibcast = named(_call_bcast, "Bcast", "Ibcast")
+    Gather, Gatherv, Igather, Igatherv = named(
+        _call_gather, "Gather", "Gatherv", "Igather", "Igatherv"
+    )
+    Allgather, Allgatherv, Iallgather, Iallgatherv = named(
+        _call_allgather, "Allgather", "Allgatherv", "Iallgather", "Iallgatherv"
+    )
+    Scatter, Scatterv, Iscatter, Iscatterv = named(
+        _call_scatter, "Scatter", "Scatterv", "Iscatter", "Iscatterv"
+    )
+    Alltoall, Alltoallv, Ialltoall, Ialltoallv = named(
+        _call_alltoall, "Alltoall", "Alltoallv", "Ialltoall", "Ialltoallv"
+    )
+    Reduce, Ireduce = named(_call_reduce, "Reduce", "Ireduce")
+    Allreduce, Iallreduce, Scan, Iscan, Exscan, Iexscan = named(
+        _call_fold, "Allreduce", "Iallreduce", "Scan", "Iscan", "Exscan", "Iexscan"
+    )
+    Reduce_scatter, Ireduce_scatter = named(
+        _call_reduce_scatter, "Reduce_scatter", "Ireduce_scatter"
+    )
+    Reduce_scatter_block, Ireduce_scatter_block = named(
+        _call_blocks, "Reduce_scatter_block", "Ireduce_scatter_block"
+    )

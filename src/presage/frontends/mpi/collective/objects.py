@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.exchange import Call, Result
-from presage.frontends.mpi.collective.transport import gathered, note, started
+from presage.frontends.mpi.collective.transport import Plan, made, note
 from presage.frontends.mpi.core.comm_state import CommState
+from presage.frontends.mpi.core.groups import FROM_ROOT
 from presage.frontends.mpi.core.handle import check_root
 from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.named import named
 from presage.frontends.mpi.data.objects import pack, unpack
 from presage.frontends.mpi.data.op import OPS, Op
-from presage.frontends.mpi.point.buffers import BufferedPointToPoint
-from presage.frontends.mpi.point.request import Request
+from presage.frontends.mpi.point.calls import PointToPoint
 
 SUM = OPS["SUM"]
 
@@ -22,7 +24,7 @@ def unpack_all(packed: list[Any] | None) -> list[Any] | None:
     return None if packed is None else [unpack(each) for each in packed]
 
 
-def _unpack(packed: Any) -> Any:
+def unpack_one(packed: Any) -> Any:
     return None if packed is None else unpack(packed)
 
 
@@ -30,7 +32,24 @@ def fold_objects(op: Op) -> results.Fold:
     return lambda packed: pack(op.fold([unpack(each) for each in packed]))
 
 
-class ObjectCollectives(BufferedPointToPoint):
+class Kind(NamedTuple):
+    """What a call does with objects."""
+
+    result: Callable[[int], Result] = results.of_root
+    done: Callable[[Any], Any] = unpack_one
+    in_parts: bool = False  # one object for each rank
+
+
+KINDS = {
+    "bcast": Kind(),
+    "scatter": Kind(results.part_of_root, in_parts=True),
+    "gather": Kind(results.all_at_root, unpack_all),
+    "allgather": Kind(lambda _: results.everything, unpack_all),
+    "alltoall": Kind(lambda _: results.crosswise, unpack_all, in_parts=True),
+}
+
+
+class ObjectCollectives(PointToPoint):
     """bcast, gather, reduce and their relatives."""
 
     def _begin(
@@ -49,93 +68,59 @@ class ObjectCollectives(BufferedPointToPoint):
         called = "" if op is None else op.name
         return whole, Call(name, number, called), text, number
 
-    def barrier(self) -> None:
-        core, call, _, _ = self._begin("barrier")
-        gathered(core, call, None, results.nothing)
+    def _object(self, name: str, obj: Any, root: Any = None, op: Op | None = None) -> Plan:
+        """A call of any kind: what the rank gives, and what it gets."""
+        core, call, text, root = self._begin(name, root, op)
+        kind = KINDS.get(call.bare, Kind())
+        mine = None
+        if call.bare not in FROM_ROOT or core.rank == root:
+            mine = parts_of(core, obj, text) if kind.in_parts else pack(obj)
+        if op is None:
+            result = kind.result(root)
+        else:
+            result = results.FOLDED[call.bare](root, fold_objects(op))
+        return Plan(core, call, text, mine, result, kind.done)
 
-    Barrier = barrier
+    def _barrier(self, *, _name: str = "") -> Any:
+        core, call, text, _ = self._begin(_name)
+        return made(Plan(core, call, text, None, results.nothing, lambda _: None))
 
     def bcast(self, obj: Any = None, root: int = 0) -> Any:
-        core, call, _, root = self._begin("bcast", root)
-        mine = pack(obj) if core.rank == root else None
-        got = gathered(core, call, mine, results.of_root(root))
-        return obj if core.rank == root else unpack(got)
+        plan = self._object("bcast", obj, root)
+        got = made(plan)
+        return obj if plan.core.rank == plan.call.root and plan.core.sides is None else got
 
-    def scatter(self, sendobj: Any = None, root: int = 0) -> Any:
-        core, call, text, root = self._begin("scatter", root)
-        mine = parts_of(core, sendobj, text) if core.rank == root else None
-        return unpack(gathered(core, call, mine, results.part_of_root(root)))
+    def _bcast_object(self, obj: Any = None, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, obj, root))
 
-    def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
-        core, call, _, root = self._begin("gather", root)
-        return unpack_all(gathered(core, call, pack(sendobj), results.all_at_root(root)))
+    def _scatter_object(self, sendobj: Any = None, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, root))
 
-    def allgather(self, sendobj: Any) -> list[Any] | None:
-        core, call, _, _ = self._begin("allgather")
-        return unpack_all(gathered(core, call, pack(sendobj), results.everything))
+    def _gather_object(self, sendobj: Any, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, root))
 
-    def alltoall(self, sendobj: Any) -> list[Any] | None:
-        core, call, text, _ = self._begin("alltoall")
-        return unpack_all(gathered(core, call, parts_of(core, sendobj, text), results.crosswise))
+    def _exchange_object(self, sendobj: Any, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj))
 
-    def reduce(self, sendobj: Any, op: Op = SUM, root: int = 0) -> Any:
-        core, call, _, root = self._begin("reduce", root, op)
-        result = results.folded_at_root(root, fold_objects(op))
-        return _unpack(gathered(core, call, pack(sendobj), result))
+    def _reduce_object(self, sendobj: Any, op: Op = SUM, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, root, op))
 
-    def allreduce(self, sendobj: Any, op: Op = SUM) -> Any:
-        return self._folding("allreduce", sendobj, op, results.folded(fold_objects(op)))
+    def _fold_object(self, sendobj: Any, op: Op = SUM, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, op=op))
 
-    def scan(self, sendobj: Any, op: Op = SUM) -> Any:
-        return self._folding("scan", sendobj, op, results.folded_up_to(fold_objects(op)))
+    # Those that do not block: mpi4py itself has only the barrier in lower case.
 
-    def exscan(self, sendobj: Any, op: Op = SUM) -> Any:
-        return self._folding("exscan", sendobj, op, results.folded_before(fold_objects(op)))
-
-    def _folding(self, name: str, sendobj: Any, op: Op, result: Result) -> Any:
-        core, call, _, _ = self._begin(name, op=op)
-        return _unpack(gathered(core, call, pack(sendobj), result))
-
-    # Those that do not block. mpi4py itself has only the barrier in lower case.
-
-    def ibarrier(self) -> Request:
-        core, call, text, _ = self._begin("ibarrier")
-        return started(core, call, None, results.nothing, lambda _: None, text)
-
-    Ibarrier = ibarrier
-
-    def ibcast(self, obj: Any = None, root: int = 0) -> Request:
-        core, call, text, root = self._begin("ibcast", root)
-        mine = pack(obj) if core.rank == root else None
-        return started(core, call, mine, results.of_root(root), unpack, text)
-
-    def iscatter(self, sendobj: Any = None, root: int = 0) -> Request:
-        core, call, text, root = self._begin("iscatter", root)
-        mine = parts_of(core, sendobj, text) if core.rank == root else None
-        return started(core, call, mine, results.part_of_root(root), unpack, text)
-
-    def igather(self, sendobj: Any, root: int = 0) -> Request:
-        core, call, text, root = self._begin("igather", root)
-        result = results.all_at_root(root)
-        return started(core, call, pack(sendobj), result, unpack_all, text)
-
-    def iallgather(self, sendobj: Any) -> Request:
-        core, call, text, _ = self._begin("iallgather")
-        return started(core, call, pack(sendobj), results.everything, unpack_all, text)
-
-    def ialltoall(self, sendobj: Any) -> Request:
-        core, call, text, _ = self._begin("ialltoall")
-        parts = parts_of(core, sendobj, text)
-        return started(core, call, parts, results.crosswise, unpack_all, text)
-
-    def ireduce(self, sendobj: Any, op: Op = SUM, root: int = 0) -> Request:
-        core, call, text, root = self._begin("ireduce", root, op)
-        result = results.folded_at_root(root, fold_objects(op))
-        return started(core, call, pack(sendobj), result, _unpack, text)
-
-    def iallreduce(self, sendobj: Any, op: Op = SUM) -> Request:
-        core, call, text, _ = self._begin("iallreduce", op=op)
-        return started(core, call, pack(sendobj), results.folded(fold_objects(op)), _unpack, text)
+    barrier, ibarrier = Barrier, Ibarrier = named(_barrier, "barrier", "ibarrier")
+    (ibcast,) = named(_bcast_object, "ibcast")
+    scatter, iscatter = named(_scatter_object, "scatter", "iscatter")
+    gather, igather = named(_gather_object, "gather", "igather")
+    allgather, iallgather, alltoall, ialltoall = named(
+        _exchange_object, "allgather", "iallgather", "alltoall", "ialltoall"
+    )
+    reduce, ireduce = named(_reduce_object, "reduce", "ireduce")
+    allreduce, iallreduce, scan, exscan = named(
+        _fold_object, "allreduce", "iallreduce", "scan", "exscan"
+    )
 
 
 def parts_of(core: CommState, given: Any, text: str) -> list[Any]:

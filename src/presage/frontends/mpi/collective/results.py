@@ -51,19 +51,13 @@ def folded(fold: Fold) -> Result:
     return lambda contributions, rank: fold(contributions)
 
 
-def folded_at_root(root: int, fold: Fold) -> Result:
-    """reduce."""
-    return lambda contributions, rank: fold(contributions) if rank == root else None
-
-
-def folded_up_to(fold: Fold) -> Result:
-    """scan: of the ranks up to this one."""
-    return lambda contributions, rank: fold(contributions[: rank + 1])
-
-
-def folded_before(fold: Fold) -> Result:
-    """exscan: of the ranks before this one."""
-    return lambda contributions, rank: fold(contributions[:rank]) if rank else None
+# Calls that fold contributions, by the root, if there is one, and how to fold.
+FOLDED: dict[str, Callable[[int, Fold], Result]] = {
+    "reduce": lambda root, fold: lambda each, rank: fold(each) if rank == root else None,
+    "allreduce": lambda _, fold: folded(fold),
+    "scan": lambda _, fold: lambda each, rank: fold(each[: rank + 1]),
+    "exscan": lambda _, fold: lambda each, rank: fold(each[:rank]) if rank else None,
+}
 
 
 def folded_parts(op: Op, given: list[int] | None, call: str) -> Result:

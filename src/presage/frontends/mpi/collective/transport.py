@@ -13,7 +13,7 @@ A call that does not block sends every contribution to every rank.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from presage.frontends.mpi.collective import intergroup
 from presage.frontends.mpi.collective.exchange import (
@@ -31,6 +31,7 @@ from presage.frontends.mpi.core.comm_state import CommState, PendingReceive
 from presage.frontends.mpi.core.groups import FROM_ROOT, TO_ROOT
 from presage.frontends.mpi.core.rank import current_rank, enter_call, where
 from presage.frontends.mpi.core.status import Status
+from presage.frontends.mpi.data.hazards import Watched
 from presage.frontends.mpi.point.request import Request
 from presage.process.context import Asking, blocking, post
 from presage.process.ops import Recv, Response
@@ -167,6 +168,28 @@ def _needed(core: CommState, call: Call) -> list[int]:
     if shape in TO_ROOT:
         return others if core.rank == call.root else []
     return others
+
+
+class Plan(NamedTuple):
+    """A collective call, ready to be made: what the rank gives, and what becomes of its result."""
+
+    core: CommState
+    call: Call
+    text: str
+    mine: Any
+    result: Result
+    done: Callable[[Any], Any]
+    watched: tuple[Watched, ...] = ()
+
+
+def made(plan: Plan) -> Any:
+    """Make a call: wait for its result, or give a request, by its name."""
+    if plan.call.kind[0] in "iI":
+        core, call, text, mine, result, done, watched = plan
+        request = started(core, call, mine, result, done, text)
+        request.watch(watched)
+        return request
+    return plan.done(gathered(plan.core, plan.call, plan.mine, plan.result))
 
 
 def note(core: CommState, name: str, **given: Any) -> str:

@@ -6,18 +6,16 @@ others of its group `MPI.PROC_NULL`; those of the other group name its rank.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.buffers import (
     BufferCollectives,
-    Plan,
     into_one,
     into_parts,
     split,
 )
-from presage.frontends.mpi.collective.exchange import Result
+from presage.frontends.mpi.collective.transport import Plan
 from presage.frontends.mpi.core.comm_state import CommState, both
 from presage.frontends.mpi.core.mistakes import invalid
 from presage.frontends.mpi.data.buffers import IN_PLACE, Buffer, buffer
@@ -75,15 +73,7 @@ class InterCollectives(InterObjects, BufferCollectives):
         result = across(whole, results.crosswise)
         return _typed(self._plan(out, into, begun, split(out, far), result, store), None)
 
-    def _reduce(
-        self,
-        name: str,
-        sendbuf: Any,
-        recvbuf: Any,
-        op: Op,
-        root: int | None,
-        how: Callable[[results.Fold, int, str], Result],
-    ) -> Plan:
+    def _reduce(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, root: int | None) -> Plan:
         begun = whole, _, text, claim = self._begin(name, root, op)
         self._refuse_scan(name, text)
         role = Role.of(whole, claim)

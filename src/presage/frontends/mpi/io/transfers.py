@@ -13,6 +13,7 @@ from presage.frontends.mpi.collective.exchange import Call
 from presage.frontends.mpi.collective.transport import announced, gathered, note
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.named import named
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.shared_handle import Owned
 from presage.frontends.mpi.core.status import Status, fill
@@ -78,10 +79,10 @@ class Transferred(Owned):
             raise invalid(f"{call}: the file is FILE_NULL, or was closed before")
         return self._held
 
-    def _ready(self, name: str, buf: Any, writes: bool, all_: bool = False) -> tuple[Any, ...]:
+    def _ready(self, name: str, buf: Any, all_: bool = False) -> tuple[Any, ...]:
         opened = self._file(name)
         call = note(opened.core, name) if all_ else enter_call(name)
-        opened.check_writes(call) if writes else opened.check_reads(call)
+        opened.check_writes(call) if _writes(name) else opened.check_reads(call)
         given = buffer(buf, call)
         sign = opened.view.etype.basic.sign
         if sign != "byte" and given.sign != "byte" and not agree(sign, given.sign):
@@ -92,104 +93,79 @@ class Transferred(Owned):
         return opened, call, given
 
     def _transfer(
-        self,
-        name: str,
-        buf: Any,
-        writes: bool,
-        status: Status | None,
-        offset: int | None = None,
-        all_: bool = False,
+        self, name: str, buf: Any, status: Status | None, offset: int | None = None
     ) -> None:
         """At an offset, or at the rank's own position, which goes on."""
-        opened, call, given = self._ready(name, buf, writes, all_)
-        use(given, call, writes=not writes)
-        step = _step(opened, given, writes, _start(opened, given, offset, call))
-        if not all_:
-            got = ask(opened.name, name, [step])[0]
-        elif current_rank().eager:
-            announced(opened.core, Call(name))
-            got = ask(opened.name, name, [step])[0]
-        else:
+        all_ = name.endswith("_all")
+        opened, call, given = self._ready(name, buf, all_)
+        use(given, call, writes=not _writes(name))
+        step = _step(opened, given, name, _start(opened, given, offset, call))
+        if all_ and not current_rank().eager:
             got = opened.together(name, [step])[0]
-        fill(status, _finish(given, got, writes, call))
+        else:
+            if all_:
+                announced(opened.core, Call(name))
+            got = ask(opened.name, name, [step])[0]
+        fill(status, _finish(given, got, name, call))
 
-    def _shared(self, name: str, buf: Any, writes: bool, status: Status | None) -> None:
+    def _shared(self, buf: Any, status: Status | None = None, *, _name: str = "") -> None:
         """At the position that all ranks share."""
-        opened, call, given = self._ready(name, buf, writes)
-        use(given, call, writes=not writes)
+        opened, call, given = self._ready(_name, buf)
+        use(given, call, writes=not _writes(_name))
         count = _units(opened, given, call)
-        at = ask(opened.name, name, [(server.ADVANCE, opened.core.name, count)])[0]
-        got = ask(opened.name, name, [_step(opened, given, writes, at)])[0]
-        fill(status, _finish(given, got, writes, call))
+        at = ask(opened.name, _name, [(server.ADVANCE, opened.core.name, count)])[0]
+        got = ask(opened.name, _name, [_step(opened, given, _name, at)])[0]
+        fill(status, _finish(given, got, _name, call))
 
-    def _ordered(self, name: str, buf: Any, writes: bool, status: Status | None) -> None:
+    def _ordered(self, buf: Any, status: Status | None = None, *, _name: str = "") -> None:
         """At the shared position, one rank after another."""
-        opened, call, given = self._ready(name, buf, writes, all_=True)
+        opened, call, given = self._ready(_name, buf, all_=True)
         count = _units(opened, given, call)
-        at = opened.together(name, [(server.ADVANCE, opened.core.name, count)])[0]
-        got = ask(opened.name, name, [_step(opened, given, writes, at)])[0]
-        fill(status, _finish(given, got, writes, call))
+        at = opened.together(_name, [(server.ADVANCE, opened.core.name, count)])[0]
+        got = ask(opened.name, _name, [_step(opened, given, _name, at)])[0]
+        fill(status, _finish(given, got, _name, call))
 
-    def _begun(self, name: str, buf: Any, writes: bool, offset: int | None = None) -> Request:
+    def _begun(self, name: str, buf: Any, offset: int | None = None) -> Request:
         """A transfer that does not block."""
-        opened, call, given = self._ready(name, buf, writes)
-        watched = use(given, call, writes=not writes)
-        step = _step(opened, given, writes, _start(opened, given, offset, call))
+        opened, call, given = self._ready(name, buf)
+        watched = use(given, call, writes=not _writes(name))
+        step = _step(opened, given, name, _start(opened, given, offset, call))
         slot = blocking(_asked(opened.name, name, [step]))
 
         def finish(responses: list[Response]) -> tuple[Any, Status]:
             _, got = responses[0].payload
-            return None, _finish(given, got[0], writes, call)
+            return None, _finish(given, got[0], name, call)
 
         return Request.of((slot,), finish, call, (), watched)
 
-    def Read(self, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Read", buf, False, status)
+    # The calls of scripts. Whether they write, and whether all ranks call, follows from the name.
 
-    def Write(self, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Write", buf, True, status)
+    def _call(self, buf: Any, status: Status | None = None, *, _name: str = "") -> None:
+        self._transfer(_name, buf, status)
 
-    def Read_at(self, offset: int, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Read_at", buf, False, status, offset)
+    def _call_at(
+        self, offset: int, buf: Any, status: Status | None = None, *, _name: str = ""
+    ) -> None:
+        self._transfer(_name, buf, status, offset)
 
-    def Write_at(self, offset: int, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Write_at", buf, True, status, offset)
+    def _begin(self, buf: Any, *, _name: str = "") -> Request:
+        return self._begun(_name, buf)
 
-    def Read_all(self, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Read_all", buf, False, status, all_=True)
+    def _begin_at(self, offset: int, buf: Any, *, _name: str = "") -> Request:
+        return self._begun(_name, buf, offset)
 
-    def Write_all(self, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Write_all", buf, True, status, all_=True)
+    Read, Write, Read_all, Write_all = named(_call, "Read", "Write", "Read_all", "Write_all")
+    Read_at, Write_at, Read_at_all, Write_at_all = named(
+        _call_at, "Read_at", "Write_at", "Read_at_all", "Write_at_all"
+    )
+    Read_shared, Write_shared = named(_shared, "Read_shared", "Write_shared")
+    Read_ordered, Write_ordered = named(_ordered, "Read_ordered", "Write_ordered")
+    Iread, Iwrite = named(_begin, "Iread", "Iwrite")
+    Iread_at, Iwrite_at = named(_begin_at, "Iread_at", "Iwrite_at")
 
-    def Read_at_all(self, offset: int, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Read_at_all", buf, False, status, offset, all_=True)
 
-    def Write_at_all(self, offset: int, buf: Any, status: Status | None = None) -> None:
-        self._transfer("Write_at_all", buf, True, status, offset, all_=True)
-
-    def Read_shared(self, buf: Any, status: Status | None = None) -> None:
-        self._shared("Read_shared", buf, False, status)
-
-    def Write_shared(self, buf: Any, status: Status | None = None) -> None:
-        self._shared("Write_shared", buf, True, status)
-
-    def Read_ordered(self, buf: Any, status: Status | None = None) -> None:
-        self._ordered("Read_ordered", buf, False, status)
-
-    def Write_ordered(self, buf: Any, status: Status | None = None) -> None:
-        self._ordered("Write_ordered", buf, True, status)
-
-    def Iread(self, buf: Any) -> Request:
-        return self._begun("Iread", buf, False)
-
-    def Iwrite(self, buf: Any) -> Request:
-        return self._begun("Iwrite", buf, True)
-
-    def Iread_at(self, offset: int, buf: Any) -> Request:
-        return self._begun("Iread_at", buf, False, offset)
-
-    def Iwrite_at(self, offset: int, buf: Any) -> Request:
-        return self._begun("Iwrite_at", buf, True, offset)
+def _writes(name: str) -> bool:
+    return "write" in name.lower()
 
 
 def _size(given: Buffer) -> int:
@@ -215,14 +191,14 @@ def _start(opened: Opened, given: Buffer, offset: int | None, call: str) -> int:
     return int(offset)
 
 
-def _step(opened: Opened, given: Buffer, writes: bool, start: int) -> server.Step:
+def _step(opened: Opened, given: Buffer, name: str, start: int) -> server.Step:
     runs = opened.view.runs(start * opened.view.unit, _size(given))
-    return (server.WRITE, runs, given.read()[2]) if writes else (server.READ, runs)
+    return (server.WRITE, runs, given.read()[2]) if _writes(name) else (server.READ, runs)
 
 
-def _finish(given: Buffer, got: Any, writes: bool, call: str) -> Status:
+def _finish(given: Buffer, got: Any, name: str, call: str) -> Status:
     """What was read is in the buffer; the status says how much."""
-    if writes:
+    if _writes(name):
         return Status.of(0, 0, _size(given))
     width = given.datatype.basic.width
     given.write((given.sign, len(got) // width, got), call)

@@ -12,13 +12,13 @@ from typing import Any
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.rank import current_rank
 from presage.frontends.mpi.core.status import ANY_TAG, Status
-from presage.frontends.mpi.data.buffers import Buffer, Data
+from presage.frontends.mpi.data.buffers import Data
 from presage.frontends.mpi.data.objects import OBJECT, PICKLE, unpack
-from presage.frontends.mpi.point.request_state import Finish
 from presage.process.context import Asking, post
 from presage.process.ops import Recv, Response, Send
 
 STANDARD, SYNCHRONOUS, BUFFERED, READY = "standard", "synchronous", "buffered", "ready"
+MODES = {"send": STANDARD, "ssend": SYNCHRONOUS, "bsend": BUFFERED, "rsend": READY}
 OBJECT_BYTES = 64  # what a plain object counts for, where nobody has pickled it
 
 
@@ -47,34 +47,9 @@ def status_of(response: Response) -> Status:
     return Status.of(source, tag, size_of(response.payload))
 
 
-def finish_send(responses: list[Response]) -> tuple[Any, Status]:
-    return None, Status()
-
-
-def finish_object(call: str) -> Finish:
-    """What a lower-case receive gives."""
-
-    def finish(responses: list[Response]) -> tuple[Any, Status]:
-        response = responses[0]
-        return to_object(response.payload), status_of(response)
-
-    return finish
-
-
-def finish_buffer(buffer: Buffer, call: str) -> Finish:
-    """What an upper-case receive does."""
-
-    def finish(responses: list[Response]) -> tuple[Any, Status]:
-        response = responses[0]
-        buffer.write(to_data(response.payload), _from(call, response))
-        return None, status_of(response)
-
-    return finish
-
-
-def _from(call: str, response: Response) -> str:
-    source, tag = response.key
-    return f"{call}, from rank {source} with tag {tag}"
+def mode_of(name: str) -> str:
+    """The mode of a send, by the name of the call."""
+    return MODES[name.lower().removeprefix("i").removesuffix("_init")]
 
 
 def to_object(payload: Any) -> Any:

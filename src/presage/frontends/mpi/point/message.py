@@ -6,11 +6,10 @@ from typing import Any
 
 from presage.frontends.mpi.core.mistakes import invalid
 from presage.frontends.mpi.core.rank import enter_call
-from presage.frontends.mpi.core.status import NULL_STATUS, Status, fill
-from presage.frontends.mpi.data.buffers import Buffer, buffer
+from presage.frontends.mpi.core.status import Status, fill
 from presage.frontends.mpi.point import envelope as post
 from presage.frontends.mpi.point.request import Request
-from presage.frontends.mpi.point.request_state import Finish
+from presage.frontends.mpi.point.transfer import BufferContent, Content, ObjectContent
 from presage.process.ops import Response
 
 
@@ -46,25 +45,23 @@ class Message:
 
     def recv(self, status: Status | None = None) -> Any:
         call = enter_call("Message.recv")
-        value, known = post.finish_object(call)([self._take(call)])
+        value, known = ObjectContent(call).finish([self._take(call)])
         fill(status, known)
         return value
 
     def irecv(self) -> Request:
-        call = enter_call("Message.irecv")
-        response = self._take(call)
-        return Request.of((), lambda _: post.finish_object(call)([response]), call)
+        return self._request(ObjectContent(enter_call("Message.irecv")))
 
     def Recv(self, buf: Any, status: Status | None = None) -> None:
         call = enter_call("Message.Recv")
-        _, known = _filling(buffer(buf, call), call)([self._take(call)])
-        fill(status, known)
+        fill(status, BufferContent(call, buf).finish([self._take(call)])[1])
 
     def Irecv(self, buf: Any) -> Request:
-        call = enter_call("Message.Irecv")
-        finish = _filling(buffer(buf, call), call)
-        response = self._take(call)
-        return Request.of((), lambda _: finish([response]), call)
+        return self._request(BufferContent(enter_call("Message.Irecv"), buf))
+
+    def _request(self, content: Content) -> Request:
+        response = self._take(content.call)
+        return Request.of((), lambda _: content.finish([response]), content.call)
 
     @classmethod
     def probe(cls, comm: Any, *args: Any, **named: Any) -> Message:
@@ -78,12 +75,6 @@ class Message:
 
     Probe = probe
     Iprobe = iprobe
-
-
-def _filling(into: Buffer, call: str) -> Finish:
-    """Fill a buffer; a message of nobody leaves it as it is."""
-    finish = post.finish_buffer(into, call)
-    return lambda got: (None, NULL_STATUS) if got[0] is post.NO_MESSAGE else finish(got)
 
 
 MESSAGE_NULL = Message()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from presage.frontends.mpi.core.mistakes import invalid
 from presage.frontends.mpi.core.rank import enter_call
 from presage.frontends.mpi.core.status import NULL_STATUS, Status, fill
-from presage.frontends.mpi.point import request_sets
+from presage.frontends.mpi.point.request_sets import RequestSets
 from presage.frontends.mpi.point.request_state import RequestState
 from presage.process.context import blocking, cancel
 
 
-class Request(RequestState):
+class Request(RequestState, RequestSets):
     """A communication that is under way."""
 
     def Wait(self, status: Status | None = None) -> bool:
@@ -74,69 +73,6 @@ class Request(RequestState):
             raise invalid(f"{call}: the request is null")
         self._slots = []
         self._ended()
-
-    @classmethod
-    def Waitany(cls, requests: Sequence[Request], status: Status | None = None) -> int:
-        return cls.waitany(requests, status)[0]
-
-    @classmethod
-    def waitany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, Any]:
-        return request_sets.waitany(requests, status)
-
-    @classmethod
-    def Testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
-        return cls.testany(requests, status)[:2]
-
-    @classmethod
-    def testany(
-        cls, requests: Sequence[Request], status: Status | None = None
-    ) -> tuple[int, bool, Any]:
-        return request_sets.testany(requests, status)
-
-    @classmethod
-    def Waitall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
-        cls.waitall(requests, statuses)
-        return True
-
-    @classmethod
-    def waitall(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> list[Any]:
-        return request_sets.waitall(requests, statuses)
-
-    @classmethod
-    def Testall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
-        return cls.testall(requests, statuses)[0]
-
-    @classmethod
-    def testall(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> tuple[bool, list[Any] | None]:
-        return request_sets.testall(requests, statuses)
-
-    @classmethod
-    def Waitsome(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> list[int] | None:
-        return cls.waitsome(requests, statuses)[0]
-
-    @classmethod
-    def waitsome(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> tuple[list[int] | None, list[Any] | None]:
-        return request_sets.waitsome(requests, statuses)
-
-    @classmethod
-    def Testsome(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> list[int] | None:
-        return cls.testsome(requests, statuses)[0]
-
-    @classmethod
-    def testsome(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> tuple[list[int] | None, list[Any] | None]:
-        return request_sets.testsome(requests, statuses)
 
 
 REQUEST_NULL = Request()

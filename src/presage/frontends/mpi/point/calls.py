@@ -1,0 +1,258 @@
+"""Point-to-point calls of a communicator: lower-case ones send objects, upper-case ones buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from presage.frontends.mpi.core.handle import Handle, check_dest, check_source, check_tag, peers
+from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.rank import current_rank, enter_call
+from presage.frontends.mpi.core.status import (
+    ANY_SOURCE,
+    ANY_TAG,
+    NULL_STATUS,
+    PROC_NULL,
+    Status,
+    fill,
+)
+from presage.frontends.mpi.data.buffers import buffer
+from presage.frontends.mpi.point import envelope as post
+from presage.frontends.mpi.point.message import MESSAGE_NO_PROC, Message
+from presage.frontends.mpi.point.persistent import Prequest
+from presage.frontends.mpi.point.request import Request
+from presage.frontends.mpi.point.transfer import (
+    BufferContent,
+    Content,
+    ObjectContent,
+    Peer,
+    next_message,
+    post_receive,
+    post_send,
+    receive,
+    send,
+    swap,
+)
+from presage.process.context import Asking, blocking
+from presage.process.ops import Probe, Response
+
+Kind = Callable[[str, Any], Content]  # of a call and what it was given
+
+
+class PointToPoint(Handle):
+    """send, recv, probe and their relatives."""
+
+    def _to(self, name: str, dest: Any, tag: Any) -> Peer:
+        """A call that sends."""
+        call = enter_call(name, dest=dest, tag=tag)
+        core = self._core(call)
+        dest, tag = check_dest(core, dest, call), check_tag(tag, call)
+        enter_call(name, peers(core, dest), dest=dest, tag=tag)
+        return Peer(core, dest, tag, call)
+
+    def _from(self, name: str, source: Any, tag: Any) -> Peer:
+        """A call that receives."""
+        shown = {"source": _any(source, "ANY_SOURCE"), "tag": _any(tag, "ANY_TAG")}
+        call = enter_call(name, **shown)
+        core = self._core(call)
+        source, tag = check_source(core, source, call), check_tag(tag, call, wanted=True)
+        enter_call(name, peers(core, source), **shown)
+        return Peer(core, source, tag, call)
+
+    def _send_object(self, obj: Any, dest: int, tag: int = 0, *, _name: str = "") -> None:
+        to = self._to(_name, dest, tag)
+        send(to, ObjectContent(to.call, obj), post.mode_of(_name))
+
+    def _send_buffer(self, buf: Any, dest: int, tag: int = 0, *, _name: str = "") -> None:
+        to = self._to(_name, dest, tag)
+        send(to, BufferContent(to.call, buf), post.mode_of(_name))
+
+    def _isend_object(self, obj: Any, dest: int, tag: int = 0, *, _name: str = "") -> Request:
+        to = self._to(_name, dest, tag)
+        return post_send(to, ObjectContent(to.call, obj), post.mode_of(_name))
+
+    def _isend_buffer(self, buf: Any, dest: int, tag: int = 0, *, _name: str = "") -> Request:
+        to = self._to(_name, dest, tag)
+        return post_send(to, BufferContent(to.call, buf), post.mode_of(_name))
+
+    def _send_init(self, buf: Any, dest: int, tag: int = 0, *, _name: str = "") -> Prequest:
+        to = self._to(_name, dest, tag)
+        content = BufferContent(to.call, buf)
+        return Prequest.set_up(to.call, lambda: post_send(to, content, post.mode_of(_name)))
+
+    send, ssend, bsend, rsend = named(_send_object, "send", "ssend", "bsend", "rsend")
+    Send, Ssend, Bsend, Rsend = named(_send_buffer, "Send", "Ssend", "Bsend", "Rsend")
+    isend, issend, ibsend, irsend = named(_isend_object, "isend", "issend", "ibsend", "irsend")
+    Isend, Issend, Ibsend, Irsend = named(_isend_buffer, "Isend", "Issend", "Ibsend", "Irsend")
+    Send_init, Ssend_init, Bsend_init, Rsend_init = named(
+        _send_init, "Send_init", "Ssend_init", "Bsend_init", "Rsend_init"
+    )
+
+    def recv(
+        self,
+        buf: Any = None,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> Any:
+        of = self._from("recv", source, tag)
+        return _filled(status, receive(of, ObjectContent(of.call)))
+
+    def Recv(
+        self,
+        buf: Any,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> None:
+        of = self._from("Recv", source, tag)
+        _filled(status, receive(of, BufferContent(of.call, buf)))
+
+    def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        of = self._from("irecv", source, tag)
+        return post_receive(of, ObjectContent(of.call))
+
+    def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        of = self._from("Irecv", source, tag)
+        return post_receive(of, BufferContent(of.call, buf))
+
+    def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
+        of = self._from("Recv_init", source, tag)
+        content = BufferContent(of.call, buf)
+        return Prequest.set_up(of.call, lambda: post_receive(of, content))
+
+    def _swap(
+        self,
+        name: str,
+        kind: Kind,
+        out: Any,
+        dest: int,
+        sendtag: int,
+        into: Any,
+        source: int,
+        recvtag: int,
+        status: Status | None,
+    ) -> Any:
+        back, to = self._from(name, source, recvtag), self._to(name, dest, sendtag)
+        both = (*peers(to.core, to.rank), *peers(to.core, back.rank))
+        enter_call(name, both, dest=to.rank, source=_any(back.rank, "ANY_SOURCE"))
+        return _filled(status, swap(to, kind(to.call, out), back, kind(to.call, into)))
+
+    def sendrecv(
+        self,
+        sendobj: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> Any:
+        out = sendobj, dest, sendtag
+        return self._swap("sendrecv", ObjectContent, *out, recvbuf, source, recvtag, status)
+
+    def Sendrecv(
+        self,
+        sendbuf: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> None:
+        out = sendbuf, dest, sendtag
+        self._swap("Sendrecv", BufferContent, *out, recvbuf, source, recvtag, status)
+
+    def Isendrecv(
+        self,
+        sendbuf: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+    ) -> Request:
+        """One request for a receive and a send."""
+        of = self._from("Isendrecv", source, recvtag)
+        into = post_receive(of, BufferContent(of.call, recvbuf))
+        to = self._to("Isendrecv", dest, sendtag)
+        return into.joined(post_send(to, BufferContent(to.call, sendbuf), post.STANDARD))
+
+    def Sendrecv_replace(
+        self,
+        buf: Any,
+        dest: int,
+        sendtag: int = 0,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> None:
+        self.Sendrecv(buf, dest, sendtag, buf, source, recvtag, status)
+
+    def Isendrecv_replace(
+        self,
+        buf: Any,
+        dest: int,
+        sendtag: int = 0,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+    ) -> Request:
+        given = buffer(buf, enter_call("Isendrecv_replace"))
+        copy = [bytearray(given.view), given.count, given.datatype]
+        return self.Isendrecv(copy, dest, sendtag, buf, source, recvtag)
+
+    def _probe(
+        self,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        status: Status | None = None,
+        *,
+        _name: str = "",
+    ) -> bool:
+        of = self._from(_name, source, tag)
+        if of.rank == PROC_NULL:
+            fill(status, NULL_STATUS)
+            return True
+        waits = _name == "probe"
+        response = blocking(_looked(of, waits))
+        if response.choice == 0 and not waits:
+            return False
+        current_rank().learned()
+        fill(status, post.status_of(response))
+        return True
+
+    def _mprobe(
+        self,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        status: Status | None = None,
+        *,
+        _name: str = "",
+    ) -> Message | None:
+        of = self._from(_name, source, tag)
+        if of.rank == PROC_NULL:
+            fill(status, NULL_STATUS)
+            return MESSAGE_NO_PROC
+        if _name == "improbe" and blocking(_looked(of, waits=False)).choice == 0:
+            return None
+        response = next_message(of)
+        fill(status, post.status_of(response))
+        return Message.of(response)
+
+    probe, iprobe = Probe, Iprobe = named(_probe, "probe", "iprobe")
+    mprobe, improbe = Mprobe, Improbe = named(_mprobe, "mprobe", "improbe")
+
+
+def _any(number: Any, name: str) -> Any:
+    return name if isinstance(number, int) and number == ANY_SOURCE else number
+
+
+def _filled(status: Status | None, got: tuple[Any, Status]) -> Any:
+    """What a receive gives; the caller's status says what is known of it."""
+    fill(status, got[1])
+    return got[0]
+
+
+def _looked(of: Peer, waits: bool) -> Asking[Response]:
+    return (yield Probe(of.core.inbox, (of.rank, of.tag), waits))
