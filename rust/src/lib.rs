@@ -46,5 +46,5 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(python::stop::forget_stop, module)?)?;
     module.add_function(wrap_pyfunction!(python::stop::stop_once, module)?)?;
     module.add_function(wrap_pyfunction!(python::stop::listen_for_stop, module)?)?;
-    Ok(())
+    python::tables::export(module)
 }

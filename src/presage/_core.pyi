@@ -1,10 +1,40 @@
 """The native core: canonical values, fingerprints, and the kernel with its searches."""
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+# Faults, in the order of `Faults.budgets`; `FAULTS` has their names.
+FAULTS: tuple[str, ...]
+CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE, PARTITION, HEAL, SLOWED = range(
+    len(FAULTS)
+)
+
+# Statuses of a node; a slow one is up but takes no step.
+STATUSES: tuple[str, ...]
+DOWN, UP, FAILED, SLOW = range(len(STATUSES))
+
+# Operations of a process.
+OPCODES: tuple[str, ...]
+EXIT, FAIL, SEND, RECV, WAIT, TEST, PROBE, CANCEL, CHOOSE, SLEEP, CREATE, JOIN, KILL, PUBLISH = (
+    range(len(OPCODES))
+)
+
+class StopReason(StrEnum):
+    """What ended an exploration before its end, as it stands in reports."""
+
+    VIOLATION = "violation"
+    PASSED = "passed"  # an execution ended well, and one was looked for
+    DEPTH = "depth"
+    STATES = "states"
+    RUNS = "runs"
+    SPINS = "spins"
+    SECONDS = "seconds"
+    MEMORY = "memory"
+    INTERRUPT = "interrupt"
 
 class Codec:
     """Values to canonical bytes and back.
@@ -12,35 +42,26 @@ class Codec:
     Typed (1, True and 1.0 differ); independent of hash seed, insertion order and object sharing.
     Raises `presage.errors.NotState` for what cannot be state.
     """
-
     def __init__(self) -> None: ...
     def encode(self, value: Any, /) -> bytes: ...
     def decode(self, data: bytes, /) -> Any:
         """Fresh objects, equal to what was encoded."""
-
     def encode_fields(self, values: list[Any], /) -> list[bytes]:
         """Each of the values of one node; raises `Sharing` if a mutable object is there twice."""
-
     def unordered(self, data: bytes, /) -> bool:
         """Whether the value holds a set or dict with two or more entries."""
-
     @staticmethod
     def reorder(function: Callable[..., Any], /, *args: Any) -> Any:
         """`function(*args)`, while all that is decoded has its sets and dicts in another order."""
-
     @staticmethod
     def in_order(function: Callable[..., Any], /, *args: Any) -> Any:
         """`function(*args)`, while all that is decoded is in the canonical order."""
-
     def learn(self, cls: type, /) -> None:
         """Let encodings of instances of `cls` be decoded, before any was encoded."""
-
     def immutable(self, data: bytes, /) -> bool:
         """Whether the value could be shared without harm."""
-
     def rename(self, data: bytes, names: dict[str, str], /) -> bytes:
         """The encoding of the same value with strings exchanged, old to new."""
-
     def digest(self, data: bytes, /) -> int:
         """64 bits, the same in every process."""
 
@@ -348,35 +369,28 @@ class Graph:
     unit): the unit of the edge taken there. Of units -1 (a call) and -2 (a fault) fairness does not
     speak.
     """
-
     @staticmethod
     def of(
         edges: Sequence[Sequence[tuple[int, int]] | None], holds: Sequence[Sequence[bool]]
     ) -> Graph:
         """A graph given by hand, in breadth-first order from state 0: per state its edges (target,
         unit), None from the first state on at which nobody looked; per property its verdicts."""
-
     @property
     def states(self) -> int: ...
     @property
     def expanded(self) -> int:
         """How many states have all their edges; the others were met and not looked at."""
-
     @property
-    def stopped_by(self) -> str | None: ...
+    def stopped_by(self) -> StopReason | None: ...
     def lasso(self, property: int, fairness: str) -> tuple[list[int], list[tuple[int, int]]] | None:
         """A nearest fair cycle without the property: the states before it, and the loop."""
-
     def rest(self, property: int) -> list[int] | None:
         """The states from the start to a nearest one at rest without the property."""
-
     def events(
         self, stem: Sequence[int], steps: Sequence[tuple[int, int]]
     ) -> tuple[tuple[list[int], int], list[Any]]:
         """The events through the states of `stem` and once round the loop, as in a finding."""
-
     def reachability(self, property: int) -> tuple[int, int, int, int]:
         """States that are live, unknown and dead, and edges from a live to a dead one."""
-
     def territories(self, property: int, fingerprints: Sequence[int]) -> list[str]:
         """Per fingerprint "live", "unknown" or "dead"."""

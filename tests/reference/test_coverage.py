@@ -10,7 +10,7 @@ from reference.random_features import featured_system
 from reference.random_systems import random_system
 
 from presage import check
-from presage.model.local import UP
+from presage._core import UP
 from presage.model.stream import Connect, Lost
 
 STATES_MAX = 250

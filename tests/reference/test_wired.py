@@ -12,7 +12,7 @@ from reference.test_kernel import agrees
 from reference.test_live_world import counted
 
 from presage import check
-from presage.model.faults import FAULTS
+from presage._core import FAULTS
 
 SYSTEMS_PER_TEST = 40  # on every run, and what hypothesis thinks of
 

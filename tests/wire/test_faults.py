@@ -6,9 +6,9 @@ import pytest
 from wire.talking import Story, everywhere, talk
 
 from presage import Faults, Partition, Trace, World, always, check, replay, step
+from presage._core import FAULTS
 from presage.errors import BadSystem, NotEnabled
 from presage.model.event import KINDS, Cut, Heal, Idle, Reset, SilentReset, Split
-from presage.model.faults import FAULTS
 from presage.trace.codec import read, write
 from presage.ui.summary import render
 from presage.ui.theme import Theme

@@ -24,6 +24,7 @@ use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::python::tables::StopReason;
 use crate::search::Search;
 use crate::search::frontier::{Frontier, Levels};
 use crate::services::context::Kind;
@@ -303,7 +304,7 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
         .flatten()
         .any(|found| search.shared.properties[found.property].kind != Kind::Sometimes);
     if violated && !search.limits.keep_going {
-        search.stop("violation");
+        search.stop(StopReason::Violation);
         levels.over = true;
     }
     levels.over |= status == Status::Exhausted;
@@ -333,7 +334,7 @@ pub fn conclude(py: Python<'_>, search: &Search, frontier: &Frontier) {
     };
     let status = match *search.stopped_by.lock() {
         None if !search.cut.load(Relaxed) => Status::Exhausted,
-        Some("violation") => Status::Violated,
+        Some(StopReason::Violation) => Status::Violated,
         _ => Status::Open,
     };
     py.detach(|| {

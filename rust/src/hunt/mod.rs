@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::python::tables::StopReason;
 use crate::search::dice::{Dice, Weighing};
 use crate::search::worker::Worker;
 use crate::search::{EventId, Initial, Search};
@@ -334,7 +335,7 @@ impl Hunt {
             length: self.length(),
         });
         if !search.limits.keep_going {
-            search.stop("violation");
+            search.stop(StopReason::Violation);
         }
     }
 

@@ -13,6 +13,7 @@ use super::lasso::Walk;
 use super::reachability::{Reachability, Survey};
 use super::space::{CALL, Edge, FAULT, NOBODY, Space};
 use super::units::Units;
+use crate::python::tables::StopReason;
 use crate::search::worker::Worker;
 use crate::search::{EventId, Initial, Route, Search};
 use crate::services::path::{self, Begun};
@@ -60,7 +61,7 @@ impl Graph {
         trim();
         let room = match passes(search.limits.memory_mib, Space::bytes(room.0)) {
             true => {
-                search.stop("memory"); // before it is taken: it would be full at once
+                search.stop(StopReason::Memory); // before it is taken: it would be full at once
                 (0, 0)
             }
             false => room,
@@ -165,7 +166,7 @@ impl Graph {
 
     /// What ended the exploration before its end, if anything but depth and number did.
     #[getter]
-    fn stopped_by(&self) -> Option<&'static str> {
+    fn stopped_by(&self) -> Option<StopReason> {
         self.search
             .as_ref()
             .and_then(|search| *search.stopped_by.lock())

@@ -9,6 +9,7 @@ use super::findings::Findings;
 use super::state::State;
 use super::watch::Gauge;
 use super::world::World;
+use crate::python::tables::StopReason;
 use crate::reduce::por::{Machine, Step};
 use crate::table::seen::{Inserted, Seen};
 
@@ -114,14 +115,14 @@ impl<'a> Search<'a> {
             .inspect(world, state, mover, || path(origins, at))?;
         self.stop_on_interrupt(well);
         if self.unique() >= self.states {
-            self.gauge.end("states");
+            self.gauge.end(StopReason::States);
         }
         Ok(true)
     }
 
     fn stop_on_interrupt(&self, well: bool) {
         if !well && !self.keep_going {
-            self.gauge.end("found");
+            self.gauge.end(StopReason::Violation);
         }
     }
 }

@@ -90,7 +90,7 @@ impl Memo {
         if matches!(self.ops.get(local as usize), Some(Some(_))) {
             return Ok(());
         }
-        let (code, args): (u32, Vec<i64>) = Python::attach(|py| {
+        let (code, args): (usize, Vec<i64>) = Python::attach(|py| {
             let told = self.bridge.bind(py).call_method1("op", (local,))?;
             told.extract()
         })?;
@@ -120,7 +120,7 @@ impl Memo {
             key: [first, second],
         } = response;
         self.asked += 1;
-        let told: Vec<(u32, u32, Vec<i64>)> = Python::attach(|py| {
+        let told: Vec<(u32, usize, Vec<i64>)> = Python::attach(|py| {
             let asked = (local, choice, payload, first, second);
             let told = self.bridge.bind(py).call_method1("advance", asked)?;
             told.extract()

@@ -3,6 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::python::tables;
+
 /// In a want: fits every number.
 pub const ANY: i32 = -1;
 /// No payload, no choice.
@@ -65,46 +67,46 @@ pub fn overlap(one: Key, other: Key) -> bool {
 
 impl Op {
     /// From what Python says: a number and its arguments.
-    pub fn read(code: u32, args: &[i64]) -> PyResult<Op> {
+    pub fn read(code: usize, args: &[i64]) -> PyResult<Op> {
         let bad = || PyValueError::new_err(format!("operation {code} with {args:?} is unknown"));
         let small = |at: usize| i32::try_from(args[at]).map_err(|_| bad());
         let id = |at: usize| u32::try_from(args[at]).map_err(|_| bad());
         let key = |at: usize| PyResult::Ok([small(at)?, small(at + 1)?]);
         let slots = |from: usize| (from..args.len()).map(id).collect::<PyResult<Box<[u32]>>>();
         Ok(match (code, args.len()) {
-            (0, 0) => Op::Exit,
-            (1, 1) => Op::Fail(small(0)?),
-            (2, 5) => Op::Send {
+            (tables::EXIT, 0) => Op::Exit,
+            (tables::FAIL, 1) => Op::Fail(small(0)?),
+            (tables::SEND, 5) => Op::Send {
                 mailbox: id(0)?,
                 payload: small(1)?,
                 key: key(2)?,
                 buffered: args[4] != 0,
             },
-            (3, 3) => Op::Recv {
+            (tables::RECV, 3) => Op::Recv {
                 mailbox: id(0)?,
                 want: key(1)?,
             },
-            (4, 1..) => Op::Wait {
+            (tables::WAIT, 1..) => Op::Wait {
                 timeout: args[0] != 0,
                 slots: slots(1)?,
             },
-            (5, _) => Op::Test(slots(0)?),
-            (6, 4) => Op::Probe {
+            (tables::TEST, _) => Op::Test(slots(0)?),
+            (tables::PROBE, 4) => Op::Probe {
                 blocking: args[0] != 0,
                 mailbox: id(1)?,
                 want: key(2)?,
             },
-            (7, 1) => Op::Cancel(id(0)?),
-            (8, 1) => Op::Choose(small(0)?),
-            (9, 0) => Op::Sleep,
-            (10, 2 | 3) => Op::Create {
+            (tables::CANCEL, 1) => Op::Cancel(id(0)?),
+            (tables::CHOOSE, 1) => Op::Choose(small(0)?),
+            (tables::SLEEP, 0) => Op::Sleep,
+            (tables::CREATE, 2 | 3) => Op::Create {
                 child: id(0)?,
                 local: id(1)?,
                 daemon: args.len() == 3 && args[2] != 0,
             },
-            (11, 1) => Op::Join(id(0)?),
-            (12, 1) => Op::Kill(id(0)?),
-            (13, 2) => Op::Publish {
+            (tables::JOIN, 1) => Op::Join(id(0)?),
+            (tables::KILL, 1) => Op::Kill(id(0)?),
+            (tables::PUBLISH, 2) => Op::Publish {
                 key: small(0)?,
                 value: small(1)?,
             },

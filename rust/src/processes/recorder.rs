@@ -8,6 +8,7 @@ use super::findings::Findings;
 use super::state::State;
 use super::watch::Gauge;
 use super::world::World;
+use crate::python::tables::StopReason;
 use crate::reduce::por::{End, Step, Visitor};
 
 #[derive(Default)]
@@ -51,7 +52,7 @@ impl Recorder<'_> {
 
     fn found(&self) -> bool {
         if !self.keep_going {
-            self.gauge.end("found");
+            self.gauge.end(StopReason::Violation);
         }
         self.keep_going
     }
@@ -106,7 +107,7 @@ impl Visitor<World> for Recorder<'_> {
         if how == End::Over && self.passed.is_none() && state.ended_well() {
             self.passed = Some(path.to_vec());
             if self.until_pass {
-                self.gauge.end("passed");
+                self.gauge.end(StopReason::Passed);
                 return Ok(false);
             }
         }
@@ -114,7 +115,7 @@ impl Visitor<World> for Recorder<'_> {
             return Ok(false);
         }
         if ended >= self.runs {
-            self.gauge.end("runs");
+            self.gauge.end(StopReason::Runs);
             return Ok(false);
         }
         Ok(true)

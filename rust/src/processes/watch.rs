@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::python::stop;
+use crate::python::tables::StopReason;
 use crate::python::threads;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -19,7 +20,7 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 #[derive(Default)]
 pub struct Gauge {
     stop: AtomicBool,
-    reason: Mutex<Option<&'static str>>,
+    reason: Mutex<Option<StopReason>>,
     pub nodes: AtomicU64,
     pub traces: AtomicU64,
     pub depth: AtomicU64,
@@ -31,12 +32,12 @@ impl Gauge {
     }
 
     /// End the exploration. The first reason given is the one reported.
-    pub fn end(&self, reason: &'static str) {
+    pub fn end(&self, reason: StopReason) {
         self.reason.lock().get_or_insert(reason);
         self.stop.store(true, Relaxed);
     }
 
-    pub fn reason(&self) -> Option<&'static str> {
+    pub fn reason(&self) -> Option<StopReason> {
         *self.reason.lock()
     }
 
@@ -96,7 +97,7 @@ impl Gauge {
             }
             let progress = progress.filter(|_| due);
             if let Err(error) = Python::attach(|py| self.listen(py, started, progress)) {
-                self.end("interrupt");
+                self.end(StopReason::Interrupt);
                 heard = Err(error);
             }
         }
@@ -104,10 +105,10 @@ impl Gauge {
 
     fn check_limits(&self, started: Instant, limit: f64) {
         if stop::stop_requested() {
-            self.end("interrupt");
+            self.end(StopReason::Interrupt);
         }
         if started.elapsed().as_secs_f64() >= limit {
-            self.end("seconds");
+            self.end(StopReason::Seconds);
         }
     }
 
@@ -135,7 +136,7 @@ impl Gauge {
     fn stop_on_interrupt(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
         match heard {
             Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-                self.end("interrupt");
+                self.end(StopReason::Interrupt);
                 Ok(())
             }
             heard => heard,

@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 use crate::checkpoint::Checkpoint;
 use crate::hunt::{Hunt, Settings};
 use crate::liveness::Graph;
+use crate::python::tables::FAULTS;
 use crate::reduce::sleep::Table;
 use crate::reduce::symmetry::images::{SymmetricNodes, Symmetry};
 use crate::search::bfs::Start;
@@ -18,7 +19,7 @@ use crate::search::dice::Weighing;
 use crate::search::{Limits, Search, bfs, dfs, walk};
 use crate::services::context::{Kind, PropertyState, Shared};
 use crate::services::coverage::Growth;
-use crate::services::layout::{FAULTS, Layout, Network};
+use crate::services::layout::{Layout, Network};
 use crate::services::machine::{Wanted, explore};
 use crate::services::path;
 use crate::services::start::initial_states;
@@ -377,7 +378,7 @@ impl Kernel {
         report.set_item("checkpoints", written)?;
         report.set_item("notes", search.notes.lock().clone())?;
         let faults = PyDict::new(py);
-        for (name, count) in FAULTS.iter().zip(&search.faults) {
+        for ((_, name), count) in FAULTS.iter().zip(&search.faults) {
             faults.set_item(name, count.load(Relaxed))?;
         }
         report.set_item("faults", faults)?;

@@ -3,4 +3,5 @@
 pub mod kernel;
 pub mod stop;
 pub mod supervise;
+pub mod tables;
 pub mod threads;

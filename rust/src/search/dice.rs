@@ -3,8 +3,8 @@
 //! Invariant: nothing is picked by the position of an event in a list: positions follow interned
 //! ids, which depend on what other threads met first. So a seed means the same with any threads.
 
+use crate::python::tables::FAULTS;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
-use crate::services::layout::FAULTS;
 use crate::table::fingerprint::scramble;
 
 /// Weights are counted in parts of this, as in `presage.model.weights`.

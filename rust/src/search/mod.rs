@@ -23,11 +23,12 @@ use pyo3::prelude::*;
 use self::dice::Weighing;
 use crate::checkpoint::{Checkpointer, Earlier};
 use crate::python::stop;
+use crate::python::tables::FAULTS;
+use crate::python::tables::StopReason;
 use crate::python::threads;
 use crate::reduce::sleep;
 use crate::services::context::{PropertyState, Shared};
 use crate::services::expand::EventKind;
-use crate::services::layout::FAULTS;
 use crate::table::scratch::Scratch;
 use crate::table::seen::Seen;
 
@@ -94,7 +95,7 @@ pub struct Search {
     pub faults: [AtomicU64; FAULTS.len()],
     /// At most one per property, the shortest found.
     pub found: Mutex<Vec<Option<Found>>>,
-    pub stopped_by: Mutex<Option<&'static str>>,
+    pub stopped_by: Mutex<Option<StopReason>>,
     /// Something was left out because of the depth limit.
     pub cut: AtomicBool,
     pub checkpoint: Option<Arc<Checkpointer>>,
@@ -150,7 +151,7 @@ impl Search {
     }
 
     /// Stop all threads. The first reason given is the one reported.
-    pub fn stop(&self, reason: &'static str) {
+    pub fn stop(&self, reason: StopReason) {
         self.stopped_by.lock().get_or_insert(reason);
         self.shared.stop.store(true, Relaxed);
     }
@@ -169,10 +170,10 @@ impl Search {
 
     pub fn check_states(&self) {
         if self.seen.len() >= self.limits.states {
-            self.stop("states");
+            self.stop(StopReason::States);
         }
         if self.seen.is_full() {
-            self.stop("memory");
+            self.stop(StopReason::Memory);
         }
     }
 
@@ -218,7 +219,7 @@ impl Search {
         outcome?;
         self.stop_on_interrupt(py, py.check_signals())?; // one may have come since the last look
         if stop::stop_requested() {
-            self.stop("interrupt");
+            self.stop(StopReason::Interrupt);
         }
         match self.shared.error.lock().take() {
             Some(error) => Err(error),
@@ -250,7 +251,7 @@ impl Search {
                     told = Instant::now();
                 }
                 if let Err(error) = heard {
-                    self.stop("interrupt");
+                    self.stop(StopReason::Interrupt);
                     outcome = Err(error);
                 }
             });
@@ -260,10 +261,10 @@ impl Search {
 
     fn check_time(&self, started: Instant) {
         if stop::stop_requested() {
-            self.stop("interrupt");
+            self.stop(StopReason::Interrupt);
         }
         if started.elapsed().as_secs_f64() >= self.limits.seconds {
-            self.stop("seconds");
+            self.stop(StopReason::Seconds);
         }
     }
 
@@ -279,7 +280,7 @@ impl Search {
     fn stop_on_interrupt(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
         match heard {
             Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-                self.stop("interrupt");
+                self.stop(StopReason::Interrupt);
                 Ok(())
             }
             heard => heard,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::Search;
+use crate::python::tables::StopReason;
 use crate::table::scratch::{Scratch, resident_mib, trim};
 
 /// How often in a row the memory may be found beyond its limit after everything that can has been
@@ -39,7 +40,7 @@ impl Search {
             return;
         }
         let Some(scratch) = &self.scratch else {
-            self.stop("memory");
+            self.stop(StopReason::Memory);
             return;
         };
         self.memory.spilling.store(true, Relaxed);
@@ -53,7 +54,7 @@ impl Search {
             let text = "values, local states and steps alone take as much memory as is allowed, \
                         and they cannot be kept in files";
             self.note(text.into());
-            self.stop("memory");
+            self.stop(StopReason::Memory);
         }
     }
 
@@ -67,7 +68,7 @@ impl Search {
             "the search could not go on in files: {error}; usual cause: a full disk; way out: \
              name a folder with more room, or give more memory"
         ));
-        self.stop("memory");
+        self.stop(StopReason::Memory);
     }
 
     pub fn note(&self, text: String) {

@@ -8,9 +8,10 @@ use super::reduced::Reduced;
 use super::symmetric::Symmetric;
 use super::{EventId, Found, Route, Search};
 use crate::property::judge::Judge;
+use crate::python::tables::FAULTS;
+use crate::python::tables::StopReason;
 use crate::services::context::Kind;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
-use crate::services::layout::FAULTS;
 use crate::services::path;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
@@ -205,7 +206,7 @@ impl<'a> Worker<'a> {
             path::hand_over(self.search, property);
         }
         if !self.search.limits.keep_going {
-            self.search.stop("violation");
+            self.search.stop(StopReason::Violation);
         }
     }
 

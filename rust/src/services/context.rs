@@ -12,6 +12,7 @@ use pyo3::types::{PyList, PyTuple, PyType};
 use rustc_hash::FxHashMap;
 
 use crate::property::trie::Trie;
+use crate::python::tables::RUNNING;
 use crate::reduce::symmetry::images::Symmetry;
 use crate::services::layout::Layout;
 use crate::services::tables::Tables;
@@ -63,9 +64,6 @@ pub struct Shared {
 /// Larger values, histories above all, are decoded each time they are needed: there may be hundreds
 /// of thousands, each needed a few times, and as Python objects they take ten times their bytes.
 const SHARED_MAX: usize = 128;
-
-/// The statuses of a node that runs, the second slowly.
-const UP: [u8; 2] = [1, 3];
 
 impl Fields {
     fn intern(&self, interner: &mut Interner) -> Vec<u32> {
@@ -198,7 +196,7 @@ impl Shared {
     /// Intern the values of a node as a local state. Ghost fields are put back to their start.
     pub fn local(&self, py: Python<'_>, node: usize, values: &Bound<'_, PyAny>) -> PyResult<u32> {
         let mut encoded = Fields::default();
-        let up = UP.contains(&values.get_item(0)?.get_item(0)?.extract()?);
+        let up = RUNNING.contains(&values.get_item(0)?.get_item(0)?.extract()?);
         encoded
             .encode(py, self.codec.get(), values.cast()?)
             .map_err(|error| self.not_state(py, node, error))?;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::python::tables::UP;
 use crate::services::context::Shared;
 use crate::services::tables::Tables;
 use crate::table::flat::pair;
@@ -15,9 +16,6 @@ use crate::value::{magnitude, mentions, numbers, texts};
 
 /// Parts into which a search without levels is divided, to see whether a field keeps growing.
 const PARTS: usize = 16;
-
-/// The status of a node that takes steps.
-const UP: i64 = 1;
 
 /// What the processes before this one ran, where a search goes on from a checkpoint.
 #[derive(Default)]
@@ -207,7 +205,7 @@ fn own(tables: &Tables, timed: bool) -> Vec<Own> {
     tables.each_internal(|local, stimuli| {
         let node = tables.locals[local as usize].node;
         let (status, calls) = tables.control(local);
-        if status == UP {
+        if status == UP as i64 {
             *looked.entry((node, calls)).or_default() += 1;
         }
         let mut here: Vec<u32> = Vec::new();

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::python::tables::{CUT, DROP, DUPLICATE, HEAL, IDLE, PARTITION};
 use crate::services::context::Shared;
-use crate::services::layout::{Budget, CUT, DROP, DUPLICATE, HEAL, IDLE, Network, PARTITION};
+use crate::services::layout::{Budget, Network};
 use crate::services::mirror::Mirror;
 use crate::services::streams::links::Flowing;
 use crate::services::tables::{NOT_A_FAULT, Odds};

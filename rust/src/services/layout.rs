@@ -4,6 +4,8 @@
 //! partition in force if there may be any, one per pair of nodes if there are streams, then the
 //! network: a sorted bag of words, envelopes on an unordered net, whole channels on an ordered one.
 
+use crate::python::tables::FAULTS;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Network {
     /// A multiset: each copy is delivered once.
@@ -21,30 +23,6 @@ pub enum Budget {
     /// What is left stands in this word of the state.
     Word(usize),
 }
-
-/// Faults, in the order of `Layout::budgets` and of the names shown to people.
-pub const FAULTS: [&str; 11] = [
-    "crash",
-    "restart",
-    "drop",
-    "duplicate",
-    "reset",
-    "silent_reset",
-    "cut",
-    "idle_close",
-    "partition",
-    "heal",
-    "slow",
-];
-pub const CRASH: usize = 0;
-pub const DROP: usize = 2;
-pub const DUPLICATE: usize = 3;
-pub const RESET: usize = 4;
-pub const SILENT: usize = 5;
-pub const CUT: usize = 6;
-pub const IDLE: usize = 7;
-pub const PARTITION: usize = 8;
-pub const HEAL: usize = 9;
 
 pub struct Layout {
     pub nodes: usize,

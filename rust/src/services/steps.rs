@@ -15,6 +15,7 @@ use pyo3::types::PyBytes;
 use rustc_hash::FxHashMap;
 
 use crate::python::kernel::Kernel;
+use crate::python::tables::RUNNING;
 use crate::services::context::Shared;
 use crate::services::layout::Network;
 use crate::services::misses::Cause;
@@ -28,9 +29,6 @@ const DELIVERY: u64 = 0;
 const OWN: u64 = 1;
 const LISTING: u64 = 2;
 const OBSERVING: u64 = 3;
-
-/// The statuses of a node that runs, the second slowly.
-const UP: [i64; 2] = [1, 3];
 
 /// Kind, node (or slot of an observer), its values, the cause, and the digest of what was done.
 type Step = (u64, u32, Vec<Py<PyBytes>>, Py<PyBytes>, u64);
@@ -221,7 +219,8 @@ impl Shared {
         }
         let row = values.iter().map(|bytes| self.intern_value_bytes(bytes));
         let row = row.collect::<PyResult<Vec<u32>>>()?;
-        let up = numbers(&values[0]).is_some_and(|[status, _]| UP.contains(&status));
+        let up =
+            numbers(&values[0]).is_some_and(|[status, _]| RUNNING.contains(&(status as usize)));
         let mut tables = self.tables.lock();
         Ok(tables.local(node, &row, &self.ghosts[node], up))
     }

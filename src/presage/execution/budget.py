@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from presage._core import forget_stop, listen_for_stop, stop_once, stop_requested
+from presage._core import StopReason, forget_stop, listen_for_stop, stop_once, stop_requested
 from presage.errors import BadSystem, explain
 from presage.execution.sandbox import NOW
 
@@ -34,11 +34,11 @@ class Budget:
         return self._interrupted or stop_requested()
 
     @property
-    def spent_by(self) -> str | None:
-        """What ended the budget: "interrupt" or "seconds"; None while there is some left."""
+    def spent_by(self) -> StopReason | None:
+        """What ended the budget, INTERRUPT or SECONDS; None while there is some left."""
         if self.interrupted:
-            return "interrupt"
-        return "seconds" if self.remaining() == 0 else None
+            return StopReason.INTERRUPT
+        return StopReason.SECONDS if self.remaining() == 0 else None
 
     def remaining(self) -> float | None:
         """The seconds that are left; None: no end."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
+from presage._core import FAULTS
 from presage.execution.sandbox import Sandbox
 from presage.model.event import FAULT_OF, Event
-from presage.model.system import FAULTS, System
+from presage.model.system import System
 from presage.model.weights import RECOVERIES, Weights
 from presage.model.world import World
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from presage._core import FAILED, SLOW
 from presage.model.automaton import Automaton
 from presage.model.event import FAULT_OF
-from presage.model.local import FAILED, SLOW, is_up
+from presage.model.local import is_up
 from presage.model.saved import Local, Saved, SavedReader
 from presage.model.system import UNLIMITED, System
 from presage.model.wire import Frozen

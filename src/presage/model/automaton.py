@@ -14,7 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from presage._core import Codec
+from presage._core import DOWN, FAILED, SLOW, UP, Codec
 from presage.errors import NotState, Sharing
 from presage.model.blame import (
     describe_failure,
@@ -24,19 +24,7 @@ from presage.model.blame import (
 )
 from presage.model.calls import Call
 from presage.model.choice import NOT_THEIRS, Beyond, Chooser, Fork, following
-from presage.model.local import (
-    DOWN,
-    FAILED,
-    SLOW,
-    UNARMED,
-    UP,
-    Control,
-    Outcome,
-    Stimulus,
-    Values,
-    unchanged,
-    unhandled,
-)
+from presage.model.local import UNARMED, Control, Outcome, Stimulus, Values, unchanged, unhandled
 from presage.model.moment import ACTIVE
 from presage.model.node import UNHARMED, Exposed, Node
 from presage.model.prototype import picker

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from presage.model.local import (
+from presage._core import (
     CRASH,
     CUT,
     DROP,

@@ -9,23 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from presage._core import FAULTS
 from presage.errors import BadSystem, explain
 from presage.model.keywords import named_arguments
 
 UNLIMITED = math.inf
-FAULTS = (
-    "crash",
-    "restart",
-    "drop",
-    "duplicate",
-    "reset",
-    "silent_reset",
-    "cut",
-    "idle_close",
-    "partition",
-    "heal",
-    "slow",
-)
 STREAM_FAULTS = ("silent_reset", "cut", "idle_close")  # they happen to connections only
 
 

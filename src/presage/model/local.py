@@ -17,9 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-DOWN, UP, FAILED, SLOW = 0, 1, 2, 3  # status; a slow node is up but takes no step
-# Faults, in the order of `Faults.budgets`.
-CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE, PARTITION, HEAL, SLOWED = range(11)
+from presage._core import FAILED, SLOW, UP
 
 Timers: TypeAlias = frozenset[tuple[Any, ...]]
 Control: TypeAlias = tuple[int, int, Timers, str | None]

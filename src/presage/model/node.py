@@ -8,26 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from presage._core import Codec
+from presage._core import CRASH, DOWN, FAILED, RESET, RESTART, SILENT, SLOW, SLOWED, UP, Codec
 from presage.errors import NotState, Sharing
 from presage.model.blame import ask, guard_error
 from presage.model.calls import Call
 from presage.model.choice import NOT_THEIRS
 from presage.model.disk import Disk, disk_at
-from presage.model.local import (
-    BORN,
-    CRASH,
-    DOWN,
-    FAILED,
-    RESET,
-    RESTART,
-    SILENT,
-    SLOW,
-    SLOWED,
-    UP,
-    Stimulus,
-    Values,
-)
+from presage.model.local import BORN, Stimulus, Values
 from presage.model.prototype import encode_prototype
 from presage.model.run import Quiet, Run
 from presage.model.service import Service

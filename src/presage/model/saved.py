@@ -10,7 +10,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from presage.model.local import SLOW, Control, is_up
+from presage._core import SLOW
+from presage.model.local import Control, is_up
 from presage.model.system import System
 from presage.model.wire import Frozen, Wire
 

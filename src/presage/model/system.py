@@ -25,7 +25,6 @@ from presage.errors import (
 from presage.model.automaton import Automaton
 from presage.model.calls import Call as Call
 from presage.model.calls import checked_calls
-from presage.model.faults import FAULTS as FAULTS
 from presage.model.faults import STREAM_FAULTS
 from presage.model.faults import UNLIMITED as UNLIMITED
 from presage.model.faults import Faults as Faults

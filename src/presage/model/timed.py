@@ -17,9 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from presage._core import SLOW
 from presage.errors import BadCall, BadSystem, explain
 from presage.model.keywords import named_arguments
-from presage.model.local import SLOW, Control, Outcome, Stimulus, Timers
+from presage.model.local import Control, Outcome, Stimulus, Timers
 from presage.model.source import caller
 
 CLOCK = "(clock)"  # the name under which the clocks stand among the observers

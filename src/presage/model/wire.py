@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from presage._core import mix
+from presage._core import CUT, HEAL, IDLE, PARTITION, mix
 from presage.model.connections import Connections
 from presage.model.event import (
     Broken,
@@ -29,7 +29,6 @@ from presage.model.event import (
     SilentReset,
     Split,
 )
-from presage.model.local import CUT, HEAL, IDLE, PARTITION
 from presage.model.network import NETWORKS, Flying
 from presage.model.system import System
 

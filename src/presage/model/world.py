@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from presage._core import combine, mix
+from presage._core import DROP, DUPLICATE, UP, combine, mix
 from presage.errors import BadChoice, NotState, PresageError
 from presage.model.automaton import Automaton
 from presage.model.blame import forgiven, not_enabled
@@ -36,7 +36,7 @@ from presage.model.event import (
     Split,
     Step,
 )
-from presage.model.local import DROP, DUPLICATE, UP, Outcome, Stimulus, Values, is_up
+from presage.model.local import Outcome, Stimulus, Values, is_up
 from presage.model.network import Flying
 from presage.model.saved import Local, Saved, SavedReader, changes, without_ghosts
 from presage.model.stimulus import event_of, stimulus_of

@@ -17,6 +17,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from presage._core import (
+    CANCEL,
+    CHOOSE,
+    CREATE,
+    EXIT,
+    FAIL,
+    JOIN,
+    KILL,
+    OPCODES,
+    PROBE,
+    PUBLISH,
+    RECV,
+    SEND,
+    SLEEP,
+    TEST,
+    WAIT,
+)
 from presage.errors import BadCall, explain
 from presage.process.context import current, is_running
 from presage.process.guide import SILENT, Asked, ScriptedReplies
@@ -46,10 +63,6 @@ from presage.process.program import Process, Program
 LIVES_MAX = 1_000  # processes kept where they are, to be resumed
 CHECKED_FIRST = 64  # local states that are run to twice, from the beginning on
 CHECKED_EVERY = 128  # and of those after, one in so many
-
-EXIT, FAIL, SEND, RECV, WAIT, TEST, PROBE, CANCEL, CHOOSE, SLEEP, CREATE, JOIN, KILL, PUBLISH = (
-    range(14)
-)
 
 Next = tuple[int, int, tuple[int, ...]]  # local state, code, arguments
 
@@ -245,15 +258,11 @@ class Histories:
     def shown(self, asked: Asked) -> str:
         """An operation in words, from its numbers."""
         code, args = asked
-        match code:
-            case 2:
-                return f"Send({self.mailboxes.kept[args[0]]}, {self.payloads.fresh(args[1])!r})"
-            case 3:
-                return f"Recv({self.mailboxes.kept[args[0]]})"
-            case 1:
-                return self.failures[args[0]].text
-        names = "Exit Fail Send Recv WaitAny TestAny Probe Cancel Choose Sleep Create Join Kill"
-        return f"{[*names.split(), 'Publish'][code]}{args}"
+        if code == SEND:
+            return f"Send({self.mailboxes.kept[args[0]]}, {self.payloads.fresh(args[1])!r})"
+        if code == RECV:
+            return f"Recv({self.mailboxes.kept[args[0]]})"
+        return self.failures[args[0]].text if code == FAIL else f"{OPCODES[code]}{args}"
 
     def _asked(self, process: int, at: Answer, children: frozenset[str]) -> Asked:
         """What is asked, in numbers. The most frequent come first."""

@@ -14,12 +14,12 @@ from typing import Any, Protocol, Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
-from presage._core import Kernel
+from presage._core import FAULTS, Kernel, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, budget_of
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.stream import LOST
-from presage.model.system import FAULTS, System
+from presage.model.system import System
 from presage.process.program import Program
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
@@ -345,7 +345,9 @@ def _report(
     parameters: Mapping[str, Any] | None,
 ) -> Report:
     unique = raw["unique"]
-    stopped_by = raw["stopped_by"] or ("depth" if raw["cut"] and search not in WALKS else None)
+    stopped_by = raw["stopped_by"] or (
+        StopReason.DEPTH if raw["cut"] and search not in WALKS else None
+    )
     budgets = dict(zip(FAULTS, system.faults.budgets, strict=True))
     return Report(
         presage=VERSION,

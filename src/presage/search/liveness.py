@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from presage._core import Graph, Kernel
+from presage._core import Graph, Kernel, StopReason
 from presage.errors import BadSystem, Diverged, Nondeterminism, explain
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, Finding, confirm, confirmed, follow
@@ -32,9 +32,9 @@ BEYOND_FACTOR = 4
 SEARCH_SHARE = 0.6
 UNKNOWN = "unknown"
 SPENT = {
-    "memory": "memory ran out",
-    "interrupt": "it was interrupted",
-    "seconds": "time ran out",
+    StopReason.MEMORY: "memory ran out",
+    StopReason.INTERRUPT: "it was interrupted",
+    StopReason.SECONDS: "time ran out",
 }
 
 
@@ -123,7 +123,7 @@ def _to_examine(bridge: Bridge, report: Report, limits: Limits) -> list[tuple[in
         if reason in SPENT.values():
             report.exhausted = False
             report.stopped_by = report.stopped_by or limits.budget.spent_by
-    if report.stopped_by == "violation" and limits.exact and report.search == "bfs":
+    if report.stopped_by is StopReason.VIOLATION and limits.exact and report.search == "bfs":
         return [each for each in asked if report.properties[each[1].name] == "violated"]
     return [] if reason else asked
 
@@ -138,7 +138,7 @@ def _claims(report: Report) -> bool:
     """Whether `held` would claim more than rest, of a search that was to look at all."""
     if report.search == "tree":  # if that ends, all executions do, and each at rest
         return False
-    return report.search in ("bfs", "dfs") and report.stopped_by != "violation"
+    return report.search in ("bfs", "dfs") and report.stopped_by is not StopReason.VIOLATION
 
 
 def _leave_open(report: Report, properties: list[Property]) -> None:
@@ -158,17 +158,18 @@ def _unexamined(report: Report, limits: Limits) -> str:
         return f"`{report.search}` does not keep the graph, `bfs` does"
     if not limits.exact:
         return "only rest was asked for"
-    if report.stopped_by == "violation":
+    if report.stopped_by is StopReason.VIOLATION:
         return "the search stopped at a violation; `--keep-going` looks on"
-    ended = "memory" if report.stopped_by == "memory" else limits.budget.spent_by
+    memory = report.stopped_by is StopReason.MEMORY
+    ended = StopReason.MEMORY if memory else limits.budget.spent_by
     return SPENT[ended] if ended else ""
 
 
 def _states(report: Report) -> int | None:
     """How many states the graph may have."""
-    if report.stopped_by == "violation":
+    if report.stopped_by is StopReason.VIOLATION:
         return max(BEYOND_STATES, BEYOND_FACTOR * report.unique)
-    return report.unique if report.stopped_by in ("states", "seconds") else None
+    return report.unique if report.stopped_by in (StopReason.STATES, StopReason.SECONDS) else None
 
 
 def _found(
@@ -220,7 +221,7 @@ def _tell(report: Report, graph: Graph) -> None:
             f"`eventually` was examined on {graph.expanded:,} states only: the graph was cut short"
             f" by {graph.stopped_by}"
         )
-    elif unknown and report.stopped_by != "violation":
+    elif unknown and report.stopped_by is not StopReason.VIOLATION:
         report.notes.append(
             "`eventually` was examined in the explored part: a cycle or a dead end found there is"
             f" real, but what was not explored may decide about {unknown:,} states"

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from presage._core import ProcessKernel
+from presage._core import ProcessKernel, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, Deadline
 from presage.execution.processes import follow
@@ -252,9 +252,8 @@ def _explored(
 
 
 def _report(program: Program, exploring: Settings, raw: dict[str, Any]) -> Report:
-    cut = "depth" if raw["truncated"] else "spins" if raw["spun"] else None
-    stopped_by = raw["stopped_by"] or cut
-    stopped_by = "violation" if stopped_by == "found" else stopped_by
+    cut = StopReason.SPINS if raw["spun"] else None
+    stopped_by = raw["stopped_by"] or (StopReason.DEPTH if raw["truncated"] else cut)
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
     names += [prop.name for prop in program.properties]
     report = Report(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from presage._core import StopReason
 from presage.errors import EXIT_NONDETERMINISM, EXIT_USAGE, OrderDependence, PropertyError
 from presage.search.summary import plain
 from presage.trace.trace import plain_parameters
@@ -211,8 +212,7 @@ class Report:
     calm: bool = False  # walks without faults
     parameters: dict[str, Any] = field(default_factory=dict)
     exhausted: bool = False
-    # violation, depth, states, runs, spins, seconds, memory, interrupt
-    stopped_by: str | None = None
+    stopped_by: StopReason | None = None
     unique: int = 0
     generated: int = 0
     depth: int = 0
@@ -246,7 +246,7 @@ class Report:
     @property
     def is_partial(self) -> bool:
         """Whether a limit or Ctrl-C ended the search, or left a property unknown."""
-        limited = self.stopped_by is not None and self.stopped_by != "violation"
+        limited = self.stopped_by not in (None, StopReason.VIOLATION)
         return limited or "unknown" in self.properties.values()
 
     @property

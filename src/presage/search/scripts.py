@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from presage._core import StopReason
 from presage.execution.budget import Budget
 from presage.frontends.mpi.launch.program import BUFFERINGS, script
 from presage.frontends.mpi.report.races import HAZARD
@@ -20,7 +21,7 @@ from presage.search.coverage.processes import merged
 from presage.search.report import Report, Violation
 
 BOTH = "both"
-EXPLORED = (None, "spins")  # how a search ends that has seen all that can happen
+EXPLORED = (None, StopReason.SPINS)  # how a search ends that has seen all that can happen
 NEEDS_BUFFERS = "the script is stuck if sends wait for their receives, as they may, and only then"
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from presage._core import StopReason
+
 if TYPE_CHECKING:
     from presage.search.report import Report
 
@@ -15,15 +17,20 @@ COLLISION_TOLD = 1e-9  # below this probability, missed states are not worth a w
 
 LOCATING_TOLD = 1.0  # seconds
 
+# Reasons that are called like the limits which they name.
+LIMITS = (StopReason.DEPTH, StopReason.SECONDS, StopReason.RUNS, StopReason.STATES)
+
 STOPPED = {
-    "depth": "whatever lies beyond depth {depth}",
-    "states": "whatever lies beyond the first {unique} states",
-    "runs": "whatever lies beyond the first {executions} runs",
-    "spins": "whatever a process does once it has tested in vain more often than it was let",
-    "seconds": "whatever {seconds} did not reach",
-    "memory": "whatever did not fit into memory",
-    "interrupt": "whatever was left when it was interrupted",
-    "violation": "whatever comes after the violation; `--keep-going` looks on",
+    StopReason.DEPTH: "whatever lies beyond depth {depth}",
+    StopReason.STATES: "whatever lies beyond the first {unique} states",
+    StopReason.RUNS: "whatever lies beyond the first {executions} runs",
+    StopReason.SPINS: (
+        "whatever a process does once it has tested in vain more often than it was let"
+    ),
+    StopReason.SECONDS: "whatever {seconds} did not reach",
+    StopReason.MEMORY: "whatever did not fit into memory",
+    StopReason.INTERRUPT: "whatever was left when it was interrupted",
+    StopReason.VIOLATION: "whatever comes after the violation; `--keep-going` looks on",
 }
 
 
@@ -71,7 +78,7 @@ def remarks(report: Report) -> tuple[tuple[str, str], ...]:
 def _coverage(report: Report) -> dict[str, list[str]]:
     """What never ran, and which claims say nothing; a search that a violation ended met less."""
     found, coverage = warnings(report), report.coverage
-    if coverage is None or report.stopped_by == "violation":
+    if coverage is None or report.stopped_by is StopReason.VIOLATION:
         return {"warning": found}
     never, counts = coverage.never_ran(), coverage.counts()
     return {
@@ -160,7 +167,7 @@ def warnings(report: Report) -> list[str]:
         texts.append(
             f"every execution was cut short by `{report.stopped_by}`: nothing was checked to its"
             f" end; allow more `--{report.stopped_by}`, or leave it out"
-            if report.stopped_by in ("depth", "seconds", "runs", "states")
+            if report.stopped_by in LIMITS
             else "every execution was cut short: nothing was checked to its end"
         )
     return texts

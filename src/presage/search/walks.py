@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from presage._core import FAULTS
 from presage.errors import BadSystem, explain
-from presage.model.system import FAULTS, System
+from presage.model.system import System
 from presage.model.weights import LOSSES, RECOVERIES, Weights, units
 from presage.search.report import Report
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from presage._core import FAULTS
 from presage.errors import Diverged
 from presage.execution.lasso import endless
 from presage.execution.prefix import PrefixReplay, Taken
@@ -18,7 +19,7 @@ from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.event import FAULT_KINDS
 from presage.model.saved import without_ghosts
-from presage.model.system import FAULTS, System
+from presage.model.system import System
 from presage.model.weights import RECOVERIES
 from presage.model.world import World
 from presage.props.property import Property

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from presage._core import DOWN, FAILED, UP
 from presage.errors import (
     BadCall,
     DeletedField,
@@ -14,7 +15,6 @@ from presage.errors import (
 )
 from presage.model.choice import Fork
 from presage.model.declare import action, durable, ghost, on, state, timer
-from presage.model.local import DOWN, FAILED, UP
 from presage.model.service import Service
 from presage.model.system import Call, Faults, System
 

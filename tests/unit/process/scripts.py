@@ -8,24 +8,7 @@ key0, key1)`. What a generator raises is a failure, and its text the message.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from presage._core import ProcessKernel
-
-(
-    EXIT,
-    FAIL,
-    SEND,
-    RECV,
-    WAIT,
-    TEST,
-    PROBE,
-    CANCEL,
-    CHOOSE,
-    SLEEP,
-    CREATE,
-    JOIN,
-    KILL,
-    PUBLISH,
-) = range(14)
+from presage._core import CREATE, EXIT, FAIL, PROBE, RECV, SEND, WAIT, ProcessKernel
 
 Op = tuple[int, tuple[int, ...]]
 Answer = tuple[int, int, int, int]

@@ -4,9 +4,9 @@ import _thread
 import threading
 
 import pytest
-from unit.process.scripts import SLEEP, Bridge, gather, kernel, recv, send, wait
+from unit.process.scripts import Bridge, gather, kernel, recv, send, wait
 
-from presage._core import ProcessKernel
+from presage._core import SLEEP, ProcessKernel
 
 
 def test_an_exploration_ends_after_so_many_executions():

@@ -1,21 +1,9 @@
 """What each operation does, and how many executions differ by it."""
 
 import pytest
-from unit.process.scripts import (
-    CANCEL,
-    CHOOSE,
-    CREATE,
-    JOIN,
-    KILL,
-    PUBLISH,
-    SLEEP,
-    TEST,
-    kernel,
-    probe,
-    recv,
-    send,
-    wait,
-)
+from unit.process.scripts import kernel, probe, recv, send, wait
+
+from presage._core import CANCEL, CHOOSE, CREATE, JOIN, KILL, PUBLISH, SLEEP, TEST
 
 
 def traces(*scripts, **options) -> int:
@@ -181,7 +169,7 @@ def test_what_is_published_is_judged():
     both = [(PUBLISH, (0, 1)), (PUBLISH, (0, 2))]
     report = kernel(both, both, judge=judge).explore("odpor")
     assert [finding[:3] for finding in report["findings"]] == [("property", (3,), [(0, 0)])]
-    assert report["stopped_by"] == "found"
+    assert report["stopped_by"] == "violation"
     kernel(both, both, judge=judge).explore("odpor", keep_going=True)
     assert ((0, 0, 1), (1, 0, 1)) in seen  # both at once
 

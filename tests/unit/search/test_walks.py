@@ -22,10 +22,10 @@ from presage import (
     sometimes,
     timer,
 )
+from presage._core import FAULTS
 from presage.errors import BadSystem
 from presage.execution.sandbox import Sandbox
 from presage.model.choice import Chooser as Toss
-from presage.model.faults import FAULTS
 from presage.model.weights import UNIT
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge

@@ -7,7 +7,8 @@
 //! make no two steps dependent: for one execution it is settled which messages are lost, at most as
 //! many as the budget allows, and in whatever order the steps come, none of these is one too many.
 
-use crate::services::layout::{Budget, DROP, DUPLICATE, Layout};
+use crate::python::tables::{DROP, DUPLICATE};
+use crate::services::layout::{Budget, Layout};
 
 /// What becomes of one message, of which some copies were sent at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

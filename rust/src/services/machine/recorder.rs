@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use super::events::Events;
 use super::label::Label;
 use super::state::State;
+use crate::python::tables::StopReason;
 use crate::reduce::por::{End, Machine, Step, Visitor};
 use crate::search::{EventId, Route, Search};
 use crate::services::expand::NOWHERE;
@@ -171,7 +172,7 @@ impl Visitor<Events<'_>> for Recorder<'_> {
             self.classes.get_or_insert_default().insert(class);
         }
         if ended >= self.runs {
-            self.search.stop("runs");
+            self.search.stop(StopReason::Runs);
         }
         Ok(!self.search.stopping())
     }

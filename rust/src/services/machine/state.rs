@@ -1,7 +1,8 @@
 //! A state of an execution, and where its processes and messages are found.
 
+use crate::python::tables::{CRASH, DROP, DUPLICATE};
 use crate::search::EventId;
-use crate::services::layout::{Budget, CRASH, DROP, DUPLICATE, Layout, Network};
+use crate::services::layout::{Budget, Layout, Network};
 use crate::services::mirror::Mirror;
 
 pub struct State {

@@ -7,8 +7,9 @@
 
 use pyo3::prelude::*;
 
+use crate::python::tables::{CRASH, CUT, HEAL, IDLE, PARTITION, RESET, SILENT};
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
-use crate::services::layout::{CRASH, CUT, HEAL, IDLE, Layout, PARTITION, RESET, SILENT};
+use crate::services::layout::Layout;
 use crate::services::streams::connection::{Link, Op};
 use crate::services::tables::{Flow, Limit, Outcome};
 use crate::table::fingerprint::{SPLIT, mix};

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from presage.process.histories import EXIT, Histories
+from presage._core import EXIT
+from presage.process.histories import Histories
 from presage.process.locals import ROOT
 from presage.process.program import Process, body_place
 from presage.search.coverage.lines import RAN, Source

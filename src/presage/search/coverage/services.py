@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from presage._core import Kernel
+from presage._core import UP, Kernel, StopReason
 from presage.model.automaton import Automaton
-from presage.model.local import UP
 from presage.model.shape import Action, Handler
 from presage.model.source import place_of
 from presage.model.stream import Lost
@@ -210,7 +209,7 @@ def _vacuous(
 
 def _growing(bridge: Bridge, kernel: Kernel, report: Report) -> Iterator[Growing]:
     """Fields that grew as long as a search went on that a limit ended."""
-    limited = report.stopped_by not in (None, "violation")
+    limited = report.stopped_by not in (None, StopReason.VIOLATION)
     if not limited or report.search not in ("bfs", "dfs"):
         return
     levels, grown = kernel.growth()
