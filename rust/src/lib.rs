@@ -23,6 +23,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::scratch::Spill>()?;
     module.add_class::<hunt::Suspect>()?;
     module.add_class::<value::Codec>()?;
+    module.add(
+        "TooManyWays",
+        module.py().get_type::<services::machine::TooManyWays>(),
+    )?;
     module.add_class::<python::supervise::Watchdog>()?;
     module.add_class::<python::kernel::Kernel>()?;
     module.add_class::<liveness::Graph>()?;

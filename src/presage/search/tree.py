@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from presage._core import Kernel
+from presage._core import Kernel, TooManyWays
 from presage.errors import BadSystem, explain
 from presage.model.faults import UNLIMITED
 from presage.model.system import System
@@ -65,15 +65,24 @@ def check_tree(system: System, reduction: str, given: Mapping[str, Any]) -> None
 
 def explored(kernel: Kernel, reduction: str, limits: Mapping[str, Any]) -> dict[str, Any]:
     """What the kernel tells of an exploration."""
-    return kernel.explore(
-        reduction,
-        depth=limits["depth"],
-        runs=limits["walks"],
-        seconds=limits["seconds"],
-        memory_mib=limits["memory_mib"],
-        keep_going=limits["keep_going"],
-        progress=limits["progress"],
-    )
+    try:
+        return kernel.explore(
+            reduction,
+            depth=limits["depth"],
+            runs=limits["walks"],
+            seconds=limits["seconds"],
+            memory_mib=limits["memory_mib"],
+            keep_going=limits["keep_going"],
+            progress=limits["progress"],
+        )
+    except TooManyWays as refused:
+        raise BadSystem(
+            explain(
+                f"one step of this system can end in more than {refused.args[0]:,} ways",
+                "it sends many messages at once, and the faults may lose or repeat any of them",
+                "use `bfs`, which loses them one by one, or allow fewer drops and duplicates",
+            )
+        ) from None
 
 
 def tree_summary(report: Report, raw: Mapping[str, Any]) -> None:

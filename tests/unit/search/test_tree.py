@@ -255,6 +255,32 @@ def test_what_is_not_known_to_be_sound_is_refused(how, what):
         check(many_to_one(1, **how), search="tree", traces=None)
 
 
+class Shouter(Service):
+    """Sends many different messages in one step."""
+
+    words: int
+
+    def start(self):
+        for n in range(self.words):
+            self.send("listener", Word(n))
+
+
+def shouting(words, drop):
+    nodes = {"listener": Listener(), "shouter": Shouter(words=words)}
+    return System(nodes=nodes, faults=Faults(drop=drop))
+
+
+def test_a_small_budget_keeps_the_ways_of_a_large_step_few():
+    kept = check(shouting(16, drop=1), search="tree", traces=None, walks=20)
+    assert (kept.executions, kept.stopped_by) == (20, "runs")
+
+
+def test_a_step_with_more_ways_than_can_be_counted_is_refused_with_a_way_out():
+    with pytest.raises(BadSystem, match="more than 16,384 ways") as refused:
+        check(shouting(15, drop=15), search="tree", traces=None)
+    assert "use `bfs`" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     "options",
     [{"symmetry": True}, {"calm": True}, {"states": 5}, {"threads": 2}, {"reduction": "sleep"}],

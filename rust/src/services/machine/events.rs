@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::label::{self, Footprint, Label};
-use super::losses::{Loss, affordable, ways};
+use super::losses::{Loss, WAYS_MAX, affordable, ways};
 use super::state::{State, Terrain};
 use crate::reduce::por::{Machine, Step};
 use crate::search::worker::Worker;
@@ -54,8 +55,19 @@ fn impossible(step: Step) -> PyErr {
     PyRuntimeError::new_err(format!("{step:?} was to be taken where it is not possible"))
 }
 
-pub fn too_many() -> PyErr {
-    PyRuntimeError::new_err("a step can turn out in more ways than can be told apart")
+create_exception!(_core, TooManyWays, PyException);
+
+/// A step can end in more ways than `most`.
+fn too_many(most: usize) -> PyErr {
+    TooManyWays::new_err(most)
+}
+
+/// The ways in which what is sent at once can be lost or duplicated.
+pub fn all_losses(layout: &Layout, sent: &[u32]) -> PyResult<Vec<Vec<Loss>>> {
+    match layout.network {
+        Network::Unordered => ways(layout, sent).ok_or_else(|| too_many(WAYS_MAX)),
+        _ => Ok(vec![Vec::new()]),
+    }
 }
 
 impl Machine for Events<'_> {
@@ -323,11 +335,7 @@ impl<'a> Events<'a> {
             NOWHERE => &[],
             _ => self.sent(&self.effect(effect)),
         };
-        let found = match self.terrain.network {
-            Network::Unordered => ways(self.layout(), sent).ok_or_else(too_many)?,
-            _ => vec![Vec::new()],
-        };
-        let found = Arc::new(found);
+        let found = Arc::new(all_losses(self.layout(), sent)?);
         self.losses.insert(effect, found.clone());
         Ok(found)
     }
@@ -377,7 +385,7 @@ impl<'a> Events<'a> {
 impl Way {
     fn new(number: u32, effect: u32, word: u32, what: EventKind) -> PyResult<Self> {
         if number >= 1 << STEP_BITS {
-            return Err(too_many());
+            return Err(too_many(1 << STEP_BITS));
         }
         Ok(Way {
             number,

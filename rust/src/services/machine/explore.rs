@@ -8,15 +8,14 @@ use pyo3::types::PyDict;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::events::Events;
-use super::losses::{affordable, ways};
+use super::events::{Events, all_losses};
+use super::losses::affordable;
 use super::recorder::Recorder;
 use super::state::State;
 use crate::reduce::por::source::Sets;
 use crate::reduce::por::{odpor, plain, source};
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
-use crate::services::layout::Network;
 
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
@@ -128,11 +127,7 @@ fn from_all(
             .worker
             .broken(initial.broken, 0, || Route::Walked(index, Vec::new()));
         let sent = &initial.words[layout.fixed..];
-        let losses = match layout.network {
-            Network::Unordered => ways(layout, sent).ok_or_else(super::events::too_many)?,
-            _ => vec![Vec::new()],
-        };
-        for lost in losses
+        for lost in all_losses(layout, sent)?
             .iter()
             .filter(|way| affordable(layout, &initial.words, way))
         {

@@ -46,8 +46,8 @@ pub fn most_duplicates(layout: &Layout) -> u32 {
 /// Every way in which budgets that are whole let `sent` turn out, the harmless one first; `None` if
 /// there are too many. The order depends on `sent` only.
 pub fn ways(layout: &Layout, sent: &[u32]) -> Option<Vec<Vec<Loss>>> {
-    let mut ways = vec![Vec::new()];
     let (drops, duplicates) = (granted(layout, DROP), granted(layout, DUPLICATE));
+    let mut ways = vec![Vec::new()];
     if drops == 0 && duplicates == 0 {
         return Some(ways);
     }
@@ -57,9 +57,10 @@ pub fn ways(layout: &Layout, sent: &[u32]) -> Option<Vec<Vec<Loss>>> {
         let envelope = same[0];
         let mut longer = Vec::new();
         for way in &ways {
-            for more in 0..=duplicates {
-                for fewer in 0..=drops.min(same.len() as u32 + more) {
-                    let mut way: Vec<Loss> = way.clone();
+            let (dropped, duplicated) = spent(way);
+            for more in 0..=duplicates - duplicated {
+                for fewer in 0..=(drops - dropped).min(same.len() as u32 + more) {
+                    let mut way = way.clone();
                     if more + fewer > 0 {
                         way.push(Loss {
                             envelope,
@@ -79,9 +80,14 @@ pub fn ways(layout: &Layout, sent: &[u32]) -> Option<Vec<Vec<Loss>>> {
     Some(ways)
 }
 
+/// How many drops and duplicates a way needs.
+fn spent(way: &[Loss]) -> (u32, u32) {
+    let drops = way.iter().map(|loss| loss.drops).sum();
+    (drops, way.iter().map(|loss| loss.duplicates).sum())
+}
+
 /// Whether what is left of the budgets allows a way.
 pub fn affordable(layout: &Layout, words: &[u32], way: &[Loss]) -> bool {
-    let drops: u32 = way.iter().map(|loss| loss.drops).sum();
-    let duplicates: u32 = way.iter().map(|loss| loss.duplicates).sum();
+    let (drops, duplicates) = spent(way);
     drops <= left(layout, words, DROP) && duplicates <= left(layout, words, DUPLICATE)
 }

@@ -51,4 +51,5 @@ mod notice;
 mod recorder;
 mod state;
 
+pub use events::TooManyWays;
 pub use explore::{Wanted, explore};
