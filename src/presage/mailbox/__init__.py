@@ -3,6 +3,7 @@
 comm        a put or a get from its start to its end
 locks       mutexes, semaphores, barriers and conditions made of mailboxes
 asking      other processes, chance, time, marks
+forms       a generator as a plain function, or as a coroutine
 boxes, synchro, actor, this_actor     the same for plain functions
 aio         the same for coroutines
 
@@ -12,7 +13,7 @@ Everything is made of the operations in `presage.process.ops`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
 from presage.mailbox import asking
 from presage.mailbox import this_actor as this_actor
@@ -21,6 +22,7 @@ from presage.mailbox.boxes import ActivitySet as ActivitySet
 from presage.mailbox.boxes import Comm as Comm
 from presage.mailbox.boxes import Mailbox as Mailbox
 from presage.mailbox.comm import TimeoutException as TimeoutException
+from presage.mailbox.forms import plain
 from presage.mailbox.synchro import Barrier as Barrier
 from presage.mailbox.synchro import ConditionVariable as ConditionVariable
 from presage.mailbox.synchro import Mutex as Mutex
@@ -55,14 +57,5 @@ def choose(options: int | Sequence[T]) -> int | T:
     return blocking(asking.choose(options))
 
 
-def publish(**fields: Any) -> None:
-    """Let properties see values of this process."""
-    blocking(asking.publish(fields))
-
-
-def mark(state: Any) -> None:
-    """Say that from here on the future depends on `state` and what is under way, only.
-
-    Histories that reach the same place with an equal `state` are then searched as one.
-    """
-    blocking(asking.mark(state))
+publish = plain(asking.publish)
+mark = plain(asking.mark)

@@ -40,6 +40,29 @@ class Handle:
         plan, self._plan = self._plan, None
         return plan
 
+    @classmethod
+    def init(cls: type[H], name: str, host: str | None = None) -> H:
+        """A process to be started, for instance after `daemonize`."""
+        actor = cls(name)
+        actor._plan = (host, False)
+        return actor
+
+    def daemonize(self: H) -> H:
+        """What is started by this will not be waited for at the end."""
+        host, _ = self._take_plan()
+        self._plan = (host, True)
+        return self
+
+    @classmethod
+    def by_name(cls: type[H], name: str) -> H:
+        """The process of that name."""
+        return cls(name)
+
+    @classmethod
+    def self(cls: type[H]) -> H:
+        """The process that asks."""
+        return cls(current().name)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name,)
 
@@ -53,22 +76,44 @@ class Handle:
         return f"Actor({self.name!r})"
 
 
-def create(
-    name: str, host: str | None, body: Callable[..., Any], args: tuple[Any, ...], daemon: bool
-) -> Asking[None]:
+H = TypeVar("H", bound=Handle)
+
+
+def start(actor: H, body: Callable[..., Any], *args: Any) -> Asking[H]:
+    """Start what `init` gave: a plain function or an `async def`, and its arguments."""
+    host, daemon = actor._take_plan()
     current().children += 1
-    yield Create(name, body, Process(body, *args).own_args(), daemon, host)
+    yield Create(actor.name, body, Process(body, *args).own_args(), daemon, host)
+    return actor
 
 
-def join(name: str) -> Asking[None]:
-    yield Join(name)
+def join(actor: Handle) -> Asking[None]:
+    """Wait until it has ended."""
+    yield Join(actor.name)
 
 
-def kill(name: str) -> Asking[None]:
-    yield Kill(name)
+def kill(actor: Handle) -> Asking[None]:
+    """End it, wherever it is."""
+    yield Kill(actor.name)
+
+
+def sleep_for(seconds: float) -> Asking[None]:
+    """Let time pass."""
+    yield from sleep(seconds)
+
+
+def execute(flops: float) -> Asking[None]:
+    """Compute; how long that takes depends on the host of a simulation."""
+    yield from sleep(0.0, flops)
+
+
+def yield_() -> Asking[None]:
+    """Let others go on."""
+    yield from sleep(0.0)
 
 
 def sleep_until(moment: float) -> Asking[None]:
+    """Let time pass until the process's own clock says `moment`."""
     context = current()
     context.clock_read = True
     if moment > context.clock:
@@ -90,7 +135,8 @@ def choose(options: int | Sequence[T]) -> Asking[int | T]:
     return response.choice if isinstance(options, int) else options[response.choice]
 
 
-def publish(fields: dict[str, Any]) -> Asking[None]:
+def publish(**fields: Any) -> Asking[None]:
+    """Let properties see values of this process."""
     for field, value in fields.items():
         yield Publish(field, value)
 
@@ -101,7 +147,10 @@ def say(level: str, text: object) -> None:
 
 
 def mark(state: Any) -> Asking[None]:
-    """From here on the future depends on `state`, the place in the code, and what is open."""
+    """Say that from here on the future depends on `state` and what is under way, only.
+
+    Histories that reach the same place with an equal `state` are then searched as one.
+    """
     frames = places(sys._getframe(1))
     yield from reap()
     context = current()

@@ -2,68 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from presage.mailbox import comm as steps
 from presage.mailbox import locks
-from presage.mailbox.comm import Activity, TimeoutException
+from presage.mailbox.comm import Activities, Activity
+from presage.mailbox.forms import plain
 from presage.process.context import blocking, meet
-from presage.process.ops import NONE, Recv, Send
+from presage.process.ops import Recv, Send
 
 
 class Comm(Activity):
     """A put or a get under way."""
 
-    def start(self) -> Comm:
-        """Start what `put_init` or `get_init` gave."""
-        blocking(steps.start(self))
-        return self
-
-    def wait(self) -> Comm:
-        """Wait until it is complete."""
-        blocking(steps.wait(self))
-        return self
-
-    def wait_for(self, timeout: float) -> Comm:
-        """Wait until it is complete, or raise `TimeoutException`; it then stays under way."""
-        blocking(steps.wait(self, timeout))
-        return self
-
-    def test(self) -> bool:
-        """Whether it is complete, now."""
-        return blocking(steps.test(self))
-
-    def cancel(self) -> bool:
-        """Withdraw it; False if it was met before, and then is complete."""
-        return blocking(steps.cancel(self))
-
-    def detach(self) -> Comm:
-        """Send it and forget it: nobody is going to wait."""
-        blocking(steps.detach(self))
-        return self
-
-    @staticmethod
-    def wait_any(comms: Sequence[Comm]) -> int:
-        """Wait for one of them; its index. Every complete one is tried by a search."""
-        return blocking(steps.wait_any(comms))
-
-    @staticmethod
-    def wait_any_for(comms: Sequence[Comm], timeout: float) -> int:
-        """As `wait_any`; -1 after the timeout."""
-        return blocking(steps.wait_any(comms, timeout))
-
-    @staticmethod
-    def wait_all(comms: Sequence[Comm]) -> None:
-        """Wait for each of them."""
-        blocking(steps.wait_all(comms))
-
-    @staticmethod
-    def test_any(comms: Sequence[Comm]) -> int:
-        """The index of one that is complete; -1 if none is."""
-        return blocking(steps.test_any(comms))
+    start = plain(steps.start)
+    wait = plain(steps.wait)
+    wait_for = plain(steps.wait_for)
+    test = plain(steps.test)
+    cancel = plain(steps.cancel)
+    detach = plain(steps.detach)
+    wait_any = staticmethod(plain(steps.wait_any))
+    wait_any_for = staticmethod(plain(steps.wait_any_for))
+    wait_all = staticmethod(plain(steps.wait_all))
+    test_any = staticmethod(plain(steps.test_any))
 
 
 @dataclass(frozen=True)
@@ -113,44 +76,10 @@ class Mailbox:
         return Comm(Recv(self.name))
 
 
-class ActivitySet:
+class ActivitySet(Activities[Comm]):
     """Communications to wait for; those that are complete leave it."""
 
-    def __init__(self, comms: Iterable[Comm] = ()) -> None:
-        self._comms = list(comms)
-
-    def push(self, comm: Comm) -> None:
-        """Add one."""
-        self._comms.append(comm)
-
-    def erase(self, comm: Comm) -> None:
-        """Take one out."""
-        self._comms.remove(comm)
-
-    def __len__(self) -> int:
-        return len(self._comms)
-
-    def empty(self) -> bool:
-        """Whether nothing is left to wait for."""
-        return not self._comms
-
-    def wait_any(self) -> Comm:
-        """Wait for one of them, and give it."""
-        return self._comms.pop(Comm.wait_any(self._comms))
-
-    def wait_any_for(self, timeout: float) -> Comm:
-        """Wait for one of them, or raise `TimeoutException`."""
-        found = Comm.wait_any_for(self._comms, timeout)
-        if found == NONE:
-            raise TimeoutException(f"none of {len(self)} was complete within {timeout:g} s")
-        return self._comms.pop(found)
-
-    def wait_all(self) -> None:
-        """Wait for each of them."""
-        Comm.wait_all(self._comms)
-        self._comms.clear()
-
-    def test_any(self) -> Comm | None:
-        """One that is complete, or None."""
-        found = Comm.test_any(self._comms)
-        return None if found == NONE else self._comms.pop(found)
+    wait_any = plain(Activities._wait_any)
+    wait_any_for = plain(Activities._wait_any_for)
+    wait_all = plain(Activities._wait_all)
+    test_any = plain(Activities._test_any)

@@ -7,9 +7,9 @@ it is part of what the future of the process depends on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from presage.errors import explain
 from presage.process import context
@@ -65,6 +65,52 @@ class Activity:
         return f"{'get' if self.is_get else 'put'} at `{self._op.mailbox}`"
 
 
+A = TypeVar("A", bound=Activity)
+
+
+class Activities(Generic[A]):
+    """Communications to wait for; those that are complete leave it."""
+
+    def __init__(self, comms: Iterable[A] = ()) -> None:
+        self._comms = list(comms)
+
+    def push(self, comm: A) -> None:
+        """Add one."""
+        self._comms.append(comm)
+
+    def erase(self, comm: A) -> None:
+        """Take one out."""
+        self._comms.remove(comm)
+
+    def __len__(self) -> int:
+        return len(self._comms)
+
+    def empty(self) -> bool:
+        """Whether nothing is left to wait for."""
+        return not self._comms
+
+    def _wait_any(self) -> Asking[A]:
+        """Wait for one of them, and give it."""
+        return self._comms.pop((yield from wait_any(self._comms)))
+
+    def _wait_any_for(self, timeout: float) -> Asking[A]:
+        """Wait for one of them, or raise `TimeoutException`."""
+        index = yield from wait_any_for(self._comms, timeout)
+        if index == NONE:
+            raise TimeoutException(f"none of {len(self)} was complete within {timeout:g} s")
+        return self._comms.pop(index)
+
+    def _wait_all(self) -> Asking[None]:
+        """Wait for each of them."""
+        yield from wait_all(self._comms)
+        self._comms.clear()
+
+    def _test_any(self) -> Asking[A | None]:
+        """One that is complete, or None."""
+        index = yield from test_any(self._comms)
+        return None if index == NONE else self._comms.pop(index)
+
+
 def misuse(fact: str, cause: str, remedy: str) -> Misuse:
     """The checked code uses the library wrongly: a violation, not an error of presage."""
     return Misuse("misuse", explain(f"process `{current().name}`: {fact}", cause, remedy))
@@ -76,7 +122,13 @@ def open_slots() -> dict[int, str]:
     return noted
 
 
-def start(comm: Activity, *, buffered: bool = False) -> Asking[None]:
+def start(comm: A) -> Asking[A]:
+    """Start what `put_init` or `get_init` gave."""
+    yield from _start(comm)
+    return comm
+
+
+def _start(comm: Activity, *, buffered: bool = False) -> Asking[None]:
     """Post it. `buffered`: complete for the sender at once."""
     if comm._state is not State.INITED:
         raise misuse(
@@ -92,14 +144,14 @@ def start(comm: Activity, *, buffered: bool = False) -> Asking[None]:
     open_slots()[comm._slot] = str(comm)
 
 
-def detach(comm: Activity) -> Asking[None]:
+def detach(comm: A) -> Asking[A]:
     """Send it and forget it: nobody is going to wait."""
     if comm.is_get:
         raise misuse(
             f"{comm} is detached", "only a put can be forgotten", "wait for it, or cancel it"
         )
     if comm._state is State.INITED:
-        yield from start(comm, buffered=True)
+        yield from _start(comm, buffered=True)
         current().notes.setdefault("detached", []).append(comm._slot)
     elif comm._state is not State.STARTED:
         raise misuse(
@@ -108,6 +160,7 @@ def detach(comm: Activity) -> Asking[None]:
             "detach what was just made: `mailbox.put_init(payload).detach()`",
         )
     comm._state = State.DETACHED
+    return comm
 
 
 def reap() -> Asking[None]:
@@ -118,24 +171,34 @@ def reap() -> Asking[None]:
         del open_slots()[slot]
 
 
-def wait(comm: Activity, timeout: float | None = None) -> Asking[None]:
-    """Wait until it is complete; what times out stays under way."""
+def wait(comm: A) -> Asking[A]:
+    """Wait until it is complete."""
+    return (yield from wait_within(comm, None))
+
+
+def wait_for(comm: A, timeout: float) -> Asking[A]:
+    """Wait until it is complete, or raise `TimeoutException`; it then stays under way."""
+    return (yield from wait_within(comm, timeout))
+
+
+def wait_within(comm: A, timeout: float | None) -> Asking[A]:
     if comm._state is State.INITED:
-        yield from start(comm)
+        yield from _start(comm)
     if comm._state is State.TESTED:
         comm._state = State.WAITED
-        return
+        return comm
     _check([comm])
     response = yield from context.wait_any((comm._slot,), timeout)
     if response.choice == NONE:
         raise _timeout(str(comm), timeout)
     _close(comm, response, State.WAITED)
+    return comm
 
 
 def wait_or_withdraw(comm: Activity, timeout: float | None) -> Asking[None]:
     """Wait; when that times out, nothing is left behind, unless it was met at the last moment."""
     try:
-        yield from wait(comm, timeout)
+        yield from wait_within(comm, timeout)
     except TimeoutException:
         if (yield from cancel(comm)):
             raise
@@ -143,11 +206,11 @@ def wait_or_withdraw(comm: Activity, timeout: float | None) -> Asking[None]:
 
 
 def test(comm: Activity) -> Asking[bool]:
-    """Whether it is complete."""
+    """Whether it is complete, now."""
     if comm._state in (State.TESTED, State.WAITED):
         return True
     if comm._state is State.INITED:
-        yield from start(comm)
+        yield from _start(comm)
     _check([comm])
     response = yield from context.test_any((comm._slot,))
     if response.choice == NONE:
@@ -157,7 +220,7 @@ def test(comm: Activity) -> Asking[bool]:
 
 
 def cancel(comm: Activity) -> Asking[bool]:
-    """Withdraw it; False if it was met before."""
+    """Withdraw it; False if it was met before, and then is complete."""
     if comm._state in (State.TESTED, State.WAITED):
         return False
     if comm._state is State.INITED:
@@ -171,8 +234,17 @@ def cancel(comm: Activity) -> Asking[bool]:
     return False
 
 
-def wait_any(comms: Sequence[Activity], timeout: float | None = None) -> Asking[int]:
-    """Wait for one of them; which one. NONE after a timeout."""
+def wait_any(comms: Sequence[Activity]) -> Asking[int]:
+    """Wait for one of them; its index. Every complete one is tried by a search."""
+    return (yield from wait_any_within(comms, None))
+
+
+def wait_any_for(comms: Sequence[Activity], timeout: float) -> Asking[int]:
+    """As `wait_any`; -1 after the timeout."""
+    return (yield from wait_any_within(comms, timeout))
+
+
+def wait_any_within(comms: Sequence[Activity], timeout: float | None) -> Asking[int]:
     _check(comms)
     response = yield from context.wait_any(tuple(comm._slot for comm in comms), timeout)
     if response.choice != NONE:
@@ -181,7 +253,7 @@ def wait_any(comms: Sequence[Activity], timeout: float | None = None) -> Asking[
 
 
 def test_any(comms: Sequence[Activity]) -> Asking[int]:
-    """Which of them is complete; NONE if none is."""
+    """The index of one that is complete; -1 if none is."""
     if not comms:
         return NONE
     _check(comms)
@@ -192,8 +264,8 @@ def test_any(comms: Sequence[Activity]) -> Asking[int]:
 
 
 def wait_all(comms: Sequence[Activity]) -> Asking[None]:
-    """Wait for each in turn: no order among those that are complete is explored in vain."""
-    for comm in comms:
+    """Wait for each of them."""
+    for comm in comms:  # in turn: no order among those that are complete is explored in vain
         yield from wait(comm)
 
 

@@ -89,81 +89,103 @@ def _held() -> dict[str, Any]:
     return held
 
 
-def _box(name: str) -> str:
-    return f"mutex {name}"
+def _box(mutex: Named) -> str:
+    return f"mutex {mutex.name}"
 
 
-def create_mutex(name: str, value: Any) -> Asking[None]:
-    yield from drop(_box(name), value)
+def create_mutex(mutex: Named, value: Any) -> Asking[None]:
+    yield from drop(_box(mutex), value)
 
 
-def lock(name: str, timeout: float | None = None) -> Asking[Any]:
-    """Wait for the token; what it carries."""
-    if name in _held():
+def lock(mutex: Named) -> Asking[Any]:
+    """Wait until nobody holds it; the value it guards."""
+    if mutex.name in _held():
         raise misuse(
-            f"locks the mutex `{name}` that it holds, and would wait for itself for ever",
+            f"locks the mutex `{mutex.name}` that it holds, and would wait for itself for ever",
             "a function that locks is called by one that has locked",
             "unlock first, or lock in one of the two only",
         )
-    value = yield from take(_box(name), timeout)
-    _held()[name] = value
+    value = yield from take(_box(mutex))
+    _held()[mutex.name] = value
     return value
 
 
-def try_lock(name: str) -> Asking[bool]:
-    if name in _held():
+def try_lock(mutex: Named) -> Asking[bool]:
+    """Lock it if nobody holds it."""
+    if mutex.name in _held():
         return False
-    taken = yield from try_take(_box(name))
+    taken = yield from try_take(_box(mutex))
     if taken is None:
         return False
-    _held()[name] = taken[0]
+    _held()[mutex.name] = taken[0]
     return True
 
 
-def unlock(name: str, value: Any = SAME) -> Asking[None]:
-    """Put the token back, with a new value if one is given."""
-    if name not in _held():
+def unlock(mutex: Named, value: Any = SAME) -> Asking[None]:
+    """Let the next one have it; with `value`, that is what it guards from now on."""
+    if mutex.name not in _held():
         raise misuse(
-            f"unlocks the mutex `{name}`, which it does not hold",
+            f"unlocks the mutex `{mutex.name}`, which it does not hold",
             "it was unlocked before, or is held by another process",
             "unlock once, in the process that locked",
         )
-    kept = _held().pop(name)
-    yield from drop(_box(name), kept if value is SAME else value)
+    kept = _held().pop(mutex.name)
+    yield from drop(_box(mutex), kept if value is SAME else value)
 
 
-def create_semaphore(name: str, capacity: int) -> Asking[None]:
+def create_semaphore(semaphore: Named, capacity: int) -> Asking[None]:
     for _ in range(capacity):
-        yield from release(name)
+        yield from release(semaphore)
 
 
-def acquire(name: str, timeout: float | None = None) -> Asking[None]:
-    yield from take(f"semaphore {name}", timeout)
+def acquire(semaphore: Named) -> Asking[None]:
+    """Wait until there is room."""
+    yield from take(f"semaphore {semaphore.name}")
 
 
-def acquire_for(name: str, timeout: float) -> Asking[bool]:
+def acquire_timeout(semaphore: Named, timeout: float) -> Asking[bool]:
+    """As `acquire`; True if that took longer than `timeout`."""
     try:
-        yield from acquire(name, timeout)
+        yield from take(f"semaphore {semaphore.name}", timeout)
     except TimeoutException:
         return True
     return False
 
 
-def try_acquire(name: str) -> Asking[bool]:
-    return (yield from try_take(f"semaphore {name}")) is not None
+def try_acquire(semaphore: Named) -> Asking[bool]:
+    """Acquire it if there is room."""
+    return (yield from try_take(f"semaphore {semaphore.name}")) is not None
 
 
-def release(name: str) -> Asking[None]:
-    yield from drop(f"semaphore {name}")
+def release(semaphore: Named) -> Asking[None]:
+    """Make room for one more."""
+    yield from drop(f"semaphore {semaphore.name}")
 
 
-def create_barrier(name: str, parties: int | Sequence[str]) -> Asking[None]:
-    if isinstance(parties, int):
-        yield from drop(f"barrier {name}", (0, 0))
+class Gate(Named):
+    """A barrier and its parties, for both families."""
+
+    parties: int | tuple[str, ...]
+
+    @classmethod
+    def by_name(cls: type[G], name: str, parties: int | Sequence[str] = 0) -> G:
+        """The one of that name, with the same parties as where it was made."""
+        barrier = super().by_name(name)
+        barrier.parties = parties if isinstance(parties, int) else tuple(parties)
+        return barrier
 
 
-def pass_barrier(name: str, parties: int | Sequence[str]) -> Asking[bool]:
-    """Wait for the others; whether this one came last, where they count."""
+G = TypeVar("G", bound=Gate)
+
+
+def create_barrier(barrier: Gate) -> Asking[None]:
+    if isinstance(barrier.parties, int):
+        yield from drop(f"barrier {barrier.name}", (0, 0))
+
+
+def pass_barrier(barrier: Gate) -> Asking[bool]:
+    """Wait for the others; whether this one came last, where they are counted."""
+    name, parties = barrier.name, barrier.parties
     if not parties:
         raise misuse(
             f"waits at the barrier `{name}` without saying for how many it is",
@@ -201,16 +223,16 @@ def _count_in(name: str, parties: int) -> Asking[bool]:
     return True
 
 
-def await_condition(name: str, mutex: str) -> Asking[Any]:
-    """Ask to be woken, then unlock; lock again when woken. What the mutex guards."""
-    woken = yield from _sleep_on(name, mutex)
+def await_condition(condition: Named, mutex: Named) -> Asking[Any]:
+    """Unlock `mutex`, wait to be notified, lock it again; the value it guards."""
+    woken = yield from _sleep_on(condition, mutex)
     yield from comm.wait(woken)
     return (yield from lock(mutex))
 
 
-def await_condition_for(name: str, mutex: str, timeout: float) -> Asking[bool]:
-    """The same with a timeout; whether that was it."""
-    woken = yield from _sleep_on(name, mutex)
+def await_condition_for(condition: Named, mutex: Named, timeout: float) -> Asking[bool]:
+    """As `wait`; True if that took longer than `timeout`."""
+    woken = yield from _sleep_on(condition, mutex)
     timed_out = False
     try:
         yield from comm.wait_or_withdraw(woken, timeout)
@@ -220,36 +242,40 @@ def await_condition_for(name: str, mutex: str, timeout: float) -> Asking[bool]:
     return timed_out
 
 
-def _sleep_on(name: str, mutex: str) -> Asking[Activity]:
-    if mutex not in _held():
+def _sleep_on(condition: Named, mutex: Named) -> Asking[Activity]:
+    if mutex.name not in _held():
         raise misuse(
-            f"waits for the condition `{name}` without holding the mutex `{mutex}`",
+            f"waits for the condition `{condition.name}` without holding the mutex `{mutex.name}`",
             "the mutex was not locked, or another one was",
             "lock the mutex, and wait while holding it",
         )
-    woken = Activity(Recv(f"condition {name}"))
+    woken = Activity(Recv(f"condition {condition.name}"))
     yield from comm.start(woken)
     yield from unlock(mutex)
     return woken
 
 
-def notify_one(name: str) -> Asking[bool]:
-    """Wake the one that has waited longest; whether there was one."""
+def notify_one(condition: Named) -> Asking[None]:
+    """Wake the one that has waited longest, if there is one."""
+    yield from _notify(condition)
+
+
+def notify_all(condition: Named) -> Asking[None]:
+    """Wake all that wait."""
+    while (yield from _notify(condition)):
+        pass
+
+
+def _notify(condition: Named) -> Asking[bool]:
     if not _held():
         raise misuse(
-            f"notifies the condition `{name}` and holds no mutex",
+            f"notifies the condition `{condition.name}` and holds no mutex",
             "the mutex was unlocked before, so that others may wait again meanwhile",
             "notify while holding the mutex that those who wait have locked",
         )
-    call = Activity(Send(f"condition {name}", None))
+    call = Activity(Send(f"condition {condition.name}", None))
     yield from comm.start(call)
     if (yield from comm.cancel(call)):
         return False
     yield from comm.wait(call)
     return True
-
-
-def notify_all(name: str) -> Asking[None]:
-    """Wake all that wait."""
-    while (yield from notify_one(name)):
-        pass

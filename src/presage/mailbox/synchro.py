@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from presage.mailbox import locks
-from presage.mailbox.locks import SAME, Named
+from presage.mailbox.forms import plain
+from presage.mailbox.locks import Gate, Named
 from presage.process.context import blocking
 
 
@@ -16,29 +16,14 @@ class Mutex(Named):
 
     def __init__(self, name: str | None = None, value: Any = None) -> None:
         super().__init__(locks.fresh_name("mutex", name))
-        blocking(locks.create_mutex(self.name, value))
+        blocking(locks.create_mutex(self, value))
 
-    def lock(self) -> Any:
-        """Wait until nobody holds it; the value it guards."""
-        return blocking(locks.lock(self.name))
+    lock = plain(locks.lock)
+    try_lock = plain(locks.try_lock)
+    unlock = plain(locks.unlock)
+    __enter__ = lock
 
-    def try_lock(self) -> bool:
-        """Lock it if nobody holds it."""
-        return blocking(locks.try_lock(self.name))
-
-    def unlock(self, value: Any = SAME) -> None:
-        """Let the next one have it; with `value`, that is what it guards from now on."""
-        blocking(locks.unlock(self.name, value))
-
-    def __enter__(self) -> Any:
-        return self.lock()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.unlock()
 
 
@@ -47,60 +32,31 @@ class Semaphore(Named):
 
     def __init__(self, capacity: int, name: str | None = None) -> None:
         super().__init__(locks.fresh_name("semaphore", name))
-        blocking(locks.create_semaphore(self.name, capacity))
+        blocking(locks.create_semaphore(self, capacity))
 
-    def acquire(self) -> None:
-        """Wait until there is room."""
-        blocking(locks.acquire(self.name))
+    acquire = plain(locks.acquire)
+    acquire_timeout = plain(locks.acquire_timeout)
+    try_acquire = plain(locks.try_acquire)
+    release = plain(locks.release)
+    __enter__ = acquire
 
-    def acquire_timeout(self, timeout: float) -> bool:
-        """As `acquire`; True if that took longer than `timeout`."""
-        return blocking(locks.acquire_for(self.name, timeout))
-
-    def try_acquire(self) -> bool:
-        """Acquire it if there is room."""
-        return blocking(locks.try_acquire(self.name))
-
-    def release(self) -> None:
-        """Make room for one more."""
-        blocking(locks.release(self.name))
-
-    def __enter__(self) -> None:
-        self.acquire()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 
-class Barrier(Named):
+class Barrier(Gate):
     """Lets nobody pass until all have come.
 
     `parties`: how many, or their names. Named parties do not have to be counted one after the
     other, so a search has fewer orders to try.
     """
 
-    parties: int | tuple[str, ...]
-
     def __init__(self, parties: int | Sequence[str], name: str | None = None) -> None:
         super().__init__(locks.fresh_name("barrier", name))
         self.parties = parties if isinstance(parties, int) else tuple(parties)
-        blocking(locks.create_barrier(self.name, self.parties))
+        blocking(locks.create_barrier(self))
 
-    def wait(self) -> bool:
-        """Wait for the others; whether this one came last, where they are counted."""
-        return blocking(locks.pass_barrier(self.name, self.parties))
-
-    @classmethod
-    def by_name(cls, name: str, parties: int | Sequence[str] = 0) -> Barrier:
-        """The one of that name, with the same parties as where it was made."""
-        barrier = super().by_name(name)
-        barrier.parties = parties if isinstance(parties, int) else tuple(parties)
-        return barrier
+    wait = plain(locks.pass_barrier)
 
 
 class ConditionVariable(Named):
@@ -109,18 +65,7 @@ class ConditionVariable(Named):
     def __init__(self, name: str | None = None) -> None:
         super().__init__(locks.fresh_name("condition", name))
 
-    def wait(self, mutex: Mutex) -> Any:
-        """Unlock `mutex`, wait to be notified, lock it again; the value it guards."""
-        return blocking(locks.await_condition(self.name, mutex.name))
-
-    def wait_for(self, mutex: Mutex, timeout: float) -> bool:
-        """As `wait`; True if that took longer than `timeout`."""
-        return blocking(locks.await_condition_for(self.name, mutex.name, timeout))
-
-    def notify_one(self) -> None:
-        """Wake the one that has waited longest, if there is one."""
-        blocking(locks.notify_one(self.name))
-
-    def notify_all(self) -> None:
-        """Wake all that wait."""
-        blocking(locks.notify_all(self.name))
+    wait = plain(locks.await_condition)
+    wait_for = plain(locks.await_condition_for)
+    notify_one = plain(locks.notify_one)
+    notify_all = plain(locks.notify_all)

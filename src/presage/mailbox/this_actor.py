@@ -6,28 +6,14 @@ from typing import NoReturn
 
 from presage.mailbox import asking
 from presage.mailbox.asking import say
-from presage.process.context import blocking, current, sleep
+from presage.mailbox.forms import plain
+from presage.process.context import current
 from presage.process.ops import Exit
 
-
-def sleep_for(seconds: float) -> None:
-    """Let time pass."""
-    blocking(sleep(seconds))
-
-
-def sleep_until(moment: float) -> None:
-    """Let time pass until the process's own clock says `moment`."""
-    blocking(asking.sleep_until(moment))
-
-
-def execute(flops: float) -> None:
-    """Compute; how long that takes depends on the host of a simulation."""
-    blocking(sleep(0.0, flops))
-
-
-def yield_() -> None:
-    """Let others go on."""
-    blocking(sleep(0.0))
+sleep_for = plain(asking.sleep_for)
+sleep_until = plain(asking.sleep_until)
+execute = plain(asking.execute)
+yield_ = plain(asking.yield_)
 
 
 def get_name() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
 from presage.mailbox import asking
 from presage.mailbox.aio import this_actor as this_actor
@@ -16,6 +16,7 @@ from presage.mailbox.aio.synchro import ConditionVariable as ConditionVariable
 from presage.mailbox.aio.synchro import Mutex as Mutex
 from presage.mailbox.aio.synchro import Semaphore as Semaphore
 from presage.mailbox.comm import TimeoutException as TimeoutException
+from presage.mailbox.forms import awaited
 from presage.process.context import awaiting
 
 T = TypeVar("T")
@@ -46,14 +47,5 @@ async def choose(options: int | Sequence[T]) -> int | T:
     return await awaiting(asking.choose(options))
 
 
-async def publish(**fields: Any) -> None:
-    """Let properties see values of this process."""
-    await awaiting(asking.publish(fields))
-
-
-async def mark(state: Any) -> None:
-    """Say that from here on the future depends on `state` and what is under way, only.
-
-    Histories that reach the same place with an equal `state` are then searched as one.
-    """
-    await awaiting(asking.mark(state))
+publish = awaited(asking.publish)
+mark = awaited(asking.mark)

@@ -2,67 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from presage.mailbox import comm as steps
 from presage.mailbox import locks
-from presage.mailbox.comm import Activity, TimeoutException
+from presage.mailbox.comm import Activities, Activity
+from presage.mailbox.forms import awaited
 from presage.process.context import awaiting
-from presage.process.ops import NONE, Recv, Send
+from presage.process.ops import Recv, Send
 
 
 class Comm(Activity):
     """A put or a get under way."""
 
-    async def start(self) -> Comm:
-        """Start what `put_init` or `get_init` gave."""
-        await awaiting(steps.start(self))
-        return self
-
-    async def wait(self) -> Comm:
-        """Wait until it is complete."""
-        await awaiting(steps.wait(self))
-        return self
-
-    async def wait_for(self, timeout: float) -> Comm:
-        """Wait until it is complete, or raise `TimeoutException`; it then stays under way."""
-        await awaiting(steps.wait(self, timeout))
-        return self
-
-    async def test(self) -> bool:
-        """Whether it is complete, now."""
-        return await awaiting(steps.test(self))
-
-    async def cancel(self) -> bool:
-        """Withdraw it; False if it was met before, and then is complete."""
-        return await awaiting(steps.cancel(self))
-
-    async def detach(self) -> Comm:
-        """Send it and forget it: nobody is going to wait."""
-        await awaiting(steps.detach(self))
-        return self
-
-    @staticmethod
-    async def wait_any(comms: Sequence[Comm]) -> int:
-        """Wait for one of them; its index. Every complete one is tried by a search."""
-        return await awaiting(steps.wait_any(comms))
-
-    @staticmethod
-    async def wait_any_for(comms: Sequence[Comm], timeout: float) -> int:
-        """As `wait_any`; -1 after the timeout."""
-        return await awaiting(steps.wait_any(comms, timeout))
-
-    @staticmethod
-    async def wait_all(comms: Sequence[Comm]) -> None:
-        """Wait for each of them."""
-        await awaiting(steps.wait_all(comms))
-
-    @staticmethod
-    async def test_any(comms: Sequence[Comm]) -> int:
-        """The index of one that is complete; -1 if none is."""
-        return await awaiting(steps.test_any(comms))
+    start = awaited(steps.start)
+    wait = awaited(steps.wait)
+    wait_for = awaited(steps.wait_for)
+    test = awaited(steps.test)
+    cancel = awaited(steps.cancel)
+    detach = awaited(steps.detach)
+    wait_any = staticmethod(awaited(steps.wait_any))
+    wait_any_for = staticmethod(awaited(steps.wait_any_for))
+    wait_all = staticmethod(awaited(steps.wait_all))
+    test_any = staticmethod(awaited(steps.test_any))
 
 
 @dataclass(frozen=True)
@@ -102,44 +65,10 @@ class Mailbox:
         return Comm(Recv(self.name))
 
 
-class ActivitySet:
+class ActivitySet(Activities[Comm]):
     """Communications to wait for; those that are complete leave it."""
 
-    def __init__(self, comms: Iterable[Comm] = ()) -> None:
-        self._comms = list(comms)
-
-    def push(self, comm: Comm) -> None:
-        """Add one."""
-        self._comms.append(comm)
-
-    def erase(self, comm: Comm) -> None:
-        """Take one out."""
-        self._comms.remove(comm)
-
-    def __len__(self) -> int:
-        return len(self._comms)
-
-    def empty(self) -> bool:
-        """Whether nothing is left to wait for."""
-        return not self._comms
-
-    async def wait_any(self) -> Comm:
-        """Wait for one of them, and give it."""
-        return self._comms.pop(await Comm.wait_any(self._comms))
-
-    async def wait_any_for(self, timeout: float) -> Comm:
-        """Wait for one of them, or raise `TimeoutException`."""
-        found = await Comm.wait_any_for(self._comms, timeout)
-        if found == NONE:
-            raise TimeoutException(f"none of {len(self)} was complete within {timeout:g} s")
-        return self._comms.pop(found)
-
-    async def wait_all(self) -> None:
-        """Wait for each of them."""
-        await Comm.wait_all(self._comms)
-        self._comms.clear()
-
-    async def test_any(self) -> Comm | None:
-        """One that is complete, or None."""
-        found = await Comm.test_any(self._comms)
-        return None if found == NONE else self._comms.pop(found)
+    wait_any = awaited(Activities._wait_any)
+    wait_any_for = awaited(Activities._wait_any_for)
+    wait_all = awaited(Activities._wait_all)
+    test_any = awaited(Activities._test_any)
