@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from presage.errors import BadTarget, did_you_mean, explain
+from presage.errors import BadTarget, did_you_mean
 from presage.systems import SHIPPED
 from presage.ui.terminal import columns
 
@@ -363,10 +363,8 @@ def settings_of(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     for name in settings:
         if sum(given == name for given, _ in pairs) > 1:
             raise BadTarget(
-                explain(
-                    f"`{name}` is set more than once",
-                    "a command line put together from parts",
-                    f"keep one `--set {name}=VALUE`",
-                )
+                f"`{name}` is set more than once",
+                "a command line put together from parts",
+                f"keep one `--set {name}=VALUE`",
             )
     return settings

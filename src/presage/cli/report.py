@@ -16,7 +16,7 @@ import msgspec
 from presage.cli.options import EXPORTS
 from presage.cli.target.load import Checkable, load_traced
 from presage.debug.explore import Explorer
-from presage.errors import BadTarget, BadTrace, HandlerStuck, explain
+from presage.errors import BadTarget, BadTrace, HandlerStuck
 from presage.execution.frames import Frame, frames
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.trace import codec
@@ -78,11 +78,9 @@ def exploring(
             server = Server(explorer, port, desk)
         except OSError as error:
             raise BadTarget(
-                explain(
-                    f"port {port} cannot be used: {(error.strerror or 'unknown reason').lower()}",
-                    "another program listens there",
-                    "leave out `--port`, and a free one is taken",
-                )
+                f"port {port} cannot be used: {(error.strerror or 'unknown reason').lower()}",
+                "another program listens there",
+                "leave out `--port`, and a free one is taken",
             ) from error
         with server:
             yield server
@@ -138,9 +136,7 @@ def _save(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise BadTrace(
-            explain(
-                f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
-                "a folder that does not exist or may not be written to",
-                "name another file",
-            )
+            f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+            "a folder that does not exist or may not be written to",
+            "name another file",
         ) from error

@@ -17,7 +17,7 @@ from presage.cli.common import (
     theme_of,
 )
 from presage.cli.options import settings_of
-from presage.errors import BadTarget, explain
+from presage.errors import BadTarget
 from presage.ui.output import complain, write, write_json
 from presage.version import VERSION
 
@@ -137,11 +137,9 @@ def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
     system = load(target, settings).system
     if not isinstance(system, System):
         raise BadTarget(
-            explain(
-                f"`{target}` is a program",
-                "the doctor examines the handlers of services",
-                "`presage check` runs processes again and again, and reports what differs",
-            )
+            f"`{target}` is a program",
+            "the doctor examines the handlers of services",
+            "`presage check` runs processes again and again, and reports what differs",
         )
     hashseeds.write(transcribe(system, give_up=give_up), path)
     return EXIT_HELD

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 from presage.debug.session import Session
-from presage.errors import BadCommand, PresageError, explain
+from presage.errors import BadCommand, PresageError
 from presage.model.choice import NOT_THEIRS
 from presage.model.view import name_of
 from presage.trace.diff import Path
@@ -57,11 +57,9 @@ def compiled(text: str) -> CodeType:
     except (SyntaxError, ValueError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise BadCommand(
-            explain(
-                f"`{text}` is not a Python expression: {reason}",
-                "a statement, or a bracket or quote that is missing",
-                'for example `until world["n0"].up`; `==` compares',
-            )
+            f"`{text}` is not a Python expression: {reason}",
+            "a statement, or a bracket or quote that is missing",
+            'for example `until world["n0"].up`; `==` compares',
         ) from None
 
 
@@ -127,7 +125,7 @@ def _begins(name: str, node: str) -> bool:
 def _nothing(fact: str, name: str, known: Any) -> BadCommand:
     names = [each for each in known if each] if isinstance(known, dict) else []
     there = ", ".join(names[:12]) or "nothing with a name"
-    return BadCommand(explain(fact, "a misspelt name, or one that is not there yet", there))
+    return BadCommand(fact, "a misspelt name, or one that is not there yet", there)
 
 
 @dataclass(frozen=True)
@@ -175,11 +173,9 @@ def pattern(text: str) -> re.Pattern[str]:
         return re.compile(text)
     except re.error as error:
         raise BadCommand(
-            explain(
-                f"`{text}` is not a regular expression: {error}",
-                "a bracket or a star that is meant literally",
-                "put a backslash before it",
-            )
+            f"`{text}` is not a regular expression: {error}",
+            "a bracket or a star that is meant literally",
+            "put a backslash before it",
         ) from None
 
 

@@ -14,7 +14,7 @@ from presage.debug.backend import Backend, Branch, ServiceBackend
 from presage.debug.process_backend import ProcessBackend
 from presage.debug.service_branch import Execution, Taken
 from presage.debug.walk import LENGTH, WALKS, Option, Walked, draw, holds, until_live
-from presage.errors import BadCommand, PresageError, explain
+from presage.errors import BadCommand, PresageError
 from presage.execution.chance import Dice
 from presage.execution.conjuncts import Part, conjuncts
 from presage.execution.protocol import PropertyStatus
@@ -97,11 +97,9 @@ class Session:
         """Be after `step`; 0 is the initial state."""
         if not 0 <= step <= self.last:
             raise BadCommand(
-                explain(
-                    f"there is no step {step} on branch `{self.branch}`",
-                    "a step of another branch, or a slip of the finger",
-                    f"give one from 0 to {self.last}",
-                )
+                f"there is no step {step} on branch `{self.branch}`",
+                "a step of another branch, or a slip of the finger",
+                f"give one from 0 to {self.last}",
             )
         self.here.world(step)  # so that what cannot be replayed is said now
         self.step = step
@@ -153,11 +151,9 @@ class Session:
         """Step and list by this node only; None: by all."""
         if node is not None and node not in self.names:
             raise BadCommand(
-                explain(
-                    f"there is no node `{node}`",
-                    "a misspelt name",
-                    f"one of {', '.join(self.names)}, or `all`",
-                )
+                f"there is no node `{node}`",
+                "a misspelt name",
+                f"one of {', '.join(self.names)}, or `all`",
             )
         self.node = node
 
@@ -168,11 +164,9 @@ class Session:
         name = name or self._name("b")
         if name in self.branches:
             raise BadCommand(
-                explain(
-                    f"there is a branch `{name}` already",
-                    "it was made before",
-                    f"`switch {name}`, or another name",
-                )
+                f"there is a branch `{name}` already",
+                "it was made before",
+                f"`switch {name}`, or another name",
             )
         self.branches[name] = self.here.fork(self.step)
         self.branch = name
@@ -182,11 +176,9 @@ class Session:
         """Be on another branch, at the same step as far as it has one."""
         if name not in self.branches:
             raise BadCommand(
-                explain(
-                    f"there is no branch `{name}`",
-                    "a misspelt name, or one that was never made",
-                    f"one of {', '.join(self.branches)}",
-                )
+                f"there is no branch `{name}`",
+                "a misspelt name, or one that was never made",
+                f"one of {', '.join(self.branches)}",
             )
         self.branch = name
         self.jump(min(self.step, self.last))
@@ -229,11 +221,9 @@ class Session:
         claims = [prop for prop in self.backend.properties if prop.kind == "eventually"]
         if not claims:
             raise BadCommand(
-                explain(
-                    "no property says what should come right",
-                    "the system has no `eventually`",
-                    "`random` goes on by chance, `until EXPR` looks for a state",
-                )
+                "no property says what should come right",
+                "the system has no `eventually`",
+                "`random` goes on by chance, `until EXPR` looks for a state",
             )
         walked = until_live(self._copy(), self.sandbox, self.dice, claims, walks, length)
         if walked.steps:

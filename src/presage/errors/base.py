@@ -34,3 +34,6 @@ class PresageError(Exception):
     """
 
     exit_status = EXIT_USAGE
+
+    def __init__(self, fact: object = "", cause: str = "", remedy: str = "") -> None:
+        super().__init__(explain(str(fact), cause, remedy) if cause else fact)

@@ -24,7 +24,7 @@ class NotState(PresageError):
             cause = "a link back to what holds it: a parent, a ring, a list appended to itself"
             remedy = "keep the name, index or key of the other object instead of the object"
         fact = f"`{place}` holds a `{type_name}`, which cannot be state: {reason}"
-        super().__init__(explain(fact, cause, remedy))
+        super().__init__(fact, cause, remedy)
 
     def at(self, where: str) -> NotState:
         """The same error, told from further out: `where` is put in front of the path."""
@@ -70,12 +70,10 @@ class UnknownNode(PresageError):
         self.name = name
         shown = ", ".join(nodes[:8]) + (", ..." if len(nodes) > 8 else "")
         super().__init__(
-            explain(
-                f"{where}: there is no node {name!r}; the nodes are {shown}"
-                f"{did_you_mean(name, nodes) if isinstance(name, str) else ''}",
-                "a misspelt name, or a node object where its name is meant",
-                "use a key of `System(nodes=...)`; inside a handler `self.name` is one",
-            )
+            f"{where}: there is no node {name!r}; the nodes are {shown}"
+            f"{did_you_mean(name, nodes) if isinstance(name, str) else ''}",
+            "a misspelt name, or a node object where its name is meant",
+            "use a key of `System(nodes=...)`; inside a handler `self.name` is one",
         )
 
 
@@ -96,11 +94,9 @@ class UndeclaredField(PresageError):
         self.service = service
         self.field = field
         super().__init__(
-            explain(
-                f"{where} {fact} `{field}`, which `{service}` does not declare as a field",
-                "a misspelt name, or a field created on the fly",
-                f"declare it in the class body: `{field}: ... = ...`, or `= state(factory)`",
-            )
+            f"{where} {fact} `{field}`, which `{service}` does not declare as a field",
+            "a misspelt name, or a field created on the fly",
+            f"declare it in the class body: `{field}: ... = ...`, or `= state(factory)`",
         )
 
 
@@ -153,11 +149,9 @@ class BadChoice(PresageError):
         else:
             fact = f"the path takes option {k} of a choice among {n}, counted from 0"
         super().__init__(
-            explain(
-                fact,
-                "the path was recorded from another system, or before the code was changed",
-                "search again, with `presage check`",
-            )
+            fact,
+            "the path was recorded from another system, or before the code was changed",
+            "search again, with `presage check`",
         )
 
 
@@ -192,12 +186,10 @@ class Nondeterminism(PresageError):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            explain(
-                what,
-                "a handler reads the clock, `random`, `id()`, a global, or the order of a set",
-                "use `self.choose`, `self.random`, timers, `sorted(...)`; `presage doctor` finds"
-                " the field",
-            )
+            what,
+            "a handler reads the clock, `random`, `id()`, a global, or the order of a set",
+            "use `self.choose`, `self.random`, timers, `sorted(...)`; `presage doctor` finds"
+            " the field",
         )
 
 
@@ -243,11 +235,9 @@ class Impure(PresageError):
         self.location = location
         self.kind = kind
         super().__init__(
-            explain(
-                f"{location}: a {role} calls `{what}`, which is no function of the node's state",
-                "code written for a live run, where such things come from the machine",
-                INSTEAD[kind],
-            )
+            f"{location}: a {role} calls `{what}`, which is no function of the node's state",
+            "code written for a live run, where such things come from the machine",
+            INSTEAD[kind],
         )
 
 
@@ -264,11 +254,9 @@ class Escaped(PresageError):
         self.what = what
         self.location = location
         super().__init__(
-            explain(
-                f"{location}: process `{process}` {what}, which presage cannot control",
-                "code written for a live run, where this is left to the operating system",
-                "leave it out while checking, or make what it does a process of its own",
-            )
+            f"{location}: process `{process}` {what}, which presage cannot control",
+            "code written for a live run, where this is left to the operating system",
+            "leave it out while checking, or make what it does a process of its own",
         )
 
 
@@ -282,11 +270,9 @@ class HandlerStuck(PresageError):
         self.location = location
         self.seconds = seconds
         super().__init__(
-            explain(
-                f"{location}: still running after {seconds:g} s",
-                "an endless loop, a blocking call, or a wait for something outside the model",
-                "let the handler return and go on in another event (a message or a timer)",
-            )
+            f"{location}: still running after {seconds:g} s",
+            "an endless loop, a blocking call, or a wait for something outside the model",
+            "let the handler return and go on in another event (a message or a timer)",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.errors.base import PresageError, explain
+from presage.errors.base import PresageError
 
 
 class BadTrace(PresageError):
@@ -21,11 +21,9 @@ class Diverged(BadTrace):
     def __init__(self, where: str, expected: int, got: int) -> None:
         self.got = got
         super().__init__(
-            explain(
-                f"{where} leads to another state than recorded: {expected:016x} != {got:016x}",
-                "the system was edited since the trace was made, or depends on the hash seed",
-                "make the trace again with `presage check`; `presage doctor` looks for chance",
-            )
+            f"{where} leads to another state than recorded: {expected:016x} != {got:016x}",
+            "the system was edited since the trace was made, or depends on the hash seed",
+            "make the trace again with `presage check`; `presage doctor` looks for chance",
         )
 
 

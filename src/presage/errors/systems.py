@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.errors.base import PresageError, explain
+from presage.errors.base import PresageError
 
 
 class BadSystem(PresageError):
@@ -20,11 +20,9 @@ class NoThread(PresageError):
 
     def __init__(self, number: int, count: int, cause: str) -> None:
         super().__init__(
-            explain(
-                f"thread {number} of {count} could not be started: {cause}",
-                "a limit of processes or of memory (`ulimit -u`, `ulimit -v`, a container's)",
-                "give fewer `--threads`, or raise the limit",
-            )
+            f"thread {number} of {count} could not be started: {cause}",
+            "a limit of processes or of memory (`ulimit -u`, `ulimit -v`, a container's)",
+            "give fewer `--threads`, or raise the limit",
         )
 
 
@@ -40,7 +38,7 @@ class BadService(BadSystem):
         self.service = service
         self.attribute = attribute
         self.location = location
-        super().__init__(explain(f"{location}: `{service}.{attribute}` {fact}", cause, remedy))
+        super().__init__(f"{location}: `{service}.{attribute}` {fact}", cause, remedy)
 
 
 class BadHandler(BadService):

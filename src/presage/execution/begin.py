@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from presage.errors import BadTrace, explain
+from presage.errors import BadTrace
 from presage.execution.processes import ProcessExecution
 from presage.execution.protocol import NO_EXCEPTION, Execution
 from presage.execution.sandbox import Sandbox
@@ -41,9 +41,7 @@ def property_of(system: System, trace: Trace) -> Property | None:
             found: Property = prop
             return found
     raise BadTrace(
-        explain(
-            f"the system has no property `{trace.prop}`, which the trace breaks",
-            "the property was renamed or removed since the trace was made",
-            "make the trace again with `presage check`",
-        )
+        f"the system has no property `{trace.prop}`, which the trace breaks",
+        "the property was renamed or removed since the trace was made",
+        "make the trace again with `presage check`",
     )

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from presage._core import StopReason, forget_stop, listen_for_stop, stop_once, stop_requested
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.execution.sandbox import NOW
 
 
@@ -77,11 +77,9 @@ def budget_of(seconds: float | None) -> Budget:
     """A budget of `seconds`; refuses what leaves no time at all."""
     if seconds is not None and not seconds > 0:
         raise BadSystem(
-            explain(
-                f"`seconds` is {seconds}",
-                "a time that was over before it began, or no number at all",
-                "give `seconds` above 0, or leave it out",
-            )
+            f"`seconds` is {seconds}",
+            "a time that was over before it began, or no number at all",
+            "give `seconds` above 0, or leave it out",
         )
     return Budget(seconds)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from presage.errors import BadTrace, Nondeterminism, explain
+from presage.errors import BadTrace, Nondeterminism
 from presage.execution.describe import Words
 from presage.execution.influence import follows
 from presage.execution.process_state import state_of
@@ -81,11 +81,9 @@ class ProcessExecution:
         at = step.choices[0][0] if step.choices else 0
         if at >= len(choices):
             raise BadTrace(
-                explain(
-                    f"step {step.index} (`{step.label}` of {step.node}) is not possible any more",
-                    "the program was changed since the trace was made",
-                    "make the trace again with `presage check`",
-                )
+                f"step {step.index} (`{step.label}` of {step.node}) is not possible any more",
+                "the program was changed since the trace was made",
+                "make the trace again with `presage check`",
             )
         return Choice(step.node, choices[at])
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from presage.errors import BadTrace, explain
+from presage.errors import BadTrace
 from presage.execution.conjuncts import because
 from presage.execution.lasso import endless
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
@@ -235,10 +235,8 @@ def event_of(world: World, step: TraceStep, sandbox: Sandbox) -> Event:
             return event
     possible = ", ".join(f"`{event}` at {event.node}" for event in enabled[:5]) or "nothing"
     raise BadTrace(
-        explain(
-            f"step {step.index} (`{step.label}` at {step.node}) is not possible any more;"
-            f" possible is {possible}",
-            "the system was changed since the trace was made, or other parameters were given",
-            "make the trace again with `presage check`",
-        )
+        f"step {step.index} (`{step.label}` at {step.node}) is not possible any more;"
+        f" possible is {possible}",
+        "the system was changed since the trace was made, or other parameters were given",
+        "make the trace again with `presage check`",
     )

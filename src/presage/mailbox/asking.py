@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from presage._core import Codec
-from presage.errors import BadCall, NotState, explain
+from presage.errors import BadCall, NotState
 from presage.mailbox.comm import misuse, open_slots, reap
 from presage.model.source import caller
 from presage.process import live
@@ -125,11 +125,9 @@ def choose(options: int | Sequence[T]) -> Asking[int | T]:
     count = options if isinstance(options, int) else len(options)
     if count < 1:
         raise BadCall(
-            explain(
-                f"{caller()}: `choose` has nothing to choose from",
-                "an empty list, or the number 0",
-                "ask whether there is something before choosing",
-            )
+            f"{caller()}: `choose` has nothing to choose from",
+            "an empty list, or the number 0",
+            "ask whether there is something before choosing",
         )
     response = yield Choose(count)
     return response.choice if isinstance(options, int) else options[response.choice]
@@ -178,12 +176,10 @@ def _encode(context: Context, parts: list[Any]) -> bytes:
         return _codec.encode(parts)
     except NotState as refused:
         raise BadCall(
-            explain(
-                f"{caller()}: process `{context.name}` marks a state that holds a"
-                f" `{refused.type_name}`",
-                "a communication, socket or function among what was given to `mark`",
-                "give plain values that say the same; open communications count by themselves",
-            )
+            f"{caller()}: process `{context.name}` marks a state that holds a"
+            f" `{refused.type_name}`",
+            "a communication, socket or function among what was given to `mark`",
+            "give plain values that say the same; open communications count by themselves",
         ) from refused
 
 

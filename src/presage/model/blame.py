@@ -20,7 +20,6 @@ from presage.errors import (
     ObserverError,
     PresageError,
     UndeclaredField,
-    explain,
 )
 from presage.model.choice import NOT_THEIRS
 from presage.model.event import Event
@@ -64,11 +63,9 @@ def guard_error(guard: object, error: BaseException) -> GuardError:
     where = raised(error.__traceback__)
     place = where[0] if where else place_of(guard) if callable(guard) else f"`over={guard!r}`"
     return GuardError(
-        explain(
-            f"{place}: a guard raised {type(error).__name__}: {error}",
-            "a field or message that the guard expects to be set is not, in some state",
-            "let `when` and `over` answer in every state the node can be in",
-        )
+        f"{place}: a guard raised {type(error).__name__}: {error}",
+        "a field or message that the guard expects to be set is not, in some state",
+        "let `when` and `over` answer in every state the node can be in",
     )
 
 
@@ -77,33 +74,27 @@ def observer_error(name: str, observer: object, error: BaseException) -> Observe
     where = raised(error.__traceback__)
     place = where[0] if where else type(observer).__name__
     return ObserverError(
-        explain(
-            f"{place}: observer `{name}` raised {type(error).__name__}: {error}",
-            "a record of a kind the observer does not know, or in an order it does not expect",
-            "correct the observer, or what the services `record`",
-        )
+        f"{place}: observer `{name}` raised {type(error).__name__}: {error}",
+        "a record of a kind the observer does not know, or in an order it does not expect",
+        "correct the observer, or what the services `record`",
     )
 
 
 def too_many_branches(node: str, what: str, most: int) -> NotEnumerable:
     """One step has more results than a search could go through."""
     return NotEnumerable(
-        explain(
-            f"{node}: the step `{what}` has more than {most} results",
-            "several large choices in one handler, such as the shuffle of a long list",
-            "choose less in one step, or among the cases that matter",
-        )
+        f"{node}: the step `{what}` has more than {most} results",
+        "several large choices in one handler, such as the shuffle of a long list",
+        "choose less in one step, or among the cases that matter",
     )
 
 
 def not_enabled(event: Event, why: str) -> NotEnabled:
     """An event was to be applied that cannot happen in this world."""
     return NotEnabled(
-        explain(
-            f"`{event.kind} {event}` at {event.node} cannot happen here: {why}",
-            "an event taken from another world, or from a trace of an older system",
-            "take events from `world.enabled()`",
-        )
+        f"`{event.kind} {event}` at {event.node} cannot happen here: {why}",
+        "an event taken from another world, or from a trace of an older system",
+        "take events from `world.enabled()`",
     )
 
 

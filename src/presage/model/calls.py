@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from presage.errors import BadSystem, UnknownNode, did_you_mean, explain
+from presage.errors import BadSystem, UnknownNode, did_you_mean
 from presage.model.facilities import Facilities
 from presage.model.service import Service
 from presage.model.source import caller
@@ -30,11 +30,9 @@ class Call:
     ) -> None:
         for name in named:
             raise BadSystem(
-                explain(
-                    f"{caller()}: `Call({method!r}, {name}=...)` gives an argument by name",
-                    "a call takes the arguments of its method in order; only `when` is its own",
-                    f"`Call({method!r}, {named[name]!r})`",
-                )
+                f"{caller()}: `Call({method!r}, {name}=...)` gives an argument by name",
+                "a call takes the arguments of its method in order; only `when` is its own",
+                f"`Call({method!r}, {named[name]!r})`",
             )
         object.__setattr__(self, "method", method)
         object.__setattr__(self, "args", args)
@@ -48,11 +46,9 @@ def checked_calls(
     if not isinstance(calls, Mapping):
         name = next(iter(nodes))
         raise BadSystem(
-            explain(
-                f"`calls` is a `{type(calls).__name__}`, not a mapping from nodes to calls",
-                "a list of calls that does not say which node is called",
-                f'`calls={{"{name}": [Call("put", "A")]}}`',
-            )
+            f"`calls` is a `{type(calls).__name__}`, not a mapping from nodes to calls",
+            "a list of calls that does not say which node is called",
+            f'`calls={{"{name}": [Call("put", "A")]}}`',
         )
     checked = {}
     for node, sequence in calls.items():
@@ -71,11 +67,9 @@ def checked_calls(
 def _check_call(node: str, service: type[Service], call: Any) -> None:
     if not isinstance(call, Call):
         raise BadSystem(
-            explain(
-                f"`calls[{node!r}]` holds {_shown(call)}, which is not a `Call`",
-                "the name of a method, or a function, given for it",
-                f'`calls={{"{node}": [Call("{_method(call)}")]}}`',
-            )
+            f"`calls[{node!r}]` holds {_shown(call)}, which is not a `Call`",
+            "the name of a method, or a function, given for it",
+            f'`calls={{"{node}": [Call("{_method(call)}")]}}`',
         )
     name = getattr(call.method, "__name__", call.method)
     method = inspect.getattr_static(service, str(name), None)
@@ -86,30 +80,24 @@ def _check_call(node: str, service: type[Service], call: Any) -> None:
     ):
         known = [each for each in dir(service) if each not in dir(Service)]
         raise BadSystem(
-            explain(
-                f"`calls[{node!r}]`: `{service.__name__}` has no method `{name}` to call"
-                f"{did_you_mean(name, known)}",
-                "a misspelt name, a method of another service, or the method instead of its name",
-                f'name a plain method of the service: `Call("{name}", ...)`',
-            )
+            f"`calls[{node!r}]`: `{service.__name__}` has no method `{name}` to call"
+            f"{did_you_mean(name, known)}",
+            "a misspelt name, a method of another service, or the method instead of its name",
+            f'name a plain method of the service: `Call("{name}", ...)`',
         )
     if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
         raise BadSystem(
-            explain(
-                f"`{service.__name__}.{call.method}` is a coroutine or generator",
-                "`async def` or `yield` in it; a step of a node does not wait",
-                "let it return, and go on in a handler",
-            )
+            f"`{service.__name__}.{call.method}` is a coroutine or generator",
+            "`async def` or `yield` in it; a step of a node does not wait",
+            "let it return, and go on in a handler",
         )
     try:
         inspect.signature(method).bind(None, *call.args)
     except TypeError as error:
         raise BadSystem(
-            explain(
-                f"`calls[{node!r}]`: `{call.method}` cannot be called so: {error}",
-                "arguments left out or added",
-                f"give what `{service.__name__}.{call.method}` takes: `Call(name, *args)`",
-            )
+            f"`calls[{node!r}]`: `{call.method}` cannot be called so: {error}",
+            "arguments left out or added",
+            f"give what `{service.__name__}.{call.method}` takes: `Call(name, *args)`",
         ) from None
     if call.when is not None:
         _check_guard(node, call)
@@ -120,12 +108,10 @@ def _check_guard(node: str, call: Call) -> None:
         inspect.signature(call.when).bind(None)  # type: ignore[arg-type]
     except TypeError:
         raise BadSystem(
-            explain(
-                f"`calls[{node!r}]`: `Call({call.method!r}, when=...)` has {call.when!r},"
-                " which cannot be called with a node",
-                "a value where a function is meant, or a function with other parameters",
-                "`when=lambda node: node.ready`",
-            )
+            f"`calls[{node!r}]`: `Call({call.method!r}, when=...)` has {call.when!r},"
+            " which cannot be called with a node",
+            "a value where a function is meant, or a function with other parameters",
+            "`when=lambda node: node.ready`",
         ) from None
     except ValueError:  # written in C, without a signature: `attrgetter("ready")`
         return

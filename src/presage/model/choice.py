@@ -14,7 +14,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from presage.errors import BadCall, BadChoice, BadSystem, NotEnumerable, PresageError, explain
+from presage.errors import BadCall, BadChoice, BadSystem, NotEnumerable, PresageError
 from presage.model.source import caller
 from presage.model.weights import checked_shares, share
 
@@ -112,25 +112,21 @@ class Chooser:
         if not isinstance(options, Sequence):
             self.refuse(
                 BadCall(
-                    explain(
-                        f"{caller()}: `choose` was given a `{type(options).__name__}`",
-                        "a number of options instead of the options"
-                        if isinstance(options, int)
-                        else "a set or a view, whose order is not part of the state",
-                        f"give a sequence: `self.choose(range({options}))`"
-                        if isinstance(options, int)
-                        else "give a sequence: `self.choose(sorted(...))`",
-                    )
+                    f"{caller()}: `choose` was given a `{type(options).__name__}`",
+                    "a number of options instead of the options"
+                    if isinstance(options, int)
+                    else "a set or a view, whose order is not part of the state",
+                    f"give a sequence: `self.choose(range({options}))`"
+                    if isinstance(options, int)
+                    else "give a sequence: `self.choose(sorted(...))`",
                 )
             )
         if not options:
             self.refuse(
                 BadCall(
-                    explain(
-                        f"{caller()}: `choose` was given no options",
-                        "an empty collection that was expected to have members",
-                        "test for it before, or guard the handler with `when=...`",
-                    )
+                    f"{caller()}: `choose` was given no options",
+                    "an empty collection that was expected to have members",
+                    "test for it before, or guard the handler with `when=...`",
                 )
             )
         if weights is not None:
@@ -166,12 +162,9 @@ class BranchingRandom(random.Random):
     def _refuse(self, what: str) -> NoReturn:
         self._chooser.refuse(
             NotEnumerable(
-                explain(
-                    f"{caller()}: `self.random.{what}` has too many results to try each of them",
-                    "a draw from a continuous range, or with weights",
-                    "choose among the cases that matter: `self.choose([True, False])`,"
-                    " `randrange(n)`",
-                )
+                f"{caller()}: `self.random.{what}` has too many results to try each of them",
+                "a draw from a continuous range, or with weights",
+                "choose among the cases that matter: `self.choose([True, False])`, `randrange(n)`",
             )
         )
 
@@ -221,4 +214,4 @@ def _too_many(options: int, choices: int) -> NotEnumerable:
         fact = f"{choices:,} choices in one run of a handler; the limit is {CHOICES_MAX:,}"
         cause = "a loop that chooses until it likes the result"
         remedy = "choose once, among all that the loop could end with"
-    return NotEnumerable(explain(f"{caller()}: {fact}", cause, remedy))
+    return NotEnumerable(f"{caller()}: {fact}", cause, remedy)

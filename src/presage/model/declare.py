@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from msgspec import Struct
 
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.model.disk import Disk
 from presage.model.moment import Counter
 from presage.model.source import caller, decorates
@@ -45,11 +45,9 @@ class FieldMark(Struct, frozen=True):
 def _mark(kind: FieldKind, default: Any, factory: Callable[[], Any] | None) -> Any:
     if default is not MISSING and factory is not None:
         raise BadSystem(
-            explain(
-                f"{caller()}: a field has both a default and a factory",
-                "two ways to say one thing",
-                "give one of them",
-            )
+            f"{caller()}: a field has both a default and a factory",
+            "two ways to say one thing",
+            "give one of them",
         )
     # A class or function as a default is a factory that lost its keyword: `durable(dict)`.
     if isinstance(default, type | FunctionType):
@@ -155,11 +153,9 @@ def _add(function: F, mark: Mark) -> F:
         setattr(function, MARKS, (*marks_of(function), mark))
     except AttributeError:
         raise BadSystem(
-            explain(
-                f"{caller()}: a `{type(function).__name__}` cannot be a handler",
-                "`@property` or another decorator under the mark",
-                "mark a plain method",
-            )
+            f"{caller()}: a `{type(function).__name__}` cannot be a handler",
+            "`@property` or another decorator under the mark",
+            "mark a plain method",
         ) from None
     return function
 
@@ -246,7 +242,7 @@ def _marking(what: str, function: Any, mark: Mark) -> Any:
 
 
 def _misused(fact: str, fix: str) -> BadSystem:
-    return BadSystem(explain(f"{caller()}: {fact}", "a decorator used in another way", fix))
+    return BadSystem(f"{caller()}: {fact}", "a decorator used in another way", fix)
 
 
 def _weight(weight: float | None, what: str) -> float | None:

@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from presage.errors import BadCall, explain
+from presage.errors import BadCall
 
 
 @dataclass
@@ -64,9 +64,7 @@ def disk_at(values: list[Any], position: int, place: Callable[[int], str]) -> Di
     if isinstance(found, Disk):
         return found
     raise BadCall(
-        explain(
-            f"{place(position)} holds a `{type(found).__name__}` where its disk was",
-            "an assignment to the field itself",
-            "write to it: `self.disk.write(key, value)`",
-        )
+        f"{place(position)} holds a `{type(found).__name__}` where its disk was",
+        "an assignment to the field itself",
+        "write to it: `self.disk.write(key, value)`",
     )

@@ -51,15 +51,11 @@ class Deliver(_Mail, frozen=True):
 
     kind: ClassVar[str] = "deliver"
 
-    __str__ = _Mail.__str__
-
 
 class Drop(_Mail, frozen=True):
     """The network loses a message."""
 
     kind: ClassVar[str] = "drop"
-
-    __str__ = _Mail.__str__
 
 
 class Duplicate(_Mail, frozen=True):
@@ -67,15 +63,21 @@ class Duplicate(_Mail, frozen=True):
 
     kind: ClassVar[str] = "duplicate"
 
-    __str__ = _Mail.__str__
-
 
 class Receive(_Mail, frozen=True):
     """`node` handles the next message of a stream."""
 
     kind: ClassVar[str] = "receive"
 
-    __str__ = _Mail.__str__
+
+class _Own(Struct, frozen=True):
+    """An event that is known by its kind and node."""
+
+    kind: ClassVar[str]
+    node: str
+
+    def __str__(self) -> str:
+        return self.kind
 
 
 class _Gone(Struct, frozen=True):
@@ -91,23 +93,17 @@ class Broken(_Gone, frozen=True):
 
     kind: ClassVar[str] = "broken"
 
-    __str__ = _Gone.__str__
-
 
 class Refused(_Gone, frozen=True):
     """`node` hears that `peer`, to which it has sent, is not there."""
 
     kind: ClassVar[str] = "refused"
 
-    __str__ = _Gone.__str__
-
 
 class KeepAlive(_Gone, frozen=True):
     """`node` finds out that its connection to `peer` is half open."""
 
     kind: ClassVar[str] = "keepalive"
-
-    __str__ = _Gone.__str__
 
 
 class Cut(Struct, frozen=True):
@@ -189,41 +185,28 @@ class Made(Struct, frozen=True):
         return _called(self.call, self.args, bare=False)
 
 
-class Crash(Struct, frozen=True):
+class Crash(_Own, frozen=True):
     """A node goes down and loses what is not durable."""
 
     kind: ClassVar[str] = "crash"
-    node: str
-
-    def __str__(self) -> str:
-        return "crash"
 
 
-class Restart(Struct, frozen=True):
+class Restart(_Own, frozen=True):
     """A node that is down comes up again."""
 
     kind: ClassVar[str] = "restart"
-    node: str
-
-    def __str__(self) -> str:
-        return "restart"
 
 
-class Reset(Struct, frozen=True):
+class Reset(_Own, frozen=True):
     """A node crashes and is up again at once; who was connected to it has an error to hear of."""
 
     kind: ClassVar[str] = "reset"
-    node: str
-
-    def __str__(self) -> str:
-        return "reset"
 
 
-class SilentReset(Struct, frozen=True):
+class SilentReset(_Own, frozen=True):
     """A node crashes and is up again at once, and nobody connected to it is told."""
 
     kind: ClassVar[str] = "silent"
-    node: str
 
     def __str__(self) -> str:
         return "reset, nobody told"
@@ -241,24 +224,16 @@ class Save(Struct, frozen=True):
         return f"{self.disk}[{self.key!r}]"
 
 
-class Slow(Struct, frozen=True):
+class Slow(_Own, frozen=True):
     """A node becomes slow: it takes no step until it wakes."""
 
     kind: ClassVar[str] = "slow"
-    node: str
-
-    def __str__(self) -> str:
-        return "slow"
 
 
-class Wake(Struct, frozen=True):
+class Wake(_Own, frozen=True):
     """A slow node goes on."""
 
     kind: ClassVar[str] = "wake"
-    node: str
-
-    def __str__(self) -> str:
-        return "wake"
 
 
 Lost: TypeAlias = Broken | Refused | KeepAlive

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from presage._core import FAULTS
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.model.keywords import named_arguments
 
 UNLIMITED = math.inf
@@ -56,11 +56,9 @@ class Partition:
 
 def _bad_partition(sides: object, what: str) -> BadSystem:
     return BadSystem(
-        explain(
-            f"`Partition({sides!r})` {what}",
-            "a list of nodes, or one side only, where all sides are meant",
-            '`Partition({"left": ["a", "b"], "right": ["c"]})`, each node on one side at most',
-        )
+        f"`Partition({sides!r})` {what}",
+        "a list of nodes, or one side only, where all sides are meant",
+        '`Partition({"left": ["a", "b"], "right": ["c"]})`, each node on one side at most',
     )
 
 
@@ -88,11 +86,9 @@ class Faults:
             _check_amount(fault, getattr(self, fault))
         if isinstance(self.nodes, str):
             raise BadSystem(
-                explain(
-                    f"`Faults(nodes={self.nodes!r})` is a text, not a collection of names",
-                    "one name without brackets",
-                    f"`nodes=[{self.nodes!r}]`",
-                )
+                f"`Faults(nodes={self.nodes!r})` is a text, not a collection of names",
+                "one name without brackets",
+                f"`nodes=[{self.nodes!r}]`",
             )
         ways = self.partitions
         ways = (ways,) if isinstance(ways, Partition) else tuple(ways)
@@ -100,12 +96,10 @@ class Faults:
         apart = all(isinstance(way, Partition) for way in ways) and len(set(ways)) == len(ways)
         if bool(ways) != bool(self.partition) or not apart:
             raise BadSystem(
-                explain(
-                    f"`Faults(partition={self.partition!r}, partitions={list(ways)!r})`: one says"
-                    " how often the network may fall apart, the other in which ways",
-                    "one of them left out, or a list of anything but different `Partition`s",
-                    '`partition=1, partitions=[Partition({"left": ["a"], "right": ["b"]})]`',
-                )
+                f"`Faults(partition={self.partition!r}, partitions={list(ways)!r})`: one says"
+                " how often the network may fall apart, the other in which ways",
+                "one of them left out, or a list of anything but different `Partition`s",
+                '`partition=1, partitions=[Partition({"left": ["a"], "right": ["b"]})]`',
             )
 
     @property
@@ -118,9 +112,7 @@ def _check_amount(fault: str, amount: float) -> None:
     whole = isinstance(amount, int) and not isinstance(amount, bool)
     if amount != UNLIMITED and (not whole or amount < 0):
         raise BadSystem(
-            explain(
-                f"`Faults({fault}={amount!r})` is not a number of times",
-                "a negative number, a fraction or a flag",
-                f"`{fault}=2`, or `{fault}=UNLIMITED`",
-            )
+            f"`Faults({fault}={amount!r})` is not a number of times",
+            "a negative number, a fraction or a flag",
+            f"`{fault}=2`, or `{fault}=UNLIMITED`",
         )

@@ -6,7 +6,7 @@ import functools
 import inspect
 from typing import Any, TypeVar
 
-from presage.errors import BadSystem, did_you_mean, explain
+from presage.errors import BadSystem, did_you_mean
 from presage.model.source import caller
 
 C = TypeVar("C", bound=type)
@@ -32,9 +32,7 @@ def unknown_argument(what: str, name: str, known: list[str]) -> BadSystem:
     """Why `what(name=...)` is refused."""
     listed = ", ".join(f"`{each}`" for each in known)
     return BadSystem(
-        explain(
-            f"{caller()}: `{what}` has no argument `{name}`{did_you_mean(name, known)}",
-            "a misspelt name",
-            f"it has {listed}",
-        )
+        f"{caller()}: `{what}` has no argument `{name}`{did_you_mean(name, known)}",
+        "a misspelt name",
+        f"it has {listed}",
     )

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from presage.errors import BadCall, explain
+from presage.errors import BadCall
 from presage.model.choice import Chooser
 from presage.model.source import caller
 
@@ -29,11 +29,9 @@ def _decide(likely: bool | None) -> bool:
     chooser = ACTIVE.get()
     if chooser is None:
         raise BadCall(
-            explain(
-                f"{caller()}: two times are compared outside a handler",
-                "a guard, an action's `over` or a property that looks at the clock",
-                "compare in a handler, and keep the answer in a field",
-            )
+            f"{caller()}: two times are compared outside a handler",
+            "a guard, an action's `over` or a property that looks at the clock",
+            "compare in a handler, and keep the answer in a field",
         )
     weights = BOTH if likely is None else (1.0 - likely, float(likely))
     return chooser.pick(2, weights) == 1
@@ -47,11 +45,9 @@ class _Time:
         if chooser is not None and isinstance(other, _Time):
             chooser.refuse(
                 BadCall(
-                    explain(
-                        f"{caller()}: two times are compared for equality",
-                        "times in a set, as keys, or in messages that are compared",
-                        "compare with `<` or `after`; keep times in fields or as values of a dict",
-                    )
+                    f"{caller()}: two times are compared for equality",
+                    "times in a set, as keys, or in messages that are compared",
+                    "compare with `<` or `after`; keep times in fields or as values of a dict",
                 )
             )
         return type(self) is type(other)

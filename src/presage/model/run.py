@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from presage._core import Codec
-from presage.errors import BadCall, NotState, UnknownNode, did_you_mean, explain
+from presage.errors import BadCall, NotState, UnknownNode, did_you_mean
 from presage.model.choice import BranchingRandom, Chooser
 from presage.model.local import Flow, Limit, Timers, is_armed, timer_name
 from presage.model.moment import Moment
@@ -184,7 +184,7 @@ class Run:
         return value if self._codec.immutable(encoded) else self._codec.decode(encoded)
 
     def _refuse(self, fact: str, cause: str, remedy: str) -> NoReturn:
-        self.chooser.refuse(BadCall(explain(f"{caller()}: {fact}", cause, remedy)))
+        self.chooser.refuse(BadCall(f"{caller()}: {fact}", cause, remedy))
 
     def _refuse_streams(self) -> NoReturn:
         self._refuse(
@@ -219,11 +219,9 @@ class Quiet:
 
     def __getattr__(self, operation: str) -> Any:
         raise BadCall(
-            explain(
-                f"{caller()}: a guard uses `self.{operation}`",
-                "work done in `when` or `over` that belongs into the handler",
-                "let the guard only read the node's fields and the message",
-            )
+            f"{caller()}: a guard uses `self.{operation}`",
+            "work done in `when` or `over` that belongs into the handler",
+            "let the guard only read the node's fields and the message",
         )
 
 
@@ -234,11 +232,9 @@ class Outside:
 
     def __getattr__(self, operation: str) -> Any:
         raise BadCall(
-            explain(
-                f"{caller()}: `self.{operation}` was used outside a run",
-                "a handler called directly, or a prototype asked for its name",
-                "put the service into a `System`; `World.initial(system)` runs it step by step",
-            )
+            f"{caller()}: `self.{operation}` was used outside a run",
+            "a handler called directly, or a prototype asked for its name",
+            "put the service into a `System`; `World.initial(system)` runs it step by step",
         )
 
 

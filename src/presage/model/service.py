@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from presage.errors import BadPrototype, did_you_mean, explain
+from presage.errors import BadPrototype, did_you_mean
 from presage.model.facilities import Behind, Facilities
 from presage.model.fields import Definition, Field
 from presage.model.run import OUTSIDE
@@ -45,11 +45,9 @@ class Service(Facilities):
                 self.__dict__[field.name] = values.pop(field.name)
             elif field.required:
                 raise BadPrototype(
-                    explain(
-                        f"{caller()}: `{cls.__name__}` was made without its field `{field.name}`",
-                        "the field has no default",
-                        f"`{cls.__name__}({field.name}=...)`, or give it a default in the class",
-                    )
+                    f"{caller()}: `{cls.__name__}` was made without its field `{field.name}`",
+                    "the field has no default",
+                    f"`{cls.__name__}({field.name}=...)`, or give it a default in the class",
                 )
             else:
                 self.__dict__[field.name] = field.make()
@@ -58,12 +56,10 @@ class Service(Facilities):
             known = ", ".join(f"`{name}`" for name in names) or "none"
             wrong = next(iter(values))
             raise BadPrototype(
-                explain(
-                    f"{caller()}: `{cls.__name__}` has no field `{wrong}`;"
-                    f" its fields are {known}{did_you_mean(wrong, names)}",
-                    "a misspelt name, or an attribute without annotation",
-                    "declare it in the class body with a type",
-                )
+                f"{caller()}: `{cls.__name__}` has no field `{wrong}`;"
+                f" its fields are {known}{did_you_mean(wrong, names)}",
+                "a misspelt name, or an attribute without annotation",
+                "declare it in the class body with a type",
             )
 
     def start(self) -> None:
@@ -82,9 +78,7 @@ class Service(Facilities):
 def _unnamed(cls: type[Service], value: Any) -> BadPrototype:
     first = cls._presage_fields[0].name if cls._presage_fields else "field"
     return BadPrototype(
-        explain(
-            f"{caller()}: `{cls.__name__}({value!r})` does not say which field that is",
-            "fields are given by name only",
-            f"`{cls.__name__}({first}={value!r})`",
-        )
+        f"{caller()}: `{cls.__name__}({value!r})` does not say which field that is",
+        "fields are given by name only",
+        f"`{cls.__name__}({first}={value!r})`",
     )

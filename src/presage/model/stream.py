@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.model.choice import Chooser
 from presage.model.keywords import named_arguments
 from presage.model.local import Flow, Limit
@@ -30,11 +30,9 @@ class Streams:
         size = self.queue_size
         if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
             raise BadSystem(
-                explain(
-                    f"`Streams(queue_size={size!r})` is not a number of messages",
-                    "a flag, a fraction, or a queue that nothing fits into",
-                    "`Streams(queue_size=2)`, or `Streams()` for queues without limit",
-                )
+                f"`Streams(queue_size={size!r})` is not a number of messages",
+                "a flag, a fraction, or a queue that nothing fits into",
+                "`Streams(queue_size=2)`, or `Streams()` for queues without limit",
             )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from presage._core import Codec
-from presage.errors import NotSymmetric, UnknownNode, explain
+from presage.errors import NotSymmetric, UnknownNode
 from presage.model.automaton import Automaton
 
 
@@ -173,7 +173,7 @@ def _differ(names: Iterable[str], fact: str) -> NoReturn:
 
 
 def _refuse(fact: str, cause: str, remedy: str) -> NoReturn:
-    raise NotSymmetric(explain(fact, cause, remedy))
+    raise NotSymmetric(fact, cause, remedy)
 
 
 def exchanged(names: Sequence[str], places: Sequence[int]) -> dict[str, str]:

@@ -20,7 +20,6 @@ from presage.errors import (
     NotState,
     UnknownNode,
     did_you_mean,
-    explain,
 )
 from presage.model.automaton import Automaton
 from presage.model.calls import Call as Call
@@ -163,28 +162,22 @@ def _checked_nodes(nodes: Any) -> dict[str, Service]:
         kinds = [type(each) for each in nodes] if isinstance(nodes, list | tuple) else [type(nodes)]
         named = ", ".join(f'"n{at}": {kind.__name__}()' for at, kind in enumerate(kinds[:3]))
         raise BadSystem(
-            explain(
-                f"`nodes` is a `{type(nodes).__name__}`, not a mapping from names to services",
-                "services without names: messages are sent to names",
-                f"`System({{{named}}})`",
-            )
+            f"`nodes` is a `{type(nodes).__name__}`, not a mapping from names to services",
+            "services without names: messages are sent to names",
+            f"`System({{{named}}})`",
         )
     if not nodes:
         raise BadSystem(
-            explain(
-                "the system has no nodes",
-                "an empty mapping",
-                '`System({"n0": Server(), "n1": Server()})`',
-            )
+            "the system has no nodes",
+            "an empty mapping",
+            '`System({"n0": Server(), "n1": Server()})`',
         )
     for name, prototype in nodes.items():
         if not isinstance(name, str) or not name:
             raise BadSystem(
-                explain(
-                    f"{name!r} is not the name of a node",
-                    "numbers or objects used as keys of `nodes`",
-                    f'name it by a text, such as "n{name}"',
-                )
+                f"{name!r} is not the name of a node",
+                "numbers or objects used as keys of `nodes`",
+                f'name it by a text, such as "n{name}"',
             )
         if isinstance(prototype, Service):
             continue
@@ -193,11 +186,9 @@ def _checked_nodes(nodes: Any) -> dict[str, Service]:
         else:
             fact = f"node `{name}` is a `{type(prototype).__name__}`, not a `Service`"
         raise BadPrototype(
-            explain(
-                fact,
-                "the parentheses or the base class `Service` left out",
-                "give an instance of a class derived from `Service`, with its field values",
-            )
+            fact,
+            "the parentheses or the base class `Service` left out",
+            "give an instance of a class derived from `Service`, with its field values",
         )
     return dict(nodes)
 
@@ -208,11 +199,9 @@ def _checked_network(network: Any) -> str:
     known = ", ".join(f"`{name}`" for name in NETWORKS)
     hint = did_you_mean(str(network).lower(), NETWORKS)
     raise BadSystem(
-        explain(
-            f"there is no network {network!r}{hint}",
-            "a misspelt name, or one of another tool",
-            f"use one of {known}; messages of one sender keep their order on `ordered`",
-        )
+        f"there is no network {network!r}{hint}",
+        "a misspelt name, or one of another tool",
+        f"use one of {known}; messages of one sender keep their order on `ordered`",
     )
 
 
@@ -222,11 +211,9 @@ def _checked_streams(streams: Any) -> Streams | None:
     if isinstance(streams, Streams):
         return streams
     raise BadSystem(
-        explain(
-            f"`streams` is a `{type(streams).__name__}`",
-            "the size of the queues given for it, or the class for an instance",
-            "`streams=Streams(queue_size=2)`, or `streams=True` for queues without limit",
-        )
+        f"`streams` is a `{type(streams).__name__}`",
+        "the size of the queues given for it, or the class for an instance",
+        "`streams=Streams(queue_size=2)`, or `streams=True` for queues without limit",
     )
 
 
@@ -235,11 +222,9 @@ def _checked_faults(
 ) -> Faults:
     if not isinstance(faults, Faults):
         raise BadSystem(
-            explain(
-                f"`faults` is a `{type(faults).__name__}`",
-                "a dict or a number given for it",
-                "`faults=Faults(crash=1, drop=2)`",
-            )
+            f"`faults` is a `{type(faults).__name__}`",
+            "a dict or a number given for it",
+            "`faults=Faults(crash=1, drop=2)`",
         )
     for node in faults.nodes or ():
         if node not in names:
@@ -251,19 +236,15 @@ def _checked_faults(
     for fault in STREAM_FAULTS:
         if getattr(faults, fault) and streams is None:
             raise BadSystem(
-                explain(
-                    f"a budget for `{fault}` in a system without streams",
-                    "the fault happens to connections, and there are none",
-                    f"`System(..., streams=Streams())`, or leave `{fault}` out",
-                )
+                f"a budget for `{fault}` in a system without streams",
+                "the fault happens to connections, and there are none",
+                f"`System(..., streams=Streams())`, or leave `{fault}` out",
             )
     if faults.duplicate and network == "duplicating":
         raise BadSystem(
-            explain(
-                "a budget for `duplicate` on a duplicating network",
-                "that network may deliver every message again anyway",
-                'leave `duplicate` out, or take `network="unordered"`',
-            )
+            "a budget for `duplicate` on a duplicating network",
+            "that network may deliver every message again anyway",
+            'leave `duplicate` out, or take `network="unordered"`',
         )
     return faults
 
@@ -272,31 +253,25 @@ def _checked(given: Any, kind: type[C], example: str) -> C | None:
     if given is None or isinstance(given, kind):
         return given
     raise BadSystem(
-        explain(
-            f"`{example.partition('=')[0]}` is a `{type(given).__name__}`",
-            "a dict, a number or a class given for it",
-            f"`{example}`",
-        )
+        f"`{example.partition('=')[0]}` is a `{type(given).__name__}`",
+        "a dict, a number or a class given for it",
+        f"`{example}`",
     )
 
 
 def _checked_observers(observers: Any) -> dict[str, Observer]:
     if not isinstance(observers, Mapping):
         raise BadObserver(
-            explain(
-                f"`observers` is a `{type(observers).__name__}`, not a mapping",
-                "observers without names: a property asks for one by its name",
-                '`observers={"history": Linearizable(...)}`',
-            )
+            f"`observers` is a `{type(observers).__name__}`, not a mapping",
+            "observers without names: a property asks for one by its name",
+            '`observers={"history": Linearizable(...)}`',
         )
     for name, observer in observers.items():
         if isinstance(observer, type) or not isinstance(observer, Observer):
             raise BadObserver(
-                explain(
-                    f"observer `{name}` is {observer!r}, which cannot observe",
-                    "a class given for an instance, or a missing method",
-                    "give an object with `initial()` and `observe(state, node, record)`",
-                )
+                f"observer `{name}` is {observer!r}, which cannot observe",
+                "a class given for an instance, or a missing method",
+                "give an object with `initial()` and `observe(state, node, record)`",
             )
         _check_observer(name, observer)
     return dict(observers)
@@ -308,11 +283,9 @@ def _check_observer(name: str, observer: Observer) -> None:
         inspect.signature(observer.observe).bind(None, "", None)
     except TypeError as error:
         raise BadObserver(
-            explain(
-                f"observer `{name}`: {type(observer).__name__} cannot be called so: {error}",
-                "parameters left out or added",
-                "`def initial(self)` and `def observe(self, state, node, record)`",
-            )
+            f"observer `{name}`: {type(observer).__name__} cannot be called so: {error}",
+            "parameters left out or added",
+            "`def initial(self)` and `def observe(self, state, node, record)`",
         ) from None
     except ValueError:  # written in C, without a signature
         return
@@ -325,21 +298,17 @@ def _checked_properties(properties: Any) -> tuple[Any, ...]:
     for claim in properties:
         if not isinstance(claim, Claim) or isinstance(claim, type):
             raise BadProperty(
-                explain(
-                    f"`properties` holds {_shown(claim)}, which is not a property",
-                    "a predicate without its decorator",
-                    "put `@always`, `@sometimes`, `@eventually` or `@step` above it",
-                )
+                f"`properties` holds {_shown(claim)}, which is not a property",
+                "a predicate without its decorator",
+                "put `@always`, `@sometimes`, `@eventually` or `@step` above it",
             )
         if claim.name in seen or claim.name == "no_exception":
             raise BadProperty(
-                explain(
-                    f"two properties are called `{claim.name}`",
-                    "one listed twice, or two functions with one name"
-                    if claim.name in seen
-                    else "`no_exception` is always checked",
-                    'give one another name: `always(predicate, name="...")`',
-                )
+                f"two properties are called `{claim.name}`",
+                "one listed twice, or two functions with one name"
+                if claim.name in seen
+                else "`no_exception` is always checked",
+                'give one another name: `always(predicate, name="...")`',
             )
         seen.add(claim.name)
     return tuple(properties)

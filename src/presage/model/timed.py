@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from presage._core import SLOW
-from presage.errors import BadCall, BadSystem, explain
+from presage.errors import BadCall, BadSystem
 from presage.model.keywords import named_arguments
 from presage.model.local import Control, Outcome, Stimulus, Timers
 from presage.model.source import caller
@@ -62,11 +62,9 @@ class Timed:
     def __post_init__(self) -> None:
         if ticks(self.drift) is None:
             raise BadSystem(
-                explain(
-                    f"`Timed(drift={self.drift!r})` is not an amount of time",
-                    "a negative number or a text",
-                    "give how far two clocks may be apart, in the unit of `arm(..., after=...)`",
-                )
+                f"`Timed(drift={self.drift!r})` is not an amount of time",
+                "a negative number or a text",
+                "give how far two clocks may be apart, in the unit of `arm(..., after=...)`",
             )
 
 
@@ -81,11 +79,9 @@ def delay(timer: str, after: Any) -> int | None:
     if after is None or (found := ticks(after)) is not None:
         return None if after is None else found
     raise BadCall(
-        explain(
-            f"{caller()}: timer `{timer}` is armed with `after={after!r}`",
-            "a negative number or a text",
-            "give the time until it fires, a number from 0",
-        )
+        f"{caller()}: timer `{timer}` is armed with `after={after!r}`",
+        "a negative number or a text",
+        "give the time until it fires, a number from 0",
     )
 
 

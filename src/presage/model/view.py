@@ -21,7 +21,6 @@ from presage.errors import (
     UnknownNode,
     UnknownObserver,
     did_you_mean,
-    explain,
 )
 from presage.model.automaton import Automaton
 from presage.model.event import Envelope
@@ -176,11 +175,9 @@ def name_of(node: Any) -> str:
 
 def _refuse(what: str) -> NoReturn:
     raise ReadOnly(
-        explain(
-            f"{caller()}: a property changes the world: `{what}`",
-            "a method that was written for handlers is called in a property",
-            "let properties only read; compute on copies",
-        )
+        f"{caller()}: a property changes the world: `{what}`",
+        "a method that was written for handlers is called in a property",
+        "let properties only read; compute on copies",
     )
 
 
@@ -213,11 +210,9 @@ def _reading(index: int, position: int) -> property:
 def _ghost(automaton: Automaton, field: str) -> property:
     def refuse(view: Any) -> NoReturn:
         raise GhostRead(
-            explain(
-                f"{caller()}: a property reads the ghost `{automaton.service.__name__}.{field}`",
-                "a ghost's value differs between worlds that count as one state",
-                f"declare `{field}` as a plain field, or leave it out of the property",
-            )
+            f"{caller()}: a property reads the ghost `{automaton.service.__name__}.{field}`",
+            "a ghost's value differs between worlds that count as one state",
+            f"declare `{field}` as a plain field, or leave it out of the property",
         )
 
     return property(refuse)
@@ -269,11 +264,9 @@ def neighbour(view: Any, name: str) -> Any:
     automaton: Automaton = type(view)._presage_automaton
     if isinstance(view._run, LocalReader):
         raise PropertyError(
-            explain(
-                f"{caller()}: node `{automaton.name}` is looked at alone, without `{name}`",
-                "a property about one step of one node follows a pointer to another node",
-                "state it about worlds, with `@always`",
-            )
+            f"{caller()}: node `{automaton.name}` is looked at alone, without `{name}`",
+            "a property about one step of one node follows a pointer to another node",
+            "state it about worlds, with `@always`",
         )
     if name not in automaton.names:
         raise UnknownNode(name, automaton.names, f"{caller()}: a pointer of `{automaton.name}`")
@@ -352,11 +345,9 @@ class WorldView:
                 return self._reader.observer(index)
         known_names = ", ".join(f"`{known}`" for known in self._system.observers) or "none"
         raise UnknownObserver(
-            explain(
-                f"{caller()}: there is no observer {name!r}; there are: {known_names}",
-                "a misspelt name, or an observer left out of the system",
-                f'`System(observers={{"{name}": ...}})`',
-            )
+            f"{caller()}: there is no observer {name!r}; there are: {known_names}",
+            "a misspelt name, or an observer left out of the system",
+            f'`System(observers={{"{name}": ...}})`',
         )
 
     def __getattr__(self, attribute: str) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.model.keywords import named_arguments
 from presage.model.source import caller
 
@@ -57,11 +57,9 @@ def checked_weight(weight: Any, where: str) -> float:
     number = isinstance(weight, int | float) and not isinstance(weight, bool)
     if not number or not 0 <= weight <= WEIGHT_MAX:
         raise BadSystem(
-            explain(
-                f"{where}: {weight!r} is not a weight",
-                "a negative number, a flag or a text",
-                f"give a number from 0 (never in a walk) to {WEIGHT_MAX:,}",
-            )
+            f"{where}: {weight!r} is not a weight",
+            "a negative number, a flag or a text",
+            f"give a number from 0 (never in a walk) to {WEIGHT_MAX:,}",
         )
     return float(weight)
 
@@ -77,11 +75,9 @@ def checked_shares(weights: Any, n: int) -> tuple[float, ...]:
     given = tuple(checked_weight(each, where) for each in weights)
     if len(given) != n or not any(given):
         raise BadSystem(
-            explain(
-                f"{where}: {weights!r} for {n} options",
-                "a weight left out or added, or nothing but zeros",
-                "give one weight per option, at least one of them above zero",
-            )
+            f"{where}: {weights!r} for {n} options",
+            "a weight left out or added, or nothing but zeros",
+            "give one weight per option, at least one of them above zero",
         )
     return given
 

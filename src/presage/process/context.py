@@ -12,7 +12,7 @@ from random import Random
 from threading import local
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from presage.errors import BadCall, PresageError, explain
+from presage.errors import BadCall, PresageError
 from presage.process.ops import (
     NONE,
     Cancel,
@@ -142,11 +142,9 @@ def current() -> Context:
     stack = running.stack
     if not stack:
         raise BadCall(
-            explain(
-                "no process is running here",
-                "a mailbox, MPI or socket function was called outside of a process",
-                "call it from the body of a process: `Program({'name': Process(body)})`",
-            )
+            "no process is running here",
+            "a mailbox, MPI or socket function was called outside of a process",
+            "call it from the body of a process: `Program({'name': Process(body)})`",
         )
     return stack[-1]
 
@@ -160,11 +158,9 @@ def _blocks(context: Context) -> Callable[[Op], Response]:
     """What a plain function asks the world with; a coroutine is told that it has to await."""
     if context.ask is None:
         raise BadCall(
-            explain(
-                f"process `{context.name}` is a coroutine and called a function that blocks",
-                "`presage.mailbox` used in an `async def` process",
-                "use `presage.mailbox.aio` there, and `await` what it gives",
-            )
+            f"process `{context.name}` is a coroutine and called a function that blocks",
+            "`presage.mailbox` used in an `async def` process",
+            "use `presage.mailbox.aio` there, and `await` what it gives",
         )
     return context.ask
 

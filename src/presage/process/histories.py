@@ -34,7 +34,7 @@ from presage._core import (
     TEST,
     WAIT,
 )
-from presage.errors import BadCall, explain
+from presage.errors import BadCall
 from presage.process.context import current, is_running
 from presage.process.guide import SILENT, Asked, ScriptedReplies
 from presage.process.live import Answer, RunningProcess, another
@@ -318,11 +318,9 @@ class Histories:
         creator = self._creators.setdefault(op.name, process)
         if creator != process or op.name in children or op.name in self.program.processes:
             raise BadCall(
-                explain(
-                    f"process `{self.names.kept[process]}` creates a second process `{op.name}`",
-                    "a name made of something that is not unique",
-                    "give each process a name of its own, for instance with a number",
-                )
+                f"process `{self.names.kept[process]}` creates a second process `{op.name}`",
+                "a name made of something that is not unique",
+                "give each process a name of its own, for instance with a number",
             )
         child = self.names.of(op.name)
         how = Process(op.body, *op.args, daemon=op.daemon, host=op.host)
@@ -337,11 +335,9 @@ class Histories:
     def _number(self, name: str) -> int:
         if name not in self.program.processes and name not in self._creators:
             raise BadCall(
-                explain(
-                    f"there is no process `{name}`",
-                    "a misspelt name, or a process that was not created yet",
-                    "name a process of the program, or one that was created before",
-                )
+                f"there is no process `{name}`",
+                "a misspelt name, or a process that was not created yet",
+                "name a process of the program, or one that was created before",
             )
         return self.names.of(name)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from presage.errors import BadSystem, Nondeterminism, explain
+from presage.errors import BadSystem, Nondeterminism
 from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
 from presage.model.source import UNKNOWN, frame_place, place_of, raised
@@ -178,23 +178,19 @@ class RunningProcess:
         """The process calls `asyncio.sleep` or the like, which wants the event loop of asyncio."""
         where = raised(error.__traceback__)
         return BadSystem(
-            explain(
-                f"{where[0] if where else place_of(self._body)}: process `{self.name}` calls"
-                f" `{called_in(error)}`, and there is no event loop",
-                "a coroutine written for asyncio; presage itself decides who runs next",
-                "`presage.mailbox.aio` has what a process may await:"
-                " `await this_actor.sleep_for(1)` for `asyncio.sleep(1)`",
-            )
+            f"{where[0] if where else place_of(self._body)}: process `{self.name}` calls"
+            f" `{called_in(error)}`, and there is no event loop",
+            "a coroutine written for asyncio; presage itself decides who runs next",
+            "`presage.mailbox.aio` has what a process may await:"
+            " `await this_actor.sleep_for(1)` for `asyncio.sleep(1)`",
         )
 
     def _foreign(self, awaited: Any) -> BadSystem:
         kind = type(awaited).__name__
         return BadSystem(
-            explain(
-                f"{place_of(self._body)}: process `{self.name}` awaits a `{kind}`",
-                "asyncio or another library's awaitable, which presage does not drive",
-                "await what `presage.mailbox.aio` gives",
-            )
+            f"{place_of(self._body)}: process `{self.name}` awaits a `{kind}`",
+            "asyncio or another library's awaitable, which presage does not drive",
+            "await what `presage.mailbox.aio` gives",
         )
 
     def _begin(self, _: None) -> Answer:
@@ -254,11 +250,9 @@ def another(name: str, before: object, now: object) -> Nondeterminism:
 
 def _forgotten(name: str, body: Callable[..., Any]) -> BadSystem:
     return BadSystem(
-        explain(
-            f"process `{name}`: {place_of(body)} returned a coroutine",
-            "a lambda or a plain function that calls an `async def`",
-            "give the `async def` itself, and its arguments: `Process(body, *args)`",
-        )
+        f"process `{name}`: {place_of(body)} returned a coroutine",
+        "a lambda or a plain function that calls an `async def`",
+        "give the `async def` itself, and its arguments: `Process(body, *args)`",
     )
 
 

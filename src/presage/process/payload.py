@@ -10,7 +10,7 @@ import pickle
 from typing import Any
 
 from presage._core import Codec
-from presage.errors import BadCall, NotState, explain
+from presage.errors import BadCall, NotState
 from presage.model.source import caller
 
 NOTHING = -1  # the number of no payload
@@ -78,10 +78,8 @@ class Payloads:
                 return False, pickle.dumps(value, protocol=5)
             except Exception as error:
                 raise BadCall(
-                    explain(
-                        f"{caller()}: a message holds a `{refused.type_name}`, which cannot be"
-                        f" sent: {error}",
-                        "a socket, lock, open file or function inside the message",
-                        "send plain values, and rebuild the object where it is received",
-                    )
+                    f"{caller()}: a message holds a `{refused.type_name}`, which cannot be"
+                    f" sent: {error}",
+                    "a socket, lock, open file or function inside the message",
+                    "send plain values, and rebuild the object where it is received",
                 ) from error

@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from presage._core import Codec
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.model.source import place_of
 from presage.process.live import RunningProcess
 from presage.process.ops import Probe, Recv, Send
@@ -33,11 +33,9 @@ class Process:
     ) -> None:
         if not callable(body):
             raise BadSystem(
-                explain(
-                    f"a process needs a function, and was given a `{type(body).__name__}`",
-                    "the function was called where it should be named: `Process(body())`",
-                    "give the function, then its arguments: `Process(body, 1, 2)`",
-                )
+                f"a process needs a function, and was given a `{type(body).__name__}`",
+                "the function was called where it should be named: `Process(body())`",
+                "give the function, then its arguments: `Process(body, 1, 2)`",
             )
         _check_arguments(body, args)
         self.body = body
@@ -63,11 +61,9 @@ def _check_arguments(body: Callable[..., Any], args: tuple[Any, ...]) -> None:
     except TypeError as error:
         name = getattr(body, "__name__", type(body).__name__)
         raise BadSystem(
-            explain(
-                f"{place_of(body)}: process body `{name}` cannot be called so: {error}",
-                "arguments left out or added",
-                f"give them behind the function: `Process({name}, ...)`",
-            )
+            f"{place_of(body)}: process body `{name}` cannot be called so: {error}",
+            "arguments left out or added",
+            f"give them behind the function: `Process({name}, ...)`",
         ) from None
     except ValueError:  # written in C, without a signature
         return
@@ -115,11 +111,9 @@ class Program:
     ) -> None:
         if not isinstance(processes, Mapping):
             raise BadSystem(
-                explain(
-                    f"`Program` was given a `{type(processes).__name__}`, not a mapping",
-                    "processes without names",
-                    "name them: `Program({'main': Process(body)})`",
-                )
+                f"`Program` was given a `{type(processes).__name__}`, not a mapping",
+                "processes without names",
+                "name them: `Program({'main': Process(body)})`",
             )
         self.processes = {
             process: given if isinstance(given, Process) else Process(given)
@@ -133,11 +127,9 @@ class Program:
         self.codec = Codec()
         if not self.processes:
             raise BadSystem(
-                explain(
-                    "the program has no processes",
-                    "an empty mapping",
-                    "name at least one: `Program({'main': Process(body)})`",
-                )
+                "the program has no processes",
+                "an empty mapping",
+                "name at least one: `Program({'main': Process(body)})`",
             )
         first = next(iter(self.processes.values())).body
         self.name = name or str(getattr(first, "__module__", "program"))
@@ -166,12 +158,10 @@ def _check_property(prop: object) -> None:
     if not isinstance(prop, Property) or prop.kind not in KINDS:
         told = f"`{prop.name}` is `{prop.kind}`" if isinstance(prop, Property) else f"{prop!r}"
         raise BadSystem(
-            explain(
-                f"{told}, which is no property of a program",
-                "a property of another kind, or a predicate that is not decorated",
-                "decorate a predicate over what processes publish with `@always`; assert in"
-                " processes what one of them can see alone",
-            )
+            f"{told}, which is no property of a program",
+            "a property of another kind, or a predicate that is not decorated",
+            "decorate a predicate over what processes publish with `@always`; assert in"
+            " processes what one of them can see alone",
         )
 
 

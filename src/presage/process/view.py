@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from presage.errors import ReadOnly, UnknownNode, explain
+from presage.errors import ReadOnly, UnknownNode
 
 
 class ProcessView:
@@ -26,11 +26,9 @@ class ProcessView:
 
     def __setattr__(self, field: str, value: Any) -> None:
         raise ReadOnly(
-            explain(
-                f"a property sets `{field}` of process `{self._name}`",
-                "`=` where `==` was meant",
-                "compute on copies; a property only reads",
-            )
+            f"a property sets `{field}` of process `{self._name}`",
+            "`=` where `==` was meant",
+            "compute on copies; a property only reads",
         )
 
     def __repr__(self) -> str:

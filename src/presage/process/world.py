@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from presage._core import combine, mix
-from presage.errors import BadCall, explain
+from presage.errors import BadCall
 from presage.process.live import RunningProcess
 from presage.process.ops import (
     ANY,
@@ -203,11 +203,9 @@ class ProcessWorld:
         post = member.posts.get(slot)
         if post is None:
             raise BadCall(
-                explain(
-                    f"process `{member.live.name}` waits for a communication that is over",
-                    "a request that was waited for, or tested, twice",
-                    "forget a request once it has been waited for",
-                )
+                f"process `{member.live.name}` waits for a communication that is over",
+                "a request that was waited for, or tested, twice",
+                "forget a request once it has been waited for",
             )
         return post
 
@@ -215,22 +213,18 @@ class ProcessWorld:
         member = self.members.get(name)
         if member is None:
             raise BadCall(
-                explain(
-                    f"there is no process `{name}`; there are {', '.join(self.members)}",
-                    "a misspelt name, or a process that was not created yet",
-                    "name a process of the program, or one that was created before",
-                )
+                f"there is no process `{name}`; there are {', '.join(self.members)}",
+                "a misspelt name, or a process that was not created yet",
+                "name a process of the program, or one that was created before",
             )
         return member
 
     def _check_new(self, name: str) -> None:
         if name in self.members:
             raise BadCall(
-                explain(
-                    f"a process `{name}` is created, and there is one of that name",
-                    "a process created in a loop, always by the same name",
-                    "give each its own name: `f'worker {number}'`",
-                )
+                f"a process `{name}` is created, and there is one of that name",
+                "a process created in a loop, always by the same name",
+                "give each its own name: `f'worker {number}'`",
             )
 
     def take(self, step: Choice) -> Taken:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from presage.errors import PropertyError, explain
+from presage.errors import PropertyError
 from presage.props.order import (
     Client,
     Done,
@@ -173,11 +173,9 @@ def linearizable(observer: str = "history") -> Property:
         history = _history(world, observer)
         if not history.real_time:
             raise PropertyError(
-                explain(
-                    f"observer `{observer}` does not keep the order that `linearizable` needs",
-                    "`SequentiallyConsistent` given where `Linearizable` is meant",
-                    f"observers={{{observer!r}: Linearizable(...)}}, or `sequentially_consistent`",
-                )
+                f"observer `{observer}` does not keep the order that `linearizable` needs",
+                "`SequentiallyConsistent` given where `Linearizable` is meant",
+                f"observers={{{observer!r}: Linearizable(...)}}, or `sequentially_consistent`",
             )
         return history.verdict()
 
@@ -203,9 +201,7 @@ def _history(world: Any, observer: str) -> History:
     if isinstance(history, History):
         return history
     raise PropertyError(
-        explain(
-            f"the state of observer `{observer}` is a `{type(history).__name__}`, not a history",
-            "another kind of observer under that name",
-            f"observers={{{observer!r}: Linearizable(Register(None))}}",
-        )
+        f"the state of observer `{observer}` is a `{type(history).__name__}`, not a history",
+        "another kind of observer under that name",
+        f"observers={{{observer!r}: Linearizable(Register(None))}}",
     )

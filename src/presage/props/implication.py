@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from presage.errors import PropertyError, explain
+from presage.errors import PropertyError
 from presage.model.source import frame_place
 from presage.props.property import HOLDS, Verdict
 
@@ -46,10 +46,8 @@ def _truth(side: str, value: Any) -> bool:
     if isinstance(value, bool | Verdict):
         return bool(value)
     raise PropertyError(
-        explain(
-            f"{frame_place(sys._getframe(2))}: the {side} side of `implies` is {value!r}",
-            "a value meant to be tested, or a function that lacks a `return`",
-            "give a bool or a `Verdict`; as the right side, a function without parameters may be"
-            " given, too",
-        )
+        f"{frame_place(sys._getframe(2))}: the {side} side of `implies` is {value!r}",
+        "a value meant to be tested, or a function that lacks a `return`",
+        "give a bool or a `Verdict`; as the right side, a function without parameters may be"
+        " given, too",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from presage.errors import PropertyError, explain
+from presage.errors import PropertyError
 from presage.model.source import caller
 from presage.model.view import name_of, neighbour
 from presage.props.property import HOLDS, Verdict, is_truth
@@ -77,11 +77,9 @@ def _targets(node: Any, pointer: str) -> list[str]:
         if all(isinstance(name, str) for name in names):
             return sorted(names)  # so that the order of reads does not depend on a set's
     raise PropertyError(
-        explain(
-            f"{caller()}: `{name_of(node)}.{pointer}` is {value!r}, which names no node",
-            "a field that holds something else than names of nodes",
-            f"let `{pointer}` be a name, a collection of names, or None; or write a method that is",
-        )
+        f"{caller()}: `{name_of(node)}.{pointer}` is {value!r}, which names no node",
+        "a field that holds something else than names of nodes",
+        f"let `{pointer}` be a name, a collection of names, or None; or write a method that is",
     )
 
 
@@ -102,9 +100,7 @@ def _ask(predicate: Predicate, node: Any) -> Verdict:
     if is_truth(answer):
         return HOLDS if answer else Verdict(False)
     raise PropertyError(
-        explain(
-            f"{caller()}: the predicate answered {answer!r} of node `{name_of(node)}`",
-            "a value meant to be tested, or a missing `return`",
-            "let it answer True or False, or a `Verdict`",
-        )
+        f"{caller()}: the predicate answered {answer!r} of node `{name_of(node)}`",
+        "a value meant to be tested, or a missing `return`",
+        "let it answer True or False, or a `Verdict`",
     )

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-from presage.errors import BadProperty, PropertyError, explain
+from presage.errors import BadProperty, PropertyError
 from presage.model.source import place
 
 Kind = Literal["always", "sometimes", "eventually", "step", "deadlock"]
@@ -72,14 +72,12 @@ class Property:
         if is_truth(answer):
             return HOLDS if answer else Verdict(False)
         raise PropertyError(
-            explain(
-                f"{self.source}: property `{self.name}` returned a `{type(answer).__name__}`",
-                "a branch without `return`"
-                if answer is None
-                else "a value meant to be tested: a number, a collection, an array",
-                "return a bool: `return x == 0`, `bool(...)`, `all(...)`; or `HOLDS`,"
-                " `Verdict.fails(why)`",
-            )
+            f"{self.source}: property `{self.name}` returned a `{type(answer).__name__}`",
+            "a branch without `return`"
+            if answer is None
+            else "a value meant to be tested: a number, a collection, an array",
+            "return a bool: `return x == 0`, `bool(...)`, `all(...)`; or `HOLDS`,"
+            " `Verdict.fails(why)`",
         )
 
     def __call__(self, *seen: Any) -> Verdict:
@@ -154,11 +152,9 @@ def eventually(
     """
     if fairness not in FAIRNESSES:
         raise BadProperty(
-            explain(
-                f"`eventually(fairness={fairness!r})` names no fairness",
-                "a misspelt name, or True for `strong`",
-                "give one of " + ", ".join(f'`"{name}"`' for name in FAIRNESSES),
-            )
+            f"`eventually(fairness={fairness!r})` names no fairness",
+            "a misspelt name, or True for `strong`",
+            "give one of " + ", ".join(f'`"{name}"`' for name in FAIRNESSES),
         )
     return _define("eventually", predicate, name, fairness=fairness)
 
@@ -176,11 +172,9 @@ def step(
     """
     if of is not None and not isinstance(of, type):
         raise BadProperty(
-            explain(
-                f"`step(of={of!r})` does not name a class",
-                "an instance, or a node's name, given instead of its class",
-                "give the service class: `@step(of=Server)`",
-            )
+            f"`step(of={of!r})` does not name a class",
+            "an instance, or a node's name, given instead of its class",
+            "give the service class: `@step(of=Server)`",
         )
     return _define("step", predicate, name, of)
 
@@ -213,11 +207,9 @@ def _name(function: Predicate, kind: str) -> str:
     if name != "<lambda>":
         return name
     raise BadProperty(
-        explain(
-            f"{_source(function)}: a lambda given to `{kind}` has no name to report it by",
-            "a short predicate written in place",
-            f'name it: `{kind}({_signature(function)}: ..., name="...")`',
-        )
+        f"{_source(function)}: a lambda given to `{kind}` has no name to report it by",
+        "a short predicate written in place",
+        f'name it: `{kind}({_signature(function)}: ..., name="...")`',
     )
 
 
@@ -228,11 +220,9 @@ def _function(predicate: Any, kind: str) -> Predicate:
     if callable(predicate):
         return predicate  # type: ignore[no-any-return]
     raise BadProperty(
-        explain(
-            f"`{kind}` was given {predicate!r}, which cannot be called",
-            "the result of a predicate given instead of the predicate",
-            f"decorate a function: `@{kind}` above `def claim(world): ...`",
-        )
+        f"`{kind}` was given {predicate!r}, which cannot be called",
+        "the result of a predicate given instead of the predicate",
+        f"decorate a function: `@{kind}` above `def claim(world): ...`",
     )
 
 
@@ -242,21 +232,17 @@ def _check_signature(predicate: Predicate, kind: str, count: int) -> None:
     where = f"{_source(predicate)}: `{_signature(predicate)}`"
     if inspect.iscoroutinefunction(predicate) or inspect.isgeneratorfunction(predicate):
         raise BadProperty(
-            explain(
-                f"{where} is asynchronous or a generator, so it never answers",
-                "`async def`, or `yield` in the body",
-                f"make it a plain function of {takes}",
-            )
+            f"{where} is asynchronous or a generator, so it never answers",
+            "`async def`, or `yield` in the body",
+            f"make it a plain function of {takes}",
         )
     try:
         inspect.signature(predicate).bind(*range(count))
     except TypeError:
         raise BadProperty(
-            explain(
-                f"{where} cannot be called as a property `{kind}`",
-                "too many or too few parameters",
-                f"give it the parameters {takes}",
-            )
+            f"{where} cannot be called as a property `{kind}`",
+            "too many or too few parameters",
+            f"give it the parameters {takes}",
         ) from None
 
 

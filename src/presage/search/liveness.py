@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from presage._core import Graph, Kernel, StopReason
-from presage.errors import BadSystem, Diverged, Nondeterminism, explain
+from presage.errors import BadSystem, Diverged, Nondeterminism
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, Finding, confirm, confirmed, follow
 from presage.execution.lasso import endless
@@ -52,11 +52,9 @@ def is_exact(liveness: str) -> bool:
     if liveness not in LIVENESS:
         known = ", ".join(f"`{name}`" for name in LIVENESS)
         raise BadSystem(
-            explain(
-                f"there is no liveness `{liveness}`",
-                "a misspelt name, or a fairness, which each property chooses for itself",
-                f'use one of {known}; fairness is `@eventually(fairness="strong")`',
-            )
+            f"there is no liveness `{liveness}`",
+            "a misspelt name, or a fairness, which each property chooses for itself",
+            f'use one of {known}; fairness is `@eventually(fairness="strong")`',
         )
     return liveness == "exact"
 

@@ -6,7 +6,7 @@ import resource
 from pathlib import Path
 
 from presage._core import resident_mib
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 
 STATUS = Path("/proc/self/status")
 MEMORY_MIN = 16  # MiB that a search takes at least
@@ -31,9 +31,7 @@ def check_memory(memory_mib: int | None) -> None:
     used = resident_mib()
     if memory_mib is not None and used is not None and used >= memory_mib:
         raise BadSystem(
-            explain(
-                f"`memory` is {memory_mib} MiB, and the process holds {used} MiB already",
-                "a limit below what Python and the checked code take before the search begins",
-                f"give at least {used + MEMORY_MIN} MiB",
-            )
+            f"`memory` is {memory_mib} MiB, and the process holds {used} MiB already",
+            "a limit below what Python and the checked code take before the search begins",
+            f"give at least {used + MEMORY_MIN} MiB",
         )

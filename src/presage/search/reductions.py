@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from presage.errors import BadSystem, NotSymmetric, explain
+from presage.errors import BadSystem, NotSymmetric
 from presage.model.system import System
 from presage.search.report import Report
 
@@ -32,92 +32,74 @@ def check_reduction(
     if reduction not in REDUCTIONS:
         known = ", ".join(f"`{name}`" for name in REDUCTIONS)
         fact = f"there is no reduction `{reduction}`"
-        raise BadSystem(explain(fact, "a misspelt name", f"use one of {known}"))
+        raise BadSystem(fact, "a misspelt name", f"use one of {known}")
     if reduction == "sleep":
         _check_sleep(system, search)
     if symmetry and search == "hunt":
         raise BadSystem(
-            explain(
-                "symmetry in a `hunt`",
-                "its executions are followed state by state, each as it is",
-                "leave out symmetry",
-            )
+            "symmetry in a `hunt`",
+            "its executions are followed state by state, each as it is",
+            "leave out symmetry",
         )
     if symmetry:
         _check_symmetry(system, search, reduction, exact)
     kept = [name for name in ("checkpoint", "spill") if keeping.get(name) is not None]
     if kept and (symmetry or reduction != "none"):
         raise BadSystem(
-            explain(
-                f"`{kept[0]}` together with a reduction or symmetry",
-                "what these know of the states met is kept in memory only",
-                f"leave out either; without `{kept[0]}` the search must fit into memory",
-            )
+            f"`{kept[0]}` together with a reduction or symmetry",
+            "what these know of the states met is kept in memory only",
+            f"leave out either; without `{kept[0]}` the search must fit into memory",
         )
 
 
 def _check_sleep(system: System, search: str) -> None:
     if search in ("walk", "hunt"):
         raise BadSystem(
-            explain(
-                "the reduction `sleep` does nothing for random walks",
-                "a walk takes one order of events; there is none to leave out",
-                "use it with `bfs` or `dfs`",
-            )
+            "the reduction `sleep` does nothing for random walks",
+            "a walk takes one order of events; there is none to leave out",
+            "use it with `bfs` or `dfs`",
         )
     if len(system.nodes) > NODES_MAX:
         raise BadSystem(
-            explain(
-                f"the system has {len(system.nodes):,} nodes",
-                "a generated system",
-                f"the reduction `sleep` takes at most {NODES_MAX:,}",
-            )
+            f"the system has {len(system.nodes):,} nodes",
+            "a generated system",
+            f"the reduction `sleep` takes at most {NODES_MAX:,}",
         )
 
 
 def _check_symmetry(system: System, search: str, reduction: str, exact: bool) -> None:
     if not system.symmetric.groups:
         raise BadSystem(
-            explain(
-                f"system `{system.name}` declares no interchangeable nodes",
-                "`symmetry` asked for a system that was made without `symmetric`",
-                '`System(..., symmetric=[["a", "b"]])`',
-            )
+            f"system `{system.name}` declares no interchangeable nodes",
+            "`symmetry` asked for a system that was made without `symmetric`",
+            '`System(..., symmetric=[["a", "b"]])`',
         )
     if system.streams is not None:
         raise NotSymmetric(
-            explain(
-                "symmetry for a system with streams",
-                "which end of a connection is which node is not exchanged yet",
-                "check without symmetry",
-            )
+            "symmetry for a system with streams",
+            "which end of a connection is which node is not exchanged yet",
+            "check without symmetry",
         )
     if system.clock is not None:
         raise NotSymmetric(
-            explain(
-                "symmetry for a timed system",
-                "the clocks of nodes that change places are not exchanged yet",
-                "check without symmetry, or without `clock`",
-            )
+            "symmetry for a timed system",
+            "the clocks of nodes that change places are not exchanged yet",
+            "check without symmetry, or without `clock`",
         )
     if reduction == "sleep":
         raise BadSystem(
-            explain(
-                "symmetry and the reduction `sleep` are both asked for",
-                "what sleeps in a state belongs to one arrangement of its nodes, and their"
-                " representative has another",
-                "choose one; symmetry saves states, `sleep` only transitions",
-            )
+            "symmetry and the reduction `sleep` are both asked for",
+            "what sleeps in a state belongs to one arrangement of its nodes, and their"
+            " representative has another",
+            "choose one; symmetry saves states, `sleep` only transitions",
         )
     endless = [prop.name for prop in system.properties if prop.kind == "eventually"]
     if endless and exact and search == "bfs":
         raise NotSymmetric(
-            explain(
-                f"property `{endless[0]}` is to be judged on endless executions, with symmetry",
-                "a cycle of representatives need not be a cycle of states: each time round, the"
-                " nodes may have changed places, and fairness speaks of single nodes",
-                '`liveness="rest"` judges it where the system comes to rest; or leave out symmetry',
-            )
+            f"property `{endless[0]}` is to be judged on endless executions, with symmetry",
+            "a cycle of representatives need not be a cycle of states: each time round, the"
+            " nodes may have changed places, and fairness speaks of single nodes",
+            '`liveness="rest"` judges it where the system comes to rest; or leave out symmetry',
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from presage._core import cores
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 
 AUTO = "auto"
 THREADS_MAX = 256
@@ -33,11 +33,9 @@ def with_defaults(threads: int | str, search: str, *, ordered: bool) -> dict[str
         return {"threads": count} | ({"alone_until": ALONE_UNTIL} if several else {})
     if not isinstance(threads, int) or not 1 <= threads <= THREADS_MAX:
         raise BadSystem(
-            explain(
-                f"`threads` is {threads!r}",
-                "a number that leaves nobody to search, or more threads than any machine has cores",
-                f'give from 1 to {THREADS_MAX}, or "{AUTO}" for as many as there are cores',
-            )
+            f"`threads` is {threads!r}",
+            "a number that leaves nobody to search, or more threads than any machine has cores",
+            f'give from 1 to {THREADS_MAX}, or "{AUTO}" for as many as there are cores',
         )
     return {"threads": threads}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from presage._core import Kernel, TooManyWays
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.model.faults import UNLIMITED
 from presage.model.system import System
 from presage.search.report import Report
@@ -33,15 +33,13 @@ def check_tree(system: System, reduction: str, given: Mapping[str, Any]) -> None
     if reduction not in REDUCTIONS:
         known = ", ".join(f"`{name}`" for name in REDUCTIONS)
         fact = f"the reduction `{reduction}` together with the search `tree`"
-        raise BadSystem(explain(fact, "one that is for searches of states", f"use one of {known}"))
+        raise BadSystem(fact, "one that is for searches of states", f"use one of {known}")
     asked = [name for name, value in given.items() if value]
     if asked:
         raise BadSystem(
-            explain(
-                f"`{asked[0]}` together with the search `tree`",
-                "an option of searches that remember states",
-                f"leave out `{asked[0]}`, or use `bfs`",
-            )
+            f"`{asked[0]}` together with the search `tree`",
+            "an option of searches that remember states",
+            f"leave out `{asked[0]}`, or use `bfs`",
         )
     faults, network = system.faults, system.network
     lossy = faults.drop or faults.duplicate
@@ -55,11 +53,9 @@ def check_tree(system: System, reduction: str, given: Mapping[str, Any]) -> None
     for what, there in refused.items():
         if there:
             raise BadSystem(
-                explain(
-                    f"the search `tree` of a system with {what}",
-                    "it is not known which of its events may change places",
-                    "use `bfs`, with the reduction `sleep` if there are many transitions",
-                )
+                f"the search `tree` of a system with {what}",
+                "it is not known which of its events may change places",
+                "use `bfs`, with the reduction `sleep` if there are many transitions",
             )
 
 
@@ -77,11 +73,9 @@ def explored(kernel: Kernel, reduction: str, limits: Mapping[str, Any]) -> dict[
         )
     except TooManyWays as refused:
         raise BadSystem(
-            explain(
-                f"one step of this system can end in more than {refused.args[0]:,} ways",
-                "it sends many messages at once, and the faults may lose or repeat any of them",
-                "use `bfs`, which loses them one by one, or allow fewer drops and duplicates",
-            )
+            f"one step of this system can end in more than {refused.args[0]:,} ways",
+            "it sends many messages at once, and the faults may lose or repeat any of them",
+            "use `bfs`, which loses them one by one, or allow fewer drops and duplicates",
         ) from None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage._core import FAULTS
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.model.system import System
 from presage.model.weights import LOSSES, RECOVERIES, Weights, units
 from presage.search.report import Report
@@ -22,11 +22,9 @@ def walking(system: System, search: str, *, calm: bool) -> dict[str, Any]:
     """What the kernel is told of weights."""
     if calm and search != "walk":
         raise BadSystem(
-            explain(
-                f"a calm `{search}`",
-                "calm says how random walks choose; an exhaustive search tries everything",
-                'take `search="walk"`, or leave the faults out of the system',
-            )
+            f"a calm `{search}`",
+            "calm says how random walks choose; an exhaustive search tries everything",
+            'take `search="walk"`, or leave the faults out of the system',
         )
     return {"calm": calm, "weights": kernel_weights(system, calm=calm)}
 

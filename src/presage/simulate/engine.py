@@ -15,7 +15,7 @@ import heapq
 import math
 from typing import Any
 
-from presage.errors import BadCall, explain
+from presage.errors import BadCall
 from presage.process.ops import (
     NONE,
     Choose,
@@ -138,11 +138,9 @@ class Engine(Stage):
     def _create(self, actor: Actor, op: Create) -> None:
         if op.name in self.actors:
             raise BadCall(
-                explain(
-                    f"process `{actor.name}` creates a second process `{op.name}`",
-                    "a name made of something that is not unique",
-                    "give each process a name of its own, for instance with a number",
-                )
+                f"process `{actor.name}` creates a second process `{op.name}`",
+                "a name made of something that is not unique",
+                "give each process a name of its own, for instance with a number",
             )
         host = self.placement.host_of(op.name, op.host, actor.host)
         self.take(actor)
@@ -263,9 +261,7 @@ class Engine(Stage):
 
 def _endless(process: str) -> BadCall:
     return BadCall(
-        explain(
-            f"{STEPS_AT_ONCE_MAX:,} steps were taken without time passing, the last by `{process}`",
-            "a loop that neither waits, sleeps nor computes",
-            "say how long a round takes, with `time.sleep` or a computation",
-        )
+        f"{STEPS_AT_ONCE_MAX:,} steps were taken without time passing, the last by `{process}`",
+        "a loop that neither waits, sleeps nor computes",
+        "say how long a round takes, with `time.sleep` or a computation",
     )

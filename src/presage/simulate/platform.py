@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 
 SHARED = "shared"  # flows divide the bandwidth among them
 FATPIPE = "fatpipe"  # each flow has the whole bandwidth
@@ -63,11 +63,9 @@ class Platform:
             return ()
         if self.default_route is None:
             raise BadPlatform(
-                explain(
-                    f"{self.name}: there is no route from host `{source}` to host `{to}`",
-                    "a pair of hosts that was forgotten, or a route in one direction only",
-                    "add it to `[[routes]]`, or a `[default_route]` for all other pairs",
-                )
+                f"{self.name}: there is no route from host `{source}` to host `{to}`",
+                "a pair of hosts that was forgotten, or a route in one direction only",
+                "add it to `[[routes]]`, or a `[default_route]` for all other pairs",
             )
         ends = (self.hosts[source].uplink, *self.default_route, self.hosts[to].uplink)
         return tuple(dict.fromkeys(link for link in ends if link is not None))
@@ -112,11 +110,9 @@ class Placement:
     def _known(self, process: str, host: str) -> str:
         if host not in self._platform.hosts:
             raise BadPlatform(
-                explain(
-                    f"{self._platform.name}: process `{process}` asks for host `{host}`, which is"
-                    f" not there; the hosts are {', '.join(self._platform.hosts)}",
-                    "a platform for another program, or a misspelt `host=`",
-                    f"declare `[hosts.{host}]`, or say in `[placement]` where `{process}` runs",
-                )
+                f"{self._platform.name}: process `{process}` asks for host `{host}`, which is"
+                f" not there; the hosts are {', '.join(self._platform.hosts)}",
+                "a platform for another program, or a misspelt `host=`",
+                f"declare `[hosts.{host}]`, or say in `[placement]` where `{process}` runs",
             )
         return host

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from presage.errors import did_you_mean, explain
+from presage.errors import did_you_mean
 from presage.simulate import units
 from presage.simulate.platform import SHARED, SHARINGS, BadPlatform, Host, Link, Platform
 
@@ -28,21 +28,17 @@ def read(path: str | Path) -> Platform:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise BadPlatform(
-            explain(
-                f"the platform file `{path}` cannot be read: {reason}",
-                "another current folder, or a misspelt path",
-                "give the path of a TOML file, from the current folder",
-            )
+            f"the platform file `{path}` cannot be read: {reason}",
+            "another current folder, or a misspelt path",
+            "give the path of a TOML file, from the current folder",
         ) from error
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadPlatform(
-            explain(
-                f"{path}: this is not TOML: {error}",
-                "a text without quotes, or a table or key that is there twice",
-                'correct that line; texts need quotes: speed = "1Gf"',
-            )
+            f"{path}: this is not TOML: {error}",
+            "a text without quotes, or a table or key that is there twice",
+            'correct that line; texts need quotes: speed = "1Gf"',
         ) from error
     return build(tables, str(path))
 
@@ -254,4 +250,4 @@ class Reader:
         )
 
     def _bad(self, fact: str, cause: str, remedy: str) -> BadPlatform:
-        return BadPlatform(explain(f"{self._name}: {fact}", cause, remedy))
+        return BadPlatform(f"{self._name}: {fact}", cause, remedy)

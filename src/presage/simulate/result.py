@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from presage.errors import BadCall, UnknownNode, explain
+from presage.errors import BadCall, UnknownNode
 
 COMPUTE, SEND, RECEIVE, WAIT, SLEEP = KINDS = ("compute", "send", "recv", "wait", "sleep")
 FINISHED: Final = "finished"
@@ -144,11 +144,9 @@ class Simulation:
             Path(path).write_bytes(msgspec.json.encode(self.to_chrome()))
         except OSError as error:
             raise BadCall(
-                explain(
-                    f"`{path}` cannot be written: {error.strerror}",
-                    "a folder that is not there, or not yours",
-                    "name a file in a folder that is",
-                )
+                f"`{path}` cannot be written: {error.strerror}",
+                "a folder that is not there, or not yours",
+                "name a file in a folder that is",
             ) from error
 
 

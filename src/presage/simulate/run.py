@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from presage.errors import BadCall, explain
+from presage.errors import BadCall
 from presage.process.fence import Fence
 from presage.process.program import Program
 
@@ -37,11 +37,9 @@ def simulate(
 
     if not isinstance(program, Program):
         raise BadCall(
-            explain(
-                f"a `{type(program).__name__}` cannot be simulated",
-                "a system of services, which have no durations",
-                "give a `Program` of processes",
-            )
+            f"a `{type(program).__name__}` cannot be simulated",
+            "a system of services, which have no durations",
+            "give a `Program` of processes",
         )
     if isinstance(platform, str | Path):
         platform = read(platform)

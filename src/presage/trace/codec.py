@@ -18,7 +18,7 @@ from typing import BinaryIO, TypeVar
 
 import msgspec
 
-from presage.errors import BadTrace, explain
+from presage.errors import BadTrace
 from presage.trace import seal
 from presage.trace.trace import Trace
 
@@ -115,11 +115,9 @@ def write(trace: Trace, path: str | Path) -> Path:
                 raise
     except (OSError, ValueError) as error:  # a path may be none at all
         raise BadTrace(
-            explain(
-                f"the trace cannot be written to `{path}`: {_reason(error)}",
-                "a folder that may not be written to, a file where a folder is meant, a full disk",
-                "name another folder with `--traces DIR`",
-            )
+            f"the trace cannot be written to `{path}`: {_reason(error)}",
+            "a folder that may not be written to, a file where a folder is meant, a full disk",
+            "name another folder with `--traces DIR`",
         ) from error
     return path
 
@@ -144,11 +142,9 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:  # a path may be none at all
         raise BadTrace(
-            explain(
-                f"the trace `{path}` cannot be read: {_reason(error)}",
-                "another folder than the one `presage check` ran in, or a misspelt name",
-                "`presage check` prints the path of every trace it saves",
-            )
+            f"the trace `{path}` cannot be read: {_reason(error)}",
+            "another folder than the one `presage check` ran in, or a misspelt name",
+            "`presage check` prints the path of every trace it saves",
         ) from error
 
 
@@ -191,12 +187,10 @@ def _check_header(path: Path, content: bytes) -> None:
         raise _foreign(path)
     if header.version != VERSION:
         raise BadTrace(
-            explain(
-                f"the trace `{path}` is of version {header.version}, and this presage reads"
-                f" version {VERSION}",
-                f"{'a newer' if header.version > VERSION else 'an older'} presage made it",
-                f"replay it with that presage, or {REMEDY}",
-            )
+            f"the trace `{path}` is of version {header.version}, and this presage reads"
+            f" version {VERSION}",
+            f"{'a newer' if header.version > VERSION else 'an older'} presage made it",
+            f"replay it with that presage, or {REMEDY}",
         )
 
 
@@ -223,21 +217,17 @@ def _check_sense(path: Path, trace: Trace) -> None:
 
 def _foreign(path: Path) -> BadTrace:
     return BadTrace(
-        explain(
-            f"`{path}` is not a presage trace",
-            "another kind of file was named",
-            "`presage check` prints the path of every trace it saves",
-        )
+        f"`{path}` is not a presage trace",
+        "another kind of file was named",
+        "`presage check` prints the path of every trace it saves",
     )
 
 
 def _damaged(path: Path, what: str) -> BadTrace:
     return BadTrace(
-        explain(
-            f"the trace `{path}` is damaged: {what[0].lower()}{what[1:]}",
-            "it was edited by hand, or copied only in part",
-            REMEDY,
-        )
+        f"the trace `{path}` is damaged: {what[0].lower()}{what[1:]}",
+        "it was edited by hand, or copied only in part",
+        REMEDY,
     )
 
 

@@ -17,7 +17,7 @@ import secrets
 import stat
 from pathlib import Path
 
-from presage.errors import BadKey, explain
+from presage.errors import BadKey
 
 STATE = "XDG_STATE_HOME"
 FILE = "key"
@@ -125,19 +125,15 @@ def _read(folder: Path, path: Path) -> bytes:
 
 def _shared(path: Path, mode: str) -> BadKey:
     return BadKey(
-        explain(
-            f"`{path}` is not this user's alone",
-            "other users may read or replace the key that signs traces, so it proves nothing",
-            f"remove it, and a new key is made; or, if nobody has used it, `chmod {mode} {path}`",
-        )
+        f"`{path}` is not this user's alone",
+        "other users may read or replace the key that signs traces, so it proves nothing",
+        f"remove it, and a new key is made; or, if nobody has used it, `chmod {mode} {path}`",
     )
 
 
 def _unusable(what: str, why: str) -> BadKey:
     return BadKey(
-        explain(
-            f"{what} cannot be used as the key that signs traces: {why}",
-            "a folder that may not be written to, or a file that was damaged",
-            f"remove it, or name another folder by `{STATE}` in the environment",
-        )
+        f"{what} cannot be used as the key that signs traces: {why}",
+        "a folder that may not be written to, or a file that was damaged",
+        f"remove it, or name another folder by `{STATE}` in the environment",
     )

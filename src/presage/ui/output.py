@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from presage.errors import BadOutput, explain
+from presage.errors import BadOutput
 
 TRACEBACK = "PRESAGE_TRACEBACK"
 
@@ -49,11 +49,9 @@ def silence() -> None:
 
 def unwritable(error: OSError) -> BadOutput:
     return BadOutput(
-        explain(
-            f"standard output cannot be written: {(error.strerror or str(error)).lower()}",
-            "a full disk",
-            "make room, or send the output elsewhere; what was to be written is above",
-        )
+        f"standard output cannot be written: {(error.strerror or str(error)).lower()}",
+        "a full disk",
+        "make room, or send the output elsewhere; what was to be written is above",
     )
 
 

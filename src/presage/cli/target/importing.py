@@ -32,17 +32,15 @@ def unknown(target: str) -> BadTarget:
     else:
         cause, remedy = "a misspelt name", LISTING
     hint = did_you_mean(target, SHIPPED)
-    return BadTarget(explain(f"there is no system `{target}`{hint}", cause, f"{remedy}; {FORMS}"))
+    return BadTarget(f"there is no system `{target}`{hint}", cause, f"{remedy}; {FORMS}")
 
 
 def import_file(target: str, path: Path) -> ModuleType:
     if not path.is_file():
         raise BadTarget(
-            explain(
-                f"`{path}` is not a file",
-                "another current folder, or a misspelt path",
-                f"give the path from the current folder; {FORMS}",
-            )
+            f"`{path}` is not a file",
+            "another current folder, or a misspelt path",
+            f"give the path from the current folder; {FORMS}",
         )
     name = "presage_target_" + re.sub(r"\W", "_", path.stem)
     spec = importlib.util.spec_from_file_location(name, path.resolve())
@@ -72,11 +70,9 @@ def import_module(target: str, name: str, folder: Path | None = None) -> ModuleT
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise _broken_import(target, error) from error
         raise BadTarget(
-            explain(
-                f"there is no module `{error.name}`{did_you_mean(target, SHIPPED)}",
-                "it is not installed here, or lies below another folder than the current one",
-                f"check the spelling of `{target}`, or name its file: `path/to/file.py:name`",
-            )
+            f"there is no module `{error.name}`{did_you_mean(target, SHIPPED)}",
+            "it is not installed here, or lies below another folder than the current one",
+            f"check the spelling of `{target}`, or name its file: `path/to/file.py:name`",
         ) from error
     except BaseException as error:
         raise _broken_import(target, error) from error
@@ -96,7 +92,7 @@ def _broken_import(target: str, error: BaseException) -> BaseException:
         where = place(error.filename, error.lineno or 1) if error.filename else target
         line = f": `{error.text.strip()}`" if error.text else ""
         cause = "a missing bracket, quote or colon, here or on the line before"
-        return BadTarget(explain(f"{where}: {error.msg}{line}", cause, "correct that line"))
+        return BadTarget(f"{where}: {error.msg}{line}", cause, "correct that line")
     fact = f"{error_text(error)}, while `{target}` was imported"
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("mpi4py"):
         return BadTarget(explain(fact, *mpi(target)))
@@ -105,7 +101,7 @@ def _broken_import(target: str, error: BaseException) -> BaseException:
     if isinstance(error, ImportError):
         cause = "a module, or a name in it, that is not there in this environment"
         remedy = "install it beside presage, or correct the name"
-    return BadTarget(explain(fact, cause, remedy))
+    return BadTarget(fact, cause, remedy)
 
 
 def mpi(target: str) -> tuple[str, str]:

@@ -71,11 +71,9 @@ def load(
     if isinstance(thing, Checkable):
         if settings:
             raise BadTarget(
-                explain(
-                    f"`{target}` takes no parameters, so `{next(iter(settings))}` cannot be set",
-                    f"it is a `{type(thing).__name__}`, not a function",
-                    "make it a function with keyword parameters that returns one",
-                )
+                f"`{target}` takes no parameters, so `{next(iter(settings))}` cannot be set",
+                f"it is a `{type(thing).__name__}`, not a function",
+                "make it a function with keyword parameters that returns one",
             )
         return Loaded(thing, target)
     values = _read(target, thing, settings)
@@ -96,11 +94,9 @@ def load_any(
 
     if settings:
         raise BadTarget(
-            explain(
-                f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
-                "`--set` together with `--mpi`",
-                "leave one of them out",
-            )
+            f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
+            "`--set` together with `--mpi`",
+            "leave one of them out",
         )
     return script(target, ranks, args, buffering)
 
@@ -126,11 +122,9 @@ def load_program(target: str, *how: Any) -> Program:
     loaded = load_any(target, *how)
     if not isinstance(loaded, Program):
         raise BadTarget(
-            explain(
-                f"`{target}` is a `{type(loaded).__name__}`, and cannot be simulated",
-                "services have no durations; only processes can be simulated",
-                "name a `Program`, or a function that returns one",
-            )
+            f"`{target}` is a `{type(loaded).__name__}`, and cannot be simulated",
+            "services have no durations; only processes can be simulated",
+            "name a `Program`, or a function that returns one",
         )
     return loaded
 
@@ -146,12 +140,10 @@ def _script(target: str) -> Program:
         count = int(ranks)
     except ValueError as error:
         raise BadTarget(
-            explain(
-                f"there is no system `{target}`",
-                "options in the same word as the target",
-                "`SCRIPT --mpi N` are three words on a command line; a trace names a script as"
-                " `SCRIPT --mpi N --buffering zero`",
-            )
+            f"there is no system `{target}`",
+            "options in the same word as the target",
+            "`SCRIPT --mpi N` are three words on a command line; a trace names a script as"
+            " `SCRIPT --mpi N --buffering zero`",
         ) from error
     return script(path, count, args, buffering)
 
@@ -215,11 +207,9 @@ def _pick(target: str, module: ModuleType, name: str) -> Checkable | Callable[..
             candidates = _candidates(module)
             known = f"it has {_listed(candidates)}" if candidates else "it has no system at all"
             raise BadTarget(
-                explain(
-                    f"`{target}`: there is no `{name}`{did_you_mean(name, candidates or names)}",
-                    f"a misspelt name; {known}",
-                    "name a `System`, a `Program`, or a function that returns one",
-                )
+                f"`{target}`: there is no `{name}`{did_you_mean(name, candidates or names)}",
+                f"a misspelt name; {known}",
+                "name a `System`, a `Program`, or a function that returns one",
             )
         thing = getattr(thing, part)
     return _checked(target, name, thing)
@@ -239,19 +229,15 @@ def _only_name(target: str, module: ModuleType) -> str:
         raise BadTarget(explain(f"`{path}` has no system", *mpi(target)))
     if not names:
         raise BadTarget(
-            explain(
-                f"`{path}` has no system",
-                "it makes no `System` or `Program`, or the function that does is not annotated"
-                " `-> System` or `-> Program`",
-                f"name it: `{path}:name`",
-            )
+            f"`{path}` has no system",
+            "it makes no `System` or `Program`, or the function that does is not annotated"
+            " `-> System` or `-> Program`",
+            f"name it: `{path}:name`",
         )
     raise BadTarget(
-        explain(
-            f"`{path}` has more than one system: {_listed(names)}",
-            "the name was left out",
-            f"name one: `{path}:{names[0]}`",
-        )
+        f"`{path}` has more than one system: {_listed(names)}",
+        "the name was left out",
+        f"name one: `{path}:{names[0]}`",
     )
 
 
@@ -280,7 +266,7 @@ def _checked(target: str, name: str, thing: Any) -> Checkable | Callable[..., An
     else:
         return thing  # type: ignore[no-any-return]
     remedy = "name a `System(nodes={...})`, a `Program({...})`, or a function that returns one"
-    raise BadTarget(explain(f"`{name}` of `{target}` {fact}", cause, remedy))
+    raise BadTarget(f"`{name}` of `{target}` {fact}", cause, remedy)
 
 
 def _check_callable(target: str, thing: Callable[..., Any], typed: bool) -> None:
@@ -289,11 +275,9 @@ def _check_callable(target: str, thing: Callable[..., Any], typed: bool) -> None
         return
     name = getattr(thing, "__name__", type(thing).__name__)
     raise BadTarget(
-        explain(
-            f"`{target}` is not said to return a `System` or `Program`, so it is not called",
-            "another name was meant, or its result is not annotated",
-            f"annotate it: `def {name}(...) -> System`",
-        )
+        f"`{target}` is not said to return a `System` or `Program`, so it is not called",
+        "another name was meant, or its result is not annotated",
+        f"annotate it: `def {name}(...) -> System`",
     )
 
 
@@ -314,11 +298,9 @@ def _read(target: str, factory: Callable[..., Any], settings: Mapping[str, Any])
     missing = [name for name in known if known[name].required and name not in values]
     if missing:
         raise BadTarget(
-            explain(
-                f"`{target}` needs a value for `{missing[0]}`",
-                "that parameter has no default",
-                f"`--set {missing[0]}=VALUE`; it takes {known[missing[0]].expects}",
-            )
+            f"`{target}` needs a value for `{missing[0]}`",
+            "that parameter has no default",
+            f"`--set {missing[0]}=VALUE`; it takes {known[missing[0]].expects}",
         )
     return values
 
@@ -328,17 +310,15 @@ def _bad_value(target: str, name: str, why: str, parameter: Parameter | None) ->
     if parameter is not None and parameter.values:
         cause = "a misspelt value, or one that this version does not have"
         remedy = f"`--set {name}=VALUE` with one of these values"
-    return BadTarget(explain(f"`{target}`: {why}", cause, remedy))
+    return BadTarget(f"`{target}`: {why}", cause, remedy)
 
 
 def _unknown_parameter(target: str, name: str, known: Mapping[str, Parameter]) -> BadTarget:
     has = f"it has {_listed(list(known))}" if known else "it has none"
     return BadTarget(
-        explain(
-            f"`{target}` has no parameter `{name}`{did_you_mean(name, known)}",
-            f"a misspelt name; {has}",
-            "`--set KEY=VALUE` sets keyword arguments of the function that makes the system",
-        )
+        f"`{target}` has no parameter `{name}`{did_you_mean(name, known)}",
+        f"a misspelt name; {has}",
+        "`--set KEY=VALUE` sets keyword arguments of the function that makes the system",
     )
 
 
@@ -350,23 +330,18 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
         raise
     except BaseException as error:
         raise BadTarget(
-            explain(
-                f"{error_text(error)}, while `{target}` was built"
-                f"{f' with {given}' if given else ''}",
-                "a parameter out of its range, or a slip in the function that makes the system",
-                "give other parameters, or correct that line",
-            )
+            f"{error_text(error)}, while `{target}` was built{f' with {given}' if given else ''}",
+            "a parameter out of its range, or a slip in the function that makes the system",
+            "give other parameters, or correct that line",
         ) from error
     if isinstance(system, Checkable):
         return system
     if inspect.iscoroutine(system):
         system.close()  # never awaited, on purpose: without this Python warns about it later
     raise BadTarget(
-        explain(
-            f"`{target}` returned a `{type(system).__name__}`, not a `System` or `Program`",
-            "a missing `return`, or another function was meant",
-            "return a `System(nodes={...})` or a `Program({...})`",
-        )
+        f"`{target}` returned a `{type(system).__name__}`, not a `System` or `Program`",
+        "a missing `return`, or another function was meant",
+        "return a `System(nodes={...})` or a `Program({...})`",
     )
 
 

@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from presage.cli.target.parameters import write
-from presage.errors import BadTrace, Untrusted, explain
+from presage.errors import BadTrace, Untrusted
 from presage.model.system import System
 from presage.process.program import Program
 from presage.systems import SHIPPED
@@ -50,11 +50,9 @@ def place_of(trace: Trace, path: str | Path, command: str, trust: bool) -> Place
     target = trace.target
     if target is None:
         raise BadTrace(
-            explain(
-                f"the trace `{path}` does not say which system it belongs to",
-                "it was saved by `presage.check` called from Python",
-                f"`presage {command} {path} --target TARGET`",
-            )
+            f"the trace `{path}` does not say which system it belongs to",
+            "it was saved by `presage.check` called from Python",
+            f"`presage {command} {path} --target TARGET`",
         )
     if target in SHIPPED:
         return Place(target)
@@ -134,10 +132,8 @@ def _refused(trace: Trace, path: str | Path, command: str, cause: str) -> Untrus
     if trace.parameters:
         given = f" with{given}"
     return Untrusted(
-        explain(
-            f"the trace `{path}` names the system `{trace.target}`{given}, which is not run",
-            cause,
-            f"look at that code; then `presage {command} {shlex.quote(str(path))} --trust` runs"
-            " it, or `--target TARGET` names the system yourself",
-        )
+        f"the trace `{path}` names the system `{trace.target}`{given}, which is not run",
+        cause,
+        f"look at that code; then `presage {command} {shlex.quote(str(path))} --trust` runs"
+        " it, or `--target TARGET` names the system yourself",
     )

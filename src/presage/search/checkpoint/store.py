@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from presage import _core
-from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted, explain
+from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted
 from presage.model.system import System
 from presage.search.checkpoint.code_digest import Definition
 from presage.search.coverage.vacuity import Vacuity
@@ -122,20 +122,15 @@ class Checkpoint:
             return _core.Checkpoint(self.path, header, seconds, self.resumes, signing, self)
         except BlockingIOError as error:
             raise BadCheckpoint(
-                explain(
-                    f"another search writes its checkpoints to `{self.path.parent}`",
-                    "the same command runs twice",
-                    "wait for it to end, or give this search a folder of its own",
-                )
+                f"another search writes its checkpoints to `{self.path.parent}`",
+                "the same command runs twice",
+                "wait for it to end, or give this search a folder of its own",
             ) from error
         except OSError as error:
             raise BadCheckpoint(
-                explain(
-                    f"no checkpoint can be written to `{self.path.parent}`: {_reason(error)}",
-                    "a folder that may not be written to, a file where a folder is meant, a full"
-                    " disk",
-                    "name another folder with `--checkpoint DIR`",
-                )
+                f"no checkpoint can be written to `{self.path.parent}`: {_reason(error)}",
+                "a folder that may not be written to, a file where a folder is meant, a full disk",
+                "name another folder with `--checkpoint DIR`",
             ) from error
 
     def _may_resume(self, resume: bool) -> bool:
@@ -152,11 +147,9 @@ class Checkpoint:
                 self.refuse(ValueError("unsigned", ""))
         elif not over:
             raise BadCheckpoint(
-                explain(
-                    f"`{self.path}` holds an unfinished search of {states:,} states",
-                    "a search that was stopped, and is started again without `--resume`",
-                    "`--resume` goes on with it; remove the file to begin again",
-                )
+                f"`{self.path}` holds an unfinished search of {states:,} states",
+                "a search that was stopped, and is started again without `--resume`",
+                "`--resume` goes on with it; remove the file to begin again",
             )
         return resume
 
@@ -183,9 +176,7 @@ class Checkpoint:
             cause = "code or data of the system was edited since the search was stopped"
         else:
             return
-        raise BadCheckpoint(
-            explain(f"the checkpoint `{self.path}` {fact}", cause, f"undo that, or {AGAIN}")
-        )
+        raise BadCheckpoint(f"the checkpoint `{self.path}` {fact}", cause, f"undo that, or {AGAIN}")
 
     def errors(self) -> bytes:
         """What was learned beside the states: why a property could not be judged, ..."""
@@ -209,11 +200,9 @@ class Checkpoint:
         except LookupError:
             pass
         raise BadCheckpoint(
-            explain(
-                f"the checkpoint `{self.path}` has values of `{name}`, which cannot be found here",
-                "a class that is made while the system runs, inside a function",
-                "define it at the level of its module",
-            )
+            f"the checkpoint `{self.path}` has values of `{name}`, which cannot be found here",
+            "a class that is made while the system runs, inside a function",
+            "define it at the level of its module",
         )
 
     def refuse(self, error: Exception) -> NoReturn:
@@ -238,16 +227,14 @@ class Checkpoint:
         else:  # whole, but its content does not fit
             fact = f"belongs to another system: {error}"
             cause = "code that the system uses was edited, or depends on the hash seed"
-        raise BadCheckpoint(explain(f"the checkpoint `{self.path}` {fact}", cause, AGAIN))
+        raise BadCheckpoint(f"the checkpoint `{self.path}` {fact}", cause, AGAIN)
 
     def _untrusted(self) -> Untrusted:
         unsafe = seal.why_unsigned()
         return Untrusted(
-            explain(
-                f"the checkpoint `{self.path}` is not used: nothing proves that you made it",
-                unsafe or "it comes from another user or machine, or was edited",
-                f"if you know who made it, `--resume --trust`; else {AGAIN}",
-            )
+            f"the checkpoint `{self.path}` is not used: nothing proves that you made it",
+            unsafe or "it comes from another user or machine, or was edited",
+            f"if you know who made it, `--resume --trust`; else {AGAIN}",
         )
 
 
@@ -270,7 +257,7 @@ def _check_options(search: str, memory_mib: int | None, keeping: CheckpointOptio
         remedy = f"use `--search bfs`, or leave out `--{name}`"
     else:
         return
-    raise BadSystem(explain(fact, cause, remedy))
+    raise BadSystem(fact, cause, remedy)
 
 
 def prepare(
@@ -311,11 +298,9 @@ def _spill(folder: str | Path, memory_mib: int) -> _core.Spill:
         return _core.Spill(folder, memory_mib)
     except OSError as error:
         raise BadSystem(
-            explain(
-                f"no file can be made in `{folder}`: {_reason(error)}",
-                "a folder that may not be written to, a file where a folder is meant, a full disk",
-                "name another folder with `--spill DIR`",
-            )
+            f"no file can be made in `{folder}`: {_reason(error)}",
+            "a folder that may not be written to, a file where a folder is meant, a full disk",
+            "name another folder with `--spill DIR`",
         ) from error
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from presage._core import Kernel
-from presage.errors import BadSystem, explain
+from presage.errors import BadSystem
 from presage.execution.replay import replay
 from presage.model.system import System
 from presage.search.report import Hunted, Report
@@ -54,21 +54,17 @@ class Hunt:
                 and least <= value <= COUNT_MAX
             ):
                 raise BadSystem(
-                    explain(
-                        f"`Hunt({each.name}={value!r})` is not a count",
-                        "a text, a fraction, or a number that leaves nothing to do",
-                        f"give `{each.name}` from {least} to {COUNT_MAX:,}",
-                    )
+                    f"`Hunt({each.name}={value!r})` is not a count",
+                    "a text, a fraction, or a number that leaves nothing to do",
+                    f"give `{each.name}` from {least} to {COUNT_MAX:,}",
                 )
         for name, known in (("executions", EXECUTIONS), ("order", ORDERS), ("count", COUNTS)):
             value = getattr(self, name)
             if value not in known:
                 raise BadSystem(
-                    explain(
-                        f"`Hunt({name}={value!r})` is not known",
-                        "a misspelt name",
-                        f"use one of {', '.join(f'`{each}`' for each in known)}",
-                    )
+                    f"`Hunt({name}={value!r})` is not known",
+                    "a misspelt name",
+                    f"use one of {', '.join(f'`{each}`' for each in known)}",
                 )
 
     def settings(self) -> dict[str, Any]:
@@ -89,19 +85,15 @@ def checked(search: str, settings: Hunt | None, *, calm: bool) -> Hunt:
     """The settings to hunt with; refuses them for another search, and what no hunt needs."""
     if search != "hunt" and settings is not None:
         raise BadSystem(
-            explain(
-                f"the settings of a hunt are given, and the search is `{search}`",
-                "a setting left in after the search was changed",
-                '`search="hunt"`, or leave them out',
-            )
+            f"the settings of a hunt are given, and the search is `{search}`",
+            "a setting left in after the search was changed",
+            '`search="hunt"`, or leave them out',
         )
     if search == "hunt" and calm:
         raise BadSystem(
-            explain(
-                "a calm `hunt`",
-                "a hunt looks for what faults lead to, and walks on calmly from there by itself",
-                'leave out `calm`; calm walks alone are `search="walk"`',
-            )
+            "a calm `hunt`",
+            "a hunt looks for what faults lead to, and walks on calmly from there by itself",
+            'leave out `calm`; calm walks alone are `search="walk"`',
         )
     return settings or Hunt()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from presage.errors import NotSymmetric, explain
+from presage.errors import NotSymmetric
 from presage.model.local import Outcome, Stimulus, Values
 from presage.model.symmetric import exchanged
 from presage.model.system import System
@@ -35,11 +35,9 @@ class Asymmetry:
         """A field that lists nodes in an order was changed."""
         place = self.system.automata[node].place(field)
         raise NotSymmetric(
-            explain(
-                f"`{place}` lists interchangeable nodes in an order, and was changed",
-                "a list of names that is part of the state",
-                "keep the names in a set, or take the nodes out of `System(symmetric=...)`",
-            )
+            f"`{place}` lists interchangeable nodes in an order, and was changed",
+            "a list of names that is part of the state",
+            "keep the names in a set, or take the nodes out of `System(symmetric=...)`",
         )
 
     def asymmetric_property(self, at: int, places: Sequence[int]) -> NoReturn:
@@ -47,12 +45,10 @@ class Asymmetry:
         prop = self.properties[at - 1]
         pair = self._pair(places)
         raise NotSymmetric(
-            explain(
-                f"{prop.source}: property `{prop.name}` gives another verdict when {pair} are"
-                " exchanged, although they are declared interchangeable",
-                "a predicate that asks for a node by its name or its place, or compares names",
-                "let it speak of all those nodes alike, or check without symmetry",
-            )
+            f"{prop.source}: property `{prop.name}` gives another verdict when {pair} are"
+            " exchanged, although they are declared interchangeable",
+            "a predicate that asks for a node by its name or its place, or compares names",
+            "let it speak of all those nodes alike, or check without symmetry",
         )
 
     def asymmetric_start(self, node: int, image: int, places: Sequence[int]) -> NoReturn:
@@ -157,4 +153,4 @@ class Asymmetry:
 
     def _raise(self, places: Sequence[int], fact: str) -> NoReturn:
         said = f"{self._pair(places)} are declared interchangeable, but {fact}"
-        raise NotSymmetric(explain(said, CAUSE, REMEDY))
+        raise NotSymmetric(said, CAUSE, REMEDY)

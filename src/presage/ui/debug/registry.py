@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from presage.errors import BadCommand, explain
+from presage.errors import BadCommand
 from presage.ui.debug.screen import Screen
 
 Run = Callable[[Screen, str], None]
@@ -107,7 +107,7 @@ def resolve(line: str) -> tuple[Command, str]:
         return COMMANDS[shortest], rest.strip()
     fact = f"`{word}` may be {' or '.join(matching)}" if matching else f"`{word}` is no command"
     cause = "too few letters of it" if matching else "a misspelt word"
-    raise BadCommand(explain(fact, cause, "`help` lists the commands"))
+    raise BadCommand(fact, cause, "`help` lists the commands")
 
 
 def number(text: str, what: str, default: int | None = None) -> int:
@@ -118,5 +118,5 @@ def number(text: str, what: str, default: int | None = None) -> int:
         return int(text)
     except ValueError:
         raise BadCommand(
-            explain(f"`{text}` is no {what}", "a word where a number belongs", f"give a {what}")
+            f"`{text}` is no {what}", "a word where a number belongs", f"give a {what}"
         ) from None

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, Protocol
 
-from presage.errors import BadCall, explain
+from presage.errors import BadCall
 from presage.frontends.mpi.core.comm_state import CommState, RankId
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.model.source import place
@@ -129,11 +129,9 @@ def current_rank() -> Rank:
     rank = current().notes.get(NOTE)
     if rank is None:
         raise BadCall(
-            explain(
-                "MPI was called by a process that is no rank",
-                "a process of a `Program` imports presage's `mpi4py`",
-                "make the program of a script: `presage.mpi.script(path, ranks)`",
-            )
+            "MPI was called by a process that is no rank",
+            "a process of a `Program` imports presage's `mpi4py`",
+            "make the program of a script: `presage.mpi.script(path, ranks)`",
         )
     return rank  # type: ignore[no-any-return]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from presage.errors import BadTarget, explain
+from presage.errors import BadTarget
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import Job, Places, begin
 from presage.frontends.mpi.inter.spawn import adopt
@@ -75,11 +75,9 @@ def script(
     """
     if not 1 <= ranks <= RANKS_MAX or buffering not in BUFFERINGS:
         raise BadTarget(
-            explain(
-                f"a script cannot be run by {ranks} ranks with buffering `{buffering}`",
-                "a misspelt word, or a number that no search could end with",
-                f"1 to {RANKS_MAX:,} ranks, and `zero` or `eager`; `both` are two programs",
-            )
+            f"a script cannot be run by {ranks} ranks with buffering `{buffering}`",
+            "a misspelt word, or a number that no search could end with",
+            f"1 to {RANKS_MAX:,} ranks, and `zero` or `eager`; `both` are two programs",
         )
     file = Path(path)
     launcher = ScriptLauncher(buffering == "eager", strict, _mentions(file, b"File"))
@@ -98,11 +96,9 @@ def _compiled(path: Path) -> CodeType:
         source = path.read_bytes()
     except OSError as error:
         raise BadTarget(
-            explain(
-                f"the script `{path}` cannot be read: {error.strerror}",
-                "a misspelt path, or another folder",
-                "give the path of an mpi4py script",
-            )
+            f"the script `{path}` cannot be read: {error.strerror}",
+            "a misspelt path, or another folder",
+            "give the path of an mpi4py script",
         ) from error
     # A script that is spawned may need it, too.
     if (
@@ -114,11 +110,9 @@ def _compiled(path: Path) -> CodeType:
         return compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise BadTarget(
-            explain(
-                f"the script `{path}` is no Python: {error}",
-                "a slip in the script, or a file of another kind",
-                "correct it where the text says",
-            )
+            f"the script `{path}` is no Python: {error}",
+            "a slip in the script, or a file of another kind",
+            "correct it where the text says",
         ) from error
 
 

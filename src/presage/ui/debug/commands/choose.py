@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presage.debug.walk import LENGTH, WALKS, Option
-from presage.errors import BadCommand, explain
+from presage.errors import BadCommand
 from presage.model.event import Deliver, Drop, Duplicate, Receive
 from presage.trace.show import show
 from presage.ui.debug.commands.show import moved
@@ -55,11 +55,9 @@ def chosen(screen: Screen, rest: str) -> Option:
     at = number(rest, "number of an event")
     if not 0 <= at < len(found):
         raise BadCommand(
-            explain(
-                f"there is no event {at} here",
-                "another step is the current one now",
-                f"`events` lists {len(found)}, from 0",
-            )
+            f"there is no event {at} here",
+            "another step is the current one now",
+            f"`events` lists {len(found)}, from 0",
         )
     return found[at]
 
@@ -101,7 +99,7 @@ def live(screen: Screen, rest: str) -> None:
         name, _, value = word.partition("=")
         if name not in given:
             raise BadCommand(
-                explain(f"`{word}` is no setting", "a misspelt name", "`live walks=50 length=500`")
+                f"`{word}` is no setting", "a misspelt name", "`live walks=50 length=500`"
             )
         given[name] = number(value, "whole number")
     session = screen.session
@@ -129,7 +127,7 @@ def live(screen: Screen, rest: str) -> None:
 def calm(screen: Screen, rest: str) -> None:
     session = screen.session
     if rest and rest not in SWITCHES:
-        raise BadCommand(explain(f"`calm {rest}`", "another word", "`calm on` or `calm off`"))
+        raise BadCommand(f"`calm {rest}`", "another word", "`calm on` or `calm off`")
     session.calm = SWITCHES[rest] if rest else not session.calm
     screen.say([f"calm is {'on: no faults by chance' if session.calm else 'off'}"])
 

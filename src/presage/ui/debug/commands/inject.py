@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.errors import BadCommand, explain
+from presage.errors import BadCommand
 from presage.model.event import (
     Crash,
     Cut,
@@ -45,11 +45,9 @@ def _mail(screen: Screen, rest: str, kind: type[Drop | Duplicate]) -> None:
     event = chosen(screen, rest).event
     if not isinstance(event, Deliver | Drop | Duplicate):
         raise BadCommand(
-            explain(
-                f"event {rest} is `{event}`, not a message of the network",
-                "a stream loses nothing by itself, and a timer is no message",
-                "`events` numbers the deliveries; `cut A B` breaks a stream",
-            )
+            f"event {rest} is `{event}`, not a message of the network",
+            "a stream loses nothing by itself, and a timer is no message",
+            "`events` numbers the deliveries; `cut A B` breaks a stream",
         )
     strike(screen, kind(event.node, event.source, event.message))
 
@@ -72,50 +70,22 @@ def duplicate(screen: Screen, rest: str) -> None:
 def _own(screen: Screen, rest: str, kind: type[Own]) -> None:
     session = screen.session
     if rest not in session.names:
-        raise BadCommand(explain(f"there is no node `{rest}`", "a slip", ", ".join(session.names)))
+        raise BadCommand(f"there is no node `{rest}`", "a slip", ", ".join(session.names))
     strike(screen, kind(rest))
 
 
-@command("crash NODE", "a node goes down", group=GROUP, example=lambda c: f"crash {some_node(c)}")
-def crash(screen: Screen, rest: str) -> None:
-    _own(screen, rest, Crash)
+def _own_command(name: str, does: str, kind: type[Own]) -> None:
+    @command(f"{name} NODE", does, group=GROUP, example=lambda c: f"{name} {some_node(c)}")
+    def inject(screen: Screen, rest: str) -> None:
+        _own(screen, rest, kind)
 
 
-@command("restart NODE", "it comes back", group=GROUP, example=lambda c: f"restart {some_node(c)}")
-def restart(screen: Screen, rest: str) -> None:
-    _own(screen, rest, Restart)
-
-
-@command(
-    "reset NODE", "down and up at once", group=GROUP, example=lambda c: f"reset {some_node(c)}"
-)
-def reset(screen: Screen, rest: str) -> None:
-    _own(screen, rest, Reset)
-
-
-@command(
-    "silent NODE",
-    "the same, nobody is told",
-    group=GROUP,
-    example=lambda c: f"silent {some_node(c)}",
-)
-def silent(screen: Screen, rest: str) -> None:
-    _own(screen, rest, SilentReset)
-
-
-@command(
-    "slow NODE",
-    "it takes no step until it wakes",
-    group=GROUP,
-    example=lambda c: f"slow {some_node(c)}",
-)
-def slow(screen: Screen, rest: str) -> None:
-    _own(screen, rest, Slow)
-
-
-@command("wake NODE", "a slow node goes on", group=GROUP, example=lambda c: f"wake {some_node(c)}")
-def wake(screen: Screen, rest: str) -> None:
-    _own(screen, rest, Wake)
+_own_command("crash", "a node goes down", Crash)
+_own_command("restart", "it comes back", Restart)
+_own_command("reset", "down and up at once", Reset)
+_own_command("silent", "the same, nobody is told", SilentReset)
+_own_command("slow", "it takes no step until it wakes", Slow)
+_own_command("wake", "a slow node goes on", Wake)
 
 
 @command(
@@ -127,7 +97,7 @@ def wake(screen: Screen, rest: str) -> None:
 def cut(screen: Screen, rest: str) -> None:
     words, names = rest.split(), screen.session.names
     if len(words) != 2 or not set(words) <= set(names):
-        raise BadCommand(explain(f"`cut {rest}`", "two nodes have to be named", ", ".join(names)))
+        raise BadCommand(f"`cut {rest}`", "two nodes have to be named", ", ".join(names))
     one, other = sorted(words, key=names.index)
     strike(screen, Cut(one, other))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presage.debug.query import Found, until
-from presage.errors import BadCommand, explain
+from presage.errors import BadCommand
 from presage.ui.debug.commands.show import moved
 from presage.ui.debug.registry import command, number
 from presage.ui.debug.screen import Screen
@@ -73,7 +73,7 @@ def critical(screen: Screen, rest: str) -> None:
             )
         )
         raise BadCommand(
-            explain(f"no step of this trace is critical: {reason}", "the kind of trace", "`last`")
+            f"no step of this trace is critical: {reason}", "the kind of trace", "`last`"
         )
     if session.branch != "main":
         session.switch("main")
@@ -136,9 +136,7 @@ def back(screen: Screen, rest: str) -> None:
 def _asked(screen: Screen, text: str) -> str:
     if text:
         return text
-    raise BadCommand(
-        explain("there is no expression", "nothing was typed", f"`until {over(screen)}`")
-    )
+    raise BadCommand("there is no expression", "nothing was typed", f"`until {over(screen)}`")
 
 
 def arrive(screen: Screen, text: str, found: Found) -> None:

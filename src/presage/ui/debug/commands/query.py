@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from presage.debug.explain import explain as explanation
 from presage.debug.query import blame
-from presage.errors import BadCommand, explain
+from presage.errors import BadCommand
 from presage.trace.diff import ADDED, DELETED, MODIFIED, Change
 from presage.trace.plain import text_of
 from presage.ui import differences
@@ -32,9 +32,7 @@ def why(screen: Screen, rest: str) -> None:
     if not rest and said.get(name) is not None and said[name].holds is not False:
         name = next((each for each, verdict in said.items() if verdict.holds is False), name)
     if name not in said:
-        raise BadCommand(
-            explain(f"there is no property `{name}`", "a misspelt name", ", ".join(said))
-        )
+        raise BadCommand(f"there is no property `{name}`", "a misspelt name", ", ".join(said))
     verdict = said[name]
     if verdict.holds is True:
         screen.say([f"{theme.clean(name)} holds after step {session.step}"])
@@ -60,7 +58,7 @@ def explain_(screen: Screen, rest: str) -> None:
     session = screen.session
     if session.trace.kind == "live":
         raise BadCommand(
-            explain("a live path breaks nothing", "the kind of trace", "explain the other trace")
+            "a live path breaks nothing", "the kind of trace", "explain the other trace"
         )
     live = nearest_live(screen)
     paragraph = explanation(session, screen.violation.fact, live[1] if live else None)
@@ -75,9 +73,7 @@ def explain_(screen: Screen, rest: str) -> None:
 )
 def blame_(screen: Screen, rest: str) -> None:
     if not rest:
-        raise BadCommand(
-            explain("no field is named", "it was left out", f"`blame {some_field(screen)}`")
-        )
+        raise BadCommand("no field is named", "it was left out", f"`blame {some_field(screen)}`")
     session = screen.session
     found = blame(session, rest)
     if found.step == 0:
@@ -99,9 +95,7 @@ def past(screen: Screen, rest: str) -> None:
     session = screen.session
     step = number(rest, "step", session.step)
     if not 1 <= step <= session.last:
-        raise BadCommand(
-            explain(f"step {step} has no past", "it is the beginning", f"1 to {session.last}")
-        )
+        raise BadCommand(f"step {step} has no past", "it is the beginning", f"1 to {session.last}")
     found = session.backend.past(session.as_trace(), session.here, step)
     table = screen.table()
     lines = [table.row(session.here.steps[at - 1], marked=at == step) for at in found]

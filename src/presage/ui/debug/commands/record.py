@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from presage.debug.query import lines_of
-from presage.errors import BadCommand, explain
+from presage.errors import BadCommand
 from presage.trace import codec
 from presage.trace.export.regression import regression
 from presage.ui import graph
@@ -27,7 +27,7 @@ def save(screen: Screen, rest: str) -> None:
     kind, _, name = rest.partition(" ")
     if not name.strip():
         raise BadCommand(
-            explain(f"`save {rest}` lacks a file", "one word only", f"`save trace FILE`: {KINDS}")
+            f"`save {rest}` lacks a file", "one word only", f"`save trace FILE`: {KINDS}"
         )
     session, path = screen.session, Path(name.strip())
     trace = session.as_trace(session.step if kind == "path" else None)
@@ -43,7 +43,7 @@ def save(screen: Screen, rest: str) -> None:
         target = seen_from(trace.target, path.parent)
         _write(path, regression(trace, beside.name, target).rstrip("\n"))
     else:
-        raise BadCommand(explain(f"`{kind}` cannot be saved", "a misspelt word", KINDS))
+        raise BadCommand(f"`{kind}` cannot be saved", "a misspelt word", KINDS)
     screen.say([f"{len(trace.steps)} steps written to {screen.theme.clean(str(path))}"])
     if kind in ("path", "trace", "test") and session.beyond:
         steps = ", ".join(map(str, session.beyond))
@@ -58,11 +58,9 @@ def _write(path: Path, text: str) -> None:
     except (OSError, ValueError) as error:  # a path may be none at all
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise BadCommand(
-            explain(
-                f"`{path}` cannot be written: {reason}",
-                "a folder that may not be written to",
-                "name another file",
-            )
+            f"`{path}` cannot be written: {reason}",
+            "a folder that may not be written to",
+            "name another file",
         ) from None
 
 
@@ -75,14 +73,12 @@ def _write(path: Path, text: str) -> None:
 def note(screen: Screen, rest: str) -> None:
     session = screen.session
     if not rest:
-        raise BadCommand(explain("there is no text", "nothing was typed", "`note TEXT`"))
+        raise BadCommand("there is no text", "nothing was typed", "`note TEXT`")
     if session.branch != "main":
         raise BadCommand(
-            explain(
-                "notes belong to the trace, and this is a branch",
-                "`take` or a fault went another way",
-                "`switch main`, or `save trace FILE` and note it there",
-            )
+            "notes belong to the trace, and this is a branch",
+            "`take` or a fault went another way",
+            "`switch main`, or `save trace FILE` and note it there",
         )
     session.note(rest)
     kept = ""
@@ -103,7 +99,5 @@ def notes(screen: Screen, rest: str) -> None:
 @command("report", "write the page of this trace", group=GROUP)
 def report(screen: Screen, rest: str) -> None:
     if screen.report is None:
-        raise BadCommand(
-            explain("no page can be written here", "not started by `presage debug`", "`save`")
-        )
+        raise BadCommand("no page can be written here", "not started by `presage debug`", "`save`")
     screen.say([f"page: {screen.theme.clean(screen.report())}"])

@@ -9,7 +9,7 @@ import msgspec
 
 from presage.debug.query import Filter, lines_of, pattern
 from presage.debug.session import MAIN
-from presage.errors import BadCommand, explain
+from presage.errors import BadCommand
 from presage.execution.state import State
 from presage.trace import codec
 from presage.trace.diff import diff
@@ -114,9 +114,7 @@ def span(screen: Screen, text: str, around: int) -> tuple[int, int]:
         return max(session.step - around, 0), min(session.step + around, session.last)
     found = re.fullmatch(r"(\d*)\s*(?:\.\.|-|\s)\s*(\d*)|(\d+)", text)
     if found is None:
-        raise BadCommand(
-            explain(f"`{text}` is no range of steps", "a word where numbers belong", "`3..11`")
-        )
+        raise BadCommand(f"`{text}` is no range of steps", "a word where numbers belong", "`3..11`")
     if found[3]:
         return int(found[3]), int(found[3])
     return int(found[1] or 0), min(int(found[2] or session.last), session.last)
@@ -126,11 +124,9 @@ def _known(screen: Screen, step: int) -> int:
     if 0 <= step <= screen.session.last:
         return step
     raise BadCommand(
-        explain(
-            f"there is no step {step}",
-            "a step of another branch",
-            f"one from 0 to {screen.session.last}",
-        )
+        f"there is no step {step}",
+        "a step of another branch",
+        f"one from 0 to {screen.session.last}",
     )
 
 
@@ -148,7 +144,7 @@ def diff_(screen: Screen, rest: str) -> None:
     if "--with" in words:
         at = words.index("--with")
         if len(words) == at + 1:
-            raise BadCommand(explain("no file is named", "it was left out", "`diff --with FILE`"))
+            raise BadCommand("no file is named", "it was left out", "`diff --with FILE`")
         step = int(words[0]) if at and words[0].isdigit() else session.step
         name, _, other = words[at + 1].rpartition(":")
         if not other.isdigit():
@@ -157,9 +153,7 @@ def diff_(screen: Screen, rest: str) -> None:
         return
     numbers = [int(word) for word in words if word.isdigit()]
     if len(numbers) != len(words) or len(numbers) > 2:
-        raise BadCommand(
-            explain(f"`diff {rest}`: steps are numbers", "a slip", "`diff 3 11`, `diff live`")
-        )
+        raise BadCommand(f"`diff {rest}`: steps are numbers", "a slip", "`diff 3 11`, `diff live`")
     before = numbers[0] if numbers else max(session.step - 1, 0)
     after = numbers[1] if len(numbers) == 2 else session.step
     states = session.state(_known(screen, before)), session.state(_known(screen, after))
@@ -180,11 +174,9 @@ def _against_live(screen: Screen) -> None:
     live = nearest_live(screen)
     if live is None:
         raise BadCommand(
-            explain(
-                "no live path is known",
-                "a check saves the nearest one beside the trace, if it met one",
-                "`live` looks for one from here; go back a few steps if it finds none",
-            )
+            "no live path is known",
+            "a check saves the nearest one beside the trace, if it met one",
+            "`live` looks for one from here; go back a few steps if it finds none",
         )
     branch, trace = live
     step = min(session.step, len(trace.steps))
@@ -209,7 +201,7 @@ def _against(screen: Screen, step: int, trace: Trace, other: int, name: str) -> 
     session = screen.session
     if not 0 <= other <= len(trace.steps):
         raise BadCommand(
-            explain(f"{name} has no step {other}", "it is shorter", f"up to {len(trace.steps)}")
+            f"{name} has no step {other}", "it is shorter", f"up to {len(trace.steps)}"
         )
     there = session.backend.state(session.backend.begin(trace), other)
     join = screen.theme.symbol("differs")
