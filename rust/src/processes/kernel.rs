@@ -1,7 +1,7 @@
 //! The kernel of processes as Python sees it.
 
 use parking_lot::{Mutex, MutexGuard};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -12,15 +12,7 @@ use super::recorder::{Counts, Recorder};
 use super::verify::verify;
 use super::watch::Gauge;
 use super::world::World;
-use crate::reduce::por::source::Sets;
-use crate::reduce::por::{Step, odpor, plain, source};
-
-#[derive(Clone, Copy)]
-enum Reduction {
-    None,
-    Sets(Sets),
-    Optimal,
-}
+use crate::reduce::por::{self, Reduction, Step};
 
 /// Processes, by their first local states, and what has been learned of them.
 ///
@@ -80,7 +72,7 @@ impl ProcessKernel {
         each: Option<Py<PyAny>>,
         until_pass: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let reduction = self::reduction(reduction)?;
+        let reduction = Reduction::named(reduction)?;
         let mut world = self.claim()?;
         let gauge = Gauge::default();
         let mut look = Recorder {
@@ -92,7 +84,7 @@ impl ProcessKernel {
             keep_going,
             passed: None,
             until_pass,
-            reduces: !matches!(reduction, Reduction::None),
+            reduces: reduction != Reduction::None,
             each,
         };
         let (world, mut restarts) = (&mut *world, 0u32);
@@ -172,18 +164,6 @@ impl ProcessKernel {
     }
 }
 
-fn reduction(name: &str) -> PyResult<Reduction> {
-    match name {
-        "none" => Ok(Reduction::None),
-        "dpor" => Ok(Reduction::Sets(Sets::Persistent)),
-        "sdpor" => Ok(Reduction::Sets(Sets::Source)),
-        "odpor" => Ok(Reduction::Optimal),
-        _ => Err(PyValueError::new_err(format!(
-            "no reduction is called `{name}`"
-        ))),
-    }
-}
-
 /// Explore, and again as long as the relation of dependence turns out too weak: see `memo.rs`.
 fn restarting(
     reduction: Reduction,
@@ -193,11 +173,7 @@ fn restarting(
 ) -> PyResult<()> {
     loop {
         world.memo.weakened = false;
-        match reduction {
-            Reduction::None => plain::explore(world, look)?,
-            Reduction::Sets(sets) => source::explore(world, sets, look)?,
-            Reduction::Optimal => odpor::explore(world, look)?,
-        }
+        por::explore(world, reduction, look)?;
         if !look.reduces || !world.memo.weakened || look.gauge.stopping() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Stateless exploration: every execution that differs, none that only swaps independent steps.
 //!
-//! Generic: a `Machine` says what can happen and which steps depend on each other; the explorers
-//! know nothing else. Two executions are *equivalent* if one becomes the other by swapping
+//! Generic: a `Machine` says what can happen and which steps depend on each other; the exploration
+//! knows nothing else. Two executions are *equivalent* if one becomes the other by swapping
 //! neighbouring steps that are independent; `odpor` runs exactly one of each class.
 //!
 //! What a machine must keep to:
@@ -15,14 +15,20 @@
 //!   disabled; or `disabled_by` names the processes that disable it.
 //! - Where `labels_depend_on_order`, all choices of one step depend on the same steps.
 
-pub mod odpor;
-pub mod plain;
+mod odpor;
+mod sets;
 #[cfg(test)]
 mod shared;
-pub mod source;
+mod stack;
 mod trace;
 mod tree;
 mod wakeup;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use self::odpor::Odpor;
+use self::sets::Sets;
 
 /// What one process does next, and how its choice turns out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -117,6 +123,43 @@ pub enum End {
     Asleep,
     /// As deep as allowed.
     Cut,
+}
+
+/// Which executions are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    None,
+    Dpor,
+    Sdpor,
+    Odpor,
+}
+
+impl Reduction {
+    pub fn named(name: &str) -> PyResult<Self> {
+        match name {
+            "none" => Ok(Reduction::None),
+            "dpor" => Ok(Reduction::Dpor),
+            "sdpor" => Ok(Reduction::Sdpor),
+            "odpor" => Ok(Reduction::Odpor),
+            _ => Err(PyValueError::new_err(format!(
+                "no reduction is called `{name}`"
+            ))),
+        }
+    }
+}
+
+/// Explore executions from the start of `machine`, until `visitor` has seen enough.
+pub fn explore<M: Machine>(
+    machine: &mut M,
+    reduction: Reduction,
+    visitor: &mut impl Visitor<M>,
+) -> Result<(), M::Error> {
+    match reduction {
+        Reduction::None => stack::explore(machine, Sets::All, visitor),
+        Reduction::Dpor => stack::explore(machine, Sets::Persistent, visitor),
+        Reduction::Sdpor => stack::explore(machine, Sets::Source, visitor),
+        Reduction::Odpor => stack::explore(machine, Odpor::default(), visitor),
+    }
 }
 
 /// Who looks on. `false` ends the exploration.

@@ -3,8 +3,7 @@
 //! `lastzero` and `readers` are programs of "Source Sets: A Foundation for Optimal
 //! Dynamic Partial Order Reduction", whose numbers of executions are known.
 
-use super::source::Sets;
-use super::{End, Machine, Step, Visitor, odpor, plain, source};
+use super::{End, Machine, Reduction, Step, Visitor, explore};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Access {
@@ -111,11 +110,11 @@ fn counts(program: Program, size: usize, threads: usize) -> [(usize, usize); 3] 
         threads,
         program,
     };
-    let mut all = [(); 3].map(|()| Count::default());
-    odpor::explore(&mut machine, &mut all[0]).unwrap();
-    source::explore(&mut machine, Sets::Source, &mut all[1]).unwrap();
-    source::explore(&mut machine, Sets::Persistent, &mut all[2]).unwrap();
-    all.map(|count| (count.over, count.asleep))
+    [Reduction::Odpor, Reduction::Sdpor, Reduction::Dpor].map(|reduction| {
+        let mut count = Count::default();
+        explore(&mut machine, reduction, &mut count).unwrap();
+        (count.over, count.asleep)
+    })
 }
 
 /// Thread 0 looks for the last zero from the end; thread i writes one more than variable i-1 to i.
@@ -168,6 +167,6 @@ fn without_reduction_every_order_is_run() {
         program,
     };
     let mut count = Count::default();
-    plain::explore(&mut machine, &mut count).unwrap();
+    explore(&mut machine, Reduction::None, &mut count).unwrap();
     assert_eq!(count.over, 24);
 }

@@ -1,91 +1,98 @@
-//! What a level of `odpor` still owes: sequences, inserted into its wake-up tree where nothing that
-//! sleeps or waits there covers them.
+//! Insertion into the wake-up tree of a level: a sequence becomes a branch, unless something that
+//! sleeps or waits there covers it.
 
-use super::odpor::{Explorer, Labelled};
+use super::odpor::{Odpor, Stack};
+use super::stack::Labelled;
 use super::tree::NONE;
 use super::{Machine, Step};
 
-impl<M: Machine> Explorer<'_, M> {
+impl<M: Machine> Odpor<M> {
     /// Insert a sequence into the tree of a level, unless something there covers it.
-    pub fn insert_wakeup(&mut self, depth: usize, owed: &[Labelled<M>]) -> Result<(), M::Error> {
-        for at in 0..self.levels[depth].sleep.len() {
-            let (asleep, label) = self.levels[depth].sleep[at].clone();
-            let covers = match place_of(owed, asleep.process) {
-                Some(place) => owed[place].0 == asleep && self.is_initial(owed, place),
-                None => self.passes(depth, &[], (asleep, label), owed)?,
+    pub fn insert_wakeup(
+        &mut self,
+        stack: &mut Stack<'_, M>,
+        depth: usize,
+        sequence: &[Labelled<M>],
+    ) -> Result<(), M::Error> {
+        for at in 0..stack.levels[depth].sleep.len() {
+            let (asleep, label) = stack.levels[depth].sleep[at].clone();
+            let covers = match place_of(sequence, asleep.process) {
+                Some(place) => {
+                    sequence[place].0 == asleep && is_initial(stack.machine, sequence, place)
+                }
+                None => stack.passes(depth, &[], (asleep, label), sequence)?,
             };
             if covers {
                 return Ok(());
             }
         }
-        self.insert(depth, owed.to_vec())
+        self.insert(stack, depth, sequence.to_vec())
     }
 
-    /// Follow the first branches that begin some execution equivalent to `owed`; where they part,
-    /// a new branch.
-    fn insert(&mut self, depth: usize, mut owed: Vec<Labelled<M>>) -> Result<(), M::Error> {
+    /// Follow the first branches that begin some execution equivalent to the sequence; where they
+    /// part, a new branch.
+    fn insert(
+        &mut self,
+        stack: &mut Stack<'_, M>,
+        depth: usize,
+        mut sequence: Vec<Labelled<M>>,
+    ) -> Result<(), M::Error> {
         let (mut parent, mut way) = (NONE, Vec::new());
-        let mut child = self.levels[depth].tree;
+        let mut child = stack.levels[depth].backtrack.tree;
         while child != NONE {
             let (step, label) = {
                 let node = self.forest.get(child);
                 (node.step, node.label.clone())
             };
-            let place = place_of(&owed, step.process);
+            let place = place_of(&sequence, step.process);
             let follows = match place {
-                Some(place) => owed[place].0 == step && self.is_initial(&owed, place),
-                None => self.passes(depth, &way, (step, label.clone()), &owed)?,
+                Some(place) => {
+                    sequence[place].0 == step && is_initial(stack.machine, &sequence, place)
+                }
+                None => stack.passes(depth, &way, (step, label.clone()), &sequence)?,
             };
             if !follows {
                 child = self.forest.get(child).next;
                 continue;
             }
             way.push(step);
-            let passed = place.unwrap_or(owed.len());
-            let machine = &self.machine;
-            let stale = |(_, known): &Labelled<M>| machine.stale(&label, known);
-            let stale = owed[..passed].iter().any(stale);
+            let passed = place.unwrap_or(sequence.len());
+            let stale = |(_, known): &Labelled<M>| stack.machine.stale(&label, known);
+            let stale = sequence[..passed].iter().any(stale);
             if let Some(place) = place {
-                owed.remove(place);
+                sequence.remove(place);
             }
             if stale {
-                self.relabel(depth, &way, &mut owed)?;
+                stack.relabel(depth, &way, &mut sequence)?;
             }
             parent = child;
             child = self.forest.get(child).first;
-            if child == NONE || owed.is_empty() {
+            if child == NONE || sequence.is_empty() {
                 return Ok(()); // what is explored from that leaf covers it
             }
         }
-        let mut tree = self.levels[depth].tree;
-        self.forest.append(&mut tree, parent, &owed);
-        self.levels[depth].tree = tree;
+        let tree = &mut stack.levels[depth].backtrack.tree;
+        self.forest.append(tree, parent, &sequence);
         Ok(())
     }
+}
 
-    /// Whether nothing before `place` keeps that step from being the first.
-    fn is_initial(&self, owed: &[Labelled<M>], place: usize) -> bool {
-        let label = &owed[place].1;
-        let mut before = owed[..place].iter();
-        before.all(|(_, known)| !self.machine.dependent(known, label))
-    }
-
-    /// Whether a step of a process that `owed` lacks is independent of it all, label by label in
-    /// the states it passes. `way` leads from the level to where both begin.
+impl<M: Machine> Stack<'_, M> {
+    /// Whether a step of a process that the sequence lacks is independent of it all, label by label
+    /// in the states it passes. `way` leads from the level to where both begin.
     fn passes(
         &mut self,
         depth: usize,
         way: &[Step],
-        mine: Labelled<M>,
-        owed: &[Labelled<M>],
+        (step, mut label): Labelled<M>,
+        sequence: &[Labelled<M>],
     ) -> Result<bool, M::Error> {
-        let (step, mut label) = mine;
-        let mut reached = None; // how many of `owed` have run in the scratch state
-        for (at, (_, known)) in owed.iter().enumerate() {
+        let mut reached = None; // how much of the sequence has run in `walk`
+        for (at, (_, known)) in sequence.iter().enumerate() {
             if self.machine.dependent(known, &label) {
                 return Ok(false);
             }
-            if self.machine.stale(known, &label) && at + 1 < owed.len() {
+            if self.machine.stale(known, &label) && at + 1 < sequence.len() {
                 let from = match reached {
                     Some(from) => from,
                     None => {
@@ -93,7 +100,7 @@ impl<M: Machine> Explorer<'_, M> {
                         0
                     }
                 };
-                for (passed, _) in &owed[from..=at] {
+                for (passed, _) in &sequence[from..=at] {
                     self.machine.run(&mut self.walk, *passed)?;
                 }
                 reached = Some(at + 1);
@@ -117,16 +124,24 @@ impl<M: Machine> Explorer<'_, M> {
         &mut self,
         depth: usize,
         way: &[Step],
-        owed: &mut [Labelled<M>],
+        sequence: &mut [Labelled<M>],
     ) -> Result<(), M::Error> {
         self.replay(depth, way)?;
-        for (step, label) in owed {
+        for (step, label) in sequence {
             *label = self.machine.run(&mut self.walk, *step)?;
         }
         Ok(())
     }
 }
 
-fn place_of<L>(owed: &[(Step, L)], process: u32) -> Option<usize> {
-    owed.iter().position(|(step, _)| step.process == process)
+/// Whether nothing before `place` keeps that step from being the first.
+fn is_initial<M: Machine>(machine: &M, sequence: &[Labelled<M>], place: usize) -> bool {
+    let label = &sequence[place].1;
+    let mut before = sequence[..place].iter();
+    before.all(|(_, known)| !machine.dependent(known, label))
+}
+
+fn place_of<L>(sequence: &[(Step, L)], process: u32) -> Option<usize> {
+    let mut steps = sequence.iter();
+    steps.position(|(step, _)| step.process == process)
 }

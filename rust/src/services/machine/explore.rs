@@ -2,7 +2,6 @@
 //! what its properties read.
 
 use parking_lot::Mutex;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::FxHashSet;
@@ -12,46 +11,18 @@ use super::events::{Events, all_losses};
 use super::losses::affordable;
 use super::recorder::Recorder;
 use super::state::State;
-use crate::reduce::por::source::Sets;
-use crate::reduce::por::{odpor, plain, source};
+use crate::reduce::por::{self, Reduction};
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
 
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
 pub struct Wanted {
-    reduction: Reduction,
+    pub reduction: Reduction,
     /// Executions, at most.
     pub runs: u64,
     /// Tell the classes of executions and the states at rest.
     pub classes: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Reduction {
-    None,
-    Sets(Sets),
-    Optimal,
-}
-
-impl Wanted {
-    pub fn new(reduction: &str, runs: u64, classes: bool) -> PyResult<Self> {
-        let reduction = match reduction {
-            "none" => Reduction::None,
-            "dpor" => Reduction::Sets(Sets::Persistent),
-            "sdpor" => Reduction::Sets(Sets::Source),
-            "odpor" => Reduction::Optimal,
-            _ => {
-                let text = format!("no reduction is called `{reduction}`");
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        Ok(Wanted {
-            reduction,
-            runs,
-            classes,
-        })
-    }
 }
 
 #[derive(Default)]
@@ -141,11 +112,7 @@ fn from_all(
             look.initial = index;
             look.began = std::mem::take(&mut start.lost);
             machine.start = start;
-            match wanted.reduction {
-                Reduction::None => plain::explore(machine, look)?,
-                Reduction::Sets(sets) => source::explore(machine, sets, look)?,
-                Reduction::Optimal => odpor::explore(machine, look)?,
-            }
+            por::explore(machine, wanted.reduction, look)?;
         }
     }
     search.generated.store(machine.runs + 1, Relaxed);
