@@ -6,7 +6,8 @@ post that meets one of its members, be it before or after.
 
 from reference.mailboxes import fits, key_of, overlap
 from reference.processes import Event, World
-from unit.process import scripts as ops
+
+from presage import _core as ops
 
 POSTS = (ops.SEND, ops.RECV)
 WAITS = (ops.WAIT, ops.TEST)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from reference.processes import Event, World
-from unit.process import scripts as ops
 from unit.process.scripts import Bridge
+
+from presage import _core as ops
 
 
 @dataclass

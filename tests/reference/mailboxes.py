@@ -3,8 +3,9 @@
 A post is (process, number). Who met whom is kept for ever, which makes dependence easy to state.
 """
 
-from unit.process import scripts as ops
 from unit.process.scripts import Op
+
+from presage import _core as ops
 
 
 def fits(want, key):

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reference.mailboxes import Mailboxes
-from unit.process import scripts as ops
 from unit.process.scripts import Answer, Bridge, Op
+
+from presage import _core as ops
 
 QUIET = (0, -1, 0, 0)
 

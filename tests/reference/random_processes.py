@@ -8,8 +8,9 @@ answer was choice 0, and `fail` raises: so processes behave differently by what 
 import random
 from collections.abc import Iterator
 
-from unit.process import scripts as ops
-from unit.process.scripts import Answer, Bridge, Op
+from unit.process.scripts import Answer, Bridge, Op, probe, recv, send, wait
+
+from presage import _core as ops
 
 KINDS = {
     "send": 8,
@@ -114,15 +115,15 @@ def chosen(taken: set[int], which: str) -> list[int]:
 def operation(kind: str, args: list, slots: list[int]) -> Op:
     match kind:
         case "send":
-            return ops.send(args[0], args[1], args[2], args[3])
+            return send(args[0], args[1], args[2], args[3])
         case "recv":
-            return ops.recv(args[0], args[1])
+            return recv(args[0], args[1])
         case "wait":
-            return ops.wait(*slots, timeout=args[1])
+            return wait(*slots, timeout=args[1])
         case "test":
             return ops.TEST, tuple(slots)
         case "probe":
-            return ops.probe(args[0], args[1], args[2])
+            return probe(args[0], args[1], args[2])
         case "cancel":
             return ops.CANCEL, (slots[0],)
         case "choose":
