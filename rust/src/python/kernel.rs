@@ -12,7 +12,6 @@ use crate::checkpoint::Checkpoint;
 use crate::hunt::{Hunt, Settings};
 use crate::liveness::Graph;
 use crate::python::tables::FAULTS;
-use crate::reduce::por::Reduction;
 use crate::reduce::sleep::Table;
 use crate::reduce::symmetry::images::{SymmetricNodes, Symmetry};
 use crate::search::bfs::Start;
@@ -255,11 +254,7 @@ impl Kernel {
             weights: None,
         };
         let search = self.begin(py, limits, false)?;
-        let wanted = Wanted {
-            reduction: Reduction::named(reduction)?,
-            runs: runs.unwrap_or(u64::MAX),
-            classes,
-        };
+        let wanted = Wanted::new(reduction, runs, classes)?;
         let report = |seconds| self.report(py, &search, seconds);
         explore(py, &search, wanted, progress.as_ref(), report)
     }

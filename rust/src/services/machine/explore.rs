@@ -18,11 +18,21 @@ use crate::search::{Route, Search};
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
 pub struct Wanted {
-    pub reduction: Reduction,
+    reduction: Reduction,
     /// Executions, at most.
     pub runs: u64,
     /// Tell the classes of executions and the states at rest.
     pub classes: bool,
+}
+
+impl Wanted {
+    pub fn new(reduction: &str, runs: Option<u64>, classes: bool) -> PyResult<Self> {
+        Ok(Wanted {
+            reduction: Reduction::named(reduction)?,
+            runs: runs.unwrap_or(u64::MAX),
+            classes,
+        })
+    }
 }
 
 #[derive(Default)]
