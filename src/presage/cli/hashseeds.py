@@ -1,20 +1,18 @@
 """Run the doctor's transcript in processes that differ in nothing but their hash seed.
 
-A hash seed is fixed when an interpreter starts, so each needs a process of its own. Beside `cli`:
-the only place that starts one.
+A hash seed is fixed when an interpreter starts, so each needs a process of its own.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from presage.cli.seeded import start
 from presage.environ import SEED
 from presage.search.doctor import Transcript
 
@@ -35,7 +33,13 @@ def transcripts(arguments: Sequence[str]) -> dict[int, Transcript]:
     with tempfile.TemporaryDirectory(prefix="presage-") as folder:
         files = {seed: Path(folder) / f"{seed}.json" for seed in SEEDS}
         running = {
-            seed: _start(seed, [*arguments, "--transcript", str(files[seed])]) for seed in SEEDS
+            seed: start(
+                [*arguments, "--transcript", str(files[seed])],
+                {SEED: str(seed)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+            for seed in SEEDS
         }
         failures = [failed for process in running.values() if (failed := _end(process))]
         if failures:
@@ -51,19 +55,7 @@ def write(transcript: Transcript, path: str) -> None:
     Path(path).write_bytes(msgspec.json.encode(transcript))
 
 
-def _start(seed: int, arguments: Sequence[str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        # Without -P the current folder would come first, and could hide presage itself.
-        [sys.executable, "-P", "-m", "presage", "doctor", *arguments],
-        env=os.environ | {SEED: str(seed)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="backslashreplace",
-    )
-
-
-def _end(process: subprocess.Popen[str]) -> Failed | None:
+def _end(process: subprocess.Popen[bytes]) -> Failed | None:
     _, complaint = process.communicate()
-    return Failed(process.returncode, complaint) if process.returncode else None
+    text = complaint.decode(errors="backslashreplace")
+    return Failed(process.returncode, text) if process.returncode else None

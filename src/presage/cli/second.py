@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from presage.cli.seeded import start
 from presage.cli.target.load import load
 from presage.environ import CHILD
 from presage.execution.sandbox import NOW, Sandbox
@@ -37,19 +38,16 @@ class Second:
         import tempfile  # which most checks do not need
 
         nowhere = os.open(os.devnull, os.O_RDWR)
-        command = [sys.executable, *_flags(), "-P", "-m", "presage", "doctor", *arguments]
         try:
             # A file, not a pipe: nobody has to feed it while it loads.
             with tempfile.TemporaryFile() as asked:
                 asked.write(request)
                 asked.seek(0)
-                self._process = subprocess.Popen(
-                    command,  # without -P the current folder could hide presage itself
-                    env=os.environ
-                    | {"PYTHONHASHSEED": SEED, CHILD: f"{os.getpid()} {nowhere} {nowhere}"},
+                self._process = start(
+                    arguments,
+                    {"PYTHONHASHSEED": SEED, CHILD: f"{os.getpid()} {nowhere} {nowhere}"},
                     stdin=asked,
                     stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
                     pass_fds=(nowhere,),
                 )
         except OSError as error:
@@ -107,8 +105,3 @@ def serve(target: str, settings: dict[str, str]) -> None:
         answer = rerun(system, request, build, sandbox, turns=turns)
     with open(said, "wb") as out:
         out.write(msgspec.msgpack.encode(answer))
-
-
-def _flags() -> list[str]:
-    """What this interpreter was started with, as far as it changes how code runs."""
-    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]

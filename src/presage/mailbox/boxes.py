@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from presage.mailbox import comm as steps
-from presage.mailbox import locks
+from presage.mailbox.box import Box
 from presage.mailbox.comm import Activities, Activity
 from presage.mailbox.forms import plain
 from presage.process.context import blocking, meet
@@ -30,10 +30,10 @@ class Comm(Activity):
 
 
 @dataclass(frozen=True)
-class Mailbox:
+class Mailbox(Box[Comm]):
     """A place to meet: puts and gets at the same name are matched in the order of posting."""
 
-    name: str
+    _comm = Comm
     _asks: Recv = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -45,35 +45,19 @@ class Mailbox:
         """The mailbox of that name; all mailboxes exist."""
         return Mailbox(name)
 
+    put_async = plain(Box._put_async)
+    get_async = plain(Box._get_async)
+
     def put(self, payload: Any, size: float = 0, timeout: float | None = None) -> None:
         """Send, and wait until it is received."""
         if timeout is None:
             meet(Send(self.name, payload, size=size))
-            return
-        comm = self.put_init(payload, size).start()
-        blocking(steps.wait_or_withdraw(comm, timeout))
-
-    def put_async(self, payload: Any, size: float = 0) -> Comm:
-        """Start to send."""
-        return self.put_init(payload, size).start()
-
-    def put_init(self, payload: Any, size: float = 0) -> Comm:
-        """What `start` or `detach` will send."""
-        return Comm(Send(self.name, payload, size=size))
+        else:
+            blocking(self._put(payload, size, timeout))
 
     def get(self, timeout: float | None = None) -> Any:
         """Receive; after a timeout, raise `TimeoutException` and ask no longer."""
-        if timeout is None:
-            return meet(self._asks).payload
-        return blocking(locks.take(self.name, timeout))
-
-    def get_async(self) -> Comm:
-        """Start to receive."""
-        return self.get_init().start()
-
-    def get_init(self) -> Comm:
-        """What `start` will receive."""
-        return Comm(Recv(self.name))
+        return meet(self._asks).payload if timeout is None else blocking(self._get(timeout))
 
 
 class ActivitySet(Activities[Comm]):

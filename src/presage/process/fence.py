@@ -17,7 +17,6 @@ import time
 import uuid
 from collections.abc import Callable
 from threading import get_ident
-from types import TracebackType
 from typing import Any
 
 from presage.process.context import Context, blocking, current, is_running, running, sleep
@@ -134,12 +133,7 @@ class Fence:
             sys.stdout = Output(sys.stdout)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._quiet:
             sys.stdout = self._stdout
         TABLE.down()

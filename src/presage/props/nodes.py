@@ -12,7 +12,7 @@ from typing import Any
 from presage.errors import PropertyError
 from presage.model.source import caller
 from presage.model.view import name_of, neighbour
-from presage.props.property import HOLDS, Verdict, is_truth
+from presage.props.property import HOLDS, Verdict, verdict_of
 
 Predicate = Callable[[Any], bool | Verdict]
 
@@ -95,10 +95,8 @@ def _counted(
 
 def _ask(predicate: Predicate, node: Any) -> Verdict:
     answer = predicate(node)
-    if isinstance(answer, Verdict):
-        return answer
-    if is_truth(answer):
-        return HOLDS if answer else Verdict(False)
+    if (verdict := verdict_of(answer)) is not None:
+        return verdict
     raise PropertyError(
         f"{caller()}: the predicate answered {answer!r} of node `{name_of(node)}`",
         "a value meant to be tested, or a missing `return`",

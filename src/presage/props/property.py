@@ -46,10 +46,17 @@ HOLDS = Verdict(True)
 Predicate = Callable[..., "bool | Verdict"]
 
 
-def is_truth(answer: object) -> bool:
-    """Whether it is True or False, Python's or NumPy's, which compares arrays with its own."""
+def verdict_of(answer: object) -> Verdict | None:
+    """A predicate's answer as a `Verdict`; None if it is neither one nor True or False.
+
+    NumPy compares arrays with truth values of its own.
+    """
+    if isinstance(answer, Verdict):
+        return answer
     kind = type(answer)
-    return kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
+    if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
+        return HOLDS if answer else Verdict(False)
+    return None
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,8 @@ class Property:
     def judge(self, *seen: Any) -> Verdict:
         """The predicate's answer as a `Verdict`; what it raises is the caller's to catch."""
         answer = self.predicate(*seen)
-        if isinstance(answer, Verdict):
-            return answer
-        if is_truth(answer):
-            return HOLDS if answer else Verdict(False)
+        if (verdict := verdict_of(answer)) is not None:
+            return verdict
         raise PropertyError(
             f"{self.source}: property `{self.name}` returned a `{type(answer).__name__}`",
             "a branch without `return`"

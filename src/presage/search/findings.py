@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -31,6 +31,8 @@ from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
 from presage.trace import seal
 from presage.trace.trace import Trace
+
+T = TypeVar("T")
 
 EXACT = "exact"
 COVERAGE_MAX = 500_000  # characters of it in a trace
@@ -86,17 +88,22 @@ def add(
     report.violations.append(violation)
 
 
+def good_run(report: Report, look: Callable[[], T | None]) -> T | None:
+    """What `look` finds; nothing if it was interrupted, or came to code that cannot be run."""
+    try:
+        return look()
+    except KeyboardInterrupt:
+        report.notes.append("interrupted while the nearest good run was looked for")
+    except PresageError:  # of code that the search did not come to: it is not what was found
+        pass
+    return None
+
+
 def _good_run(
     system: System, sandbox: Sandbox, report: Report, confirmed: Confirmed, seconds: float | None
 ) -> Trace | None:
     """The nearest execution that keeps what `confirmed` breaks; None if none was met."""
-    try:
-        found = nearest(system, sandbox, confirmed, seconds)
-    except KeyboardInterrupt:
-        report.notes.append("interrupted while the nearest good run was looked for")
-        return None
-    except PresageError:  # of code that the search did not come to: it is not what was found
-        return None
+    found = good_run(report, lambda: nearest(system, sandbox, confirmed, seconds))
     if found is None:
         return None
     good, evidence = found

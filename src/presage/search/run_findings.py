@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from presage.errors import Nondeterminism, PresageError
+from presage.errors import Nondeterminism
 from presage.execution.budget import Deadline
 from presage.execution.confirm import RAISED
 from presage.execution.nearest_processes import nearest_run
@@ -22,7 +22,7 @@ from presage.process.histories import Histories
 from presage.process.program import Passing, Program
 from presage.process.world import Choice
 from presage.search.early import Early
-from presage.search.findings import LEFT_LONG
+from presage.search.findings import LEFT_LONG, good_run
 from presage.search.report import Report, Violation
 from presage.shrink.processes import ProcessShrinker, same
 from presage.trace.trace import Trace, plain_parameters
@@ -112,13 +112,8 @@ def _good_run(
     deadline: Deadline,
 ) -> Trace | None:
     """The nearest run in which nothing breaks; None if none was met."""
-    try:
-        found = nearest_run(program, execution.path, sandbox, deadline.remaining())
-    except KeyboardInterrupt:
-        report.notes.append("interrupted while the nearest good run was looked for")
-        return None
-    except PresageError:  # of code that the search did not come to: it is not what was found
-        return None
+    path, seconds = execution.path, deadline.remaining()
+    found = good_run(report, lambda: nearest_run(program, path, sandbox, seconds))
     if found is None:
         return None
     good, message, evidence = found

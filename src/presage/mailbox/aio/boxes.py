@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from presage.mailbox import comm as steps
-from presage.mailbox import locks
+from presage.mailbox.box import Box
 from presage.mailbox.comm import Activities, Activity
 from presage.mailbox.forms import awaited
-from presage.process.context import awaiting
-from presage.process.ops import Recv, Send
 
 
 class Comm(Activity):
@@ -29,40 +26,20 @@ class Comm(Activity):
 
 
 @dataclass(frozen=True)
-class Mailbox:
+class Mailbox(Box[Comm]):
     """A place to meet: puts and gets at the same name are matched in the order of posting."""
 
-    name: str
+    _comm = Comm
 
     @staticmethod
     def by_name(name: str) -> Mailbox:
         """The mailbox of that name; all mailboxes exist."""
         return Mailbox(name)
 
-    async def put(self, payload: Any, size: float = 0, timeout: float | None = None) -> None:
-        """Send, and wait until it is received."""
-        comm = await self.put_init(payload, size).start()
-        await awaiting(steps.wait_or_withdraw(comm, timeout))
-
-    async def put_async(self, payload: Any, size: float = 0) -> Comm:
-        """Start to send."""
-        return await self.put_init(payload, size).start()
-
-    def put_init(self, payload: Any, size: float = 0) -> Comm:
-        """What `start` or `detach` will send."""
-        return Comm(Send(self.name, payload, size=size))
-
-    async def get(self, timeout: float | None = None) -> Any:
-        """Receive; after a timeout, raise `TimeoutException` and ask no longer."""
-        return await awaiting(locks.take(self.name, timeout))
-
-    async def get_async(self) -> Comm:
-        """Start to receive."""
-        return await self.get_init().start()
-
-    def get_init(self) -> Comm:
-        """What `start` will receive."""
-        return Comm(Recv(self.name))
+    put = awaited(Box._put)
+    get = awaited(Box._get)
+    put_async = awaited(Box._put_async)
+    get_async = awaited(Box._get_async)
 
 
 class ActivitySet(Activities[Comm]):

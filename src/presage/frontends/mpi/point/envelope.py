@@ -7,6 +7,7 @@ overtake one another, as MPI demands.
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 from presage.frontends.mpi.core.comm_state import CommState
@@ -62,8 +63,6 @@ def to_object(payload: Any) -> Any:
 def to_data(payload: Any) -> Data:
     """A message as a buffer; an object is its pickle, which is bytes."""
     if payload[0] in (OBJECT, PICKLE):
-        import pickle
-
         data = payload[1] if payload[0] == PICKLE else pickle.dumps(payload[1])
         return "byte", len(data), data
     return payload  # type: ignore[no-any-return]

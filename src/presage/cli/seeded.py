@@ -1,0 +1,34 @@
+"""Start `presage doctor` once more, in a process with a hash seed of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+
+def start(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: int | IO[bytes],
+    stdout: int,
+    pass_fds: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:
+    """A process that runs code as this interpreter would; its complaints can be read."""
+    return subprocess.Popen(
+        # Without -P the current folder would come first, and could hide presage itself.
+        [sys.executable, *_flags(), "-P", "-m", "presage", "doctor", *arguments],
+        env=os.environ | dict(environment),  # where the seed is
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        pass_fds=pass_fds,
+    )
+
+
+def _flags() -> list[str]:
+    """What this interpreter was started with, as far as it changes how code runs."""
+    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]
