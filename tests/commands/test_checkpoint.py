@@ -231,7 +231,7 @@ def test_a_full_disk_ends_a_search_in_files_with_what_it_knows():
 @pytest.mark.parametrize(
     "arguments, memory, unique",
     [
-        (("paxos", "--set", "clients=3"), "60", 1_194_428),
+        pytest.param(("paxos", "--set", "clients=3"), "60", 1_194_428, marks=pytest.mark.slow),
         (("two_phase_commit", "--set", "rms=7"), "40", 296_448),
         pytest.param(
             ("two_phase_commit", "--set", "rms=8"), "50", 1_745_408, marks=pytest.mark.slow

@@ -15,7 +15,7 @@ from presage import Timed, World, check, eventually
 STATES_MAX = 120
 UNITS_MAX = 9
 SYSTEMS_PER_TEST = 80  # 160 on every run, each under three kinds of fairness
-FEATURED_PER_TEST = 15  # with disks, times and slow nodes, and the same with clocks
+FEATURED_PER_TEST = 8  # with disks, times and slow nodes, and the same with clocks
 FAIRNESSES = ("weak", "strong", "none")
 EVERY_KIND = {(True, True), (False, True), (False, False)}  # of violation: at rest, dead
 

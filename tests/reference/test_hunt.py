@@ -12,7 +12,7 @@ from reference.random_systems import random_system
 from presage import Hunt, Timed, check, eventually
 
 STATES_MAX = 150
-SYSTEMS_PER_TEST = 60
+SYSTEMS_PER_TEST = 25
 RECOVERIES = ("restart", "heal")
 SETTINGS = Hunt(walk_length=2_000, recovery_walks=20, region=10_000, samples=4, depth_step=3)
 

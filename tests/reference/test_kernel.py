@@ -11,7 +11,7 @@ from reference.random_systems import random_system, systems
 from presage import check
 
 STATES_MAX = 250
-SYSTEMS_PER_TEST = 40  # on every run, and what hypothesis thinks of
+SYSTEMS_PER_TEST = 30  # on every run, and what hypothesis thinks of
 
 
 def outcome(system, **how):
@@ -62,7 +62,7 @@ def test_kernel_and_reference_agree_on_random_systems(batch):
             return
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(systems())
 def test_kernel_and_reference_agree_on_whatever_hypothesis_thinks_of(system):
     assume(agrees(system))

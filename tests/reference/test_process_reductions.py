@@ -11,7 +11,7 @@ from presage._core import ProcessKernel
 REDUCTIONS = ("dpor", "sdpor", "odpor")
 BATCH = 40
 QUICK = range(0, 240, BATCH)
-SLOW = range(1000, 4000, 250)
+SLOW = range(1000, 2000, 250)
 
 
 def kernel(bridge: Bridge, count: int) -> ProcessKernel:

@@ -1,6 +1,6 @@
 """Hunts find the bugs of the catalogue, and the step that the paper, or the catalogue, states.
 
-No seed is chosen because it works: the seeds are 0, 1 and 2. `make catalogue` tells the rates over
+No seed is chosen because it works: the seeds are 0 and 1. `make catalogue` tells the rates over
 twenty. A hunt is bounded by its executions, so that a busy machine changes nothing.
 """
 
@@ -11,7 +11,7 @@ import pytest
 from presage import check
 
 SYSTEMS = ("mace_transport", "randtree", "chord", "pastry")
-SEEDS = range(3)
+SEEDS = range(2)
 EXECUTIONS = 60_000
 CATALOGUE = {
     bug.id: (system, bug)

@@ -1,5 +1,7 @@
 """Delta debugging, courses that begin alike, and fewer steps to the same death."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +13,8 @@ from presage.execution.replay import replay
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world import World
-from presage.search.hunt.settings import Hunt
 from presage.shrink.delta import minimize
-from presage.systems import chord, mace_transport
+from presage.systems import chord, pastry
 
 
 def for_ever() -> bool:
@@ -66,25 +67,18 @@ def test_like_events_stand_in_only_where_that_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("system", "prop"),
-    [
-        (lambda: mace_transport.system(bug="MT-1", messages=2), "all_acked"),
-        pytest.param(
-            lambda: chord.system(bug="CH-8", silent_resets=1), None, marks=pytest.mark.slow
-        ),
-    ],
-    ids=["mace_transport", "chord"],
+    "module, name", [(chord, "CH-8"), (pastry, "PA-lu")], ids=["chord", "pastry"]
 )
-def test_a_shorter_way_to_a_death_is_confirmed_and_its_last_step_critical(system, prop):
-    settings = Hunt(recovery_walks=20, walk_length=2_000, samples=4)
-    report = check(system(), search="hunt", hunt=settings, seconds=20, seed=3, traces=None)
-    for violation in report.violations:
-        if violation.kind != "liveness" or violation.critical is None:
-            continue
-        assert violation.found is None or violation.critical < violation.found
-        assert replay(system(), violation.trace).message is not None
-        world = World.initial(system(), violation.trace.choices)
-        assert world.fingerprint == violation.trace.initial
+def test_a_shorter_way_to_a_death_is_confirmed_and_its_last_step_critical(module, name):
+    [bug] = [bug for bug in module.bugs.BUGS if bug.id == name]
+    system = partial(module.system, **bug.parameters)
+    report = check(system(), search="hunt", hunt=bug.hunt, walks=60_000, traces=None)
+    [violation] = [each for each in report.violations if each.prop == bug.property]
+    assert violation.kind == "liveness"
+    assert violation.critical < violation.found
+    assert replay(system(), violation.trace).message is not None
+    world = World.initial(system(), violation.trace.choices)
+    assert world.fingerprint == violation.trace.initial
 
 
 def test_a_shortened_safety_violation_says_how_long_it_was():
