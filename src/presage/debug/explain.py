@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from presage.debug.backend import Branch, ServiceBackend
-from presage.debug.service_branch import Taken
+from presage.debug.branch import Branch, Taken
+from presage.debug.service_branch import ServiceBranch
 from presage.debug.session import Session
 from presage.debug.walk import until_live
 from presage.execution.chance import Dice
@@ -88,11 +88,10 @@ def explain(
         failed = tuple(p for p in session.parts(prop, view) if p.holds is not True)
     elif prop is None and trace.door == "process":
         failed = tuple(_asserted(trace))
-    matter = session.backend.needed(trace, here, seconds)
+    matter = here.needed(trace, seconds)
     changes: tuple[Change, ...] = ()
     if step and trace.loop is None:
-        state = session.backend.state
-        changes = _inside(diff(state(here, step - 1), state(here, step)))
+        changes = _inside(diff(here.state(step - 1), here.state(step)))
     difference = _difference(session, here, step, live, looks=looks)
     explanation = Explanation(fact, failed, step, changes, matter, difference, "")
     silent = trace.message == f"`{trace.prop}` is False"  # as traces of old say it
@@ -111,7 +110,7 @@ def _asserted(trace: Trace) -> Iterator[Part]:
 def _difference(
     session: Session, here: Branch, step: int, live: Trace | None, *, looks: bool
 ) -> Difference | None:
-    found = (session.backend.begin(live), live.message) if live is not None else None
+    found = (here.begin(live), live.message) if live is not None else None
     if found is None and looks:
         found = _good_run(session, here, step)
     if found is None:
@@ -125,8 +124,7 @@ def _difference(
     if common >= len(good) or common >= len(here):
         return None
     at = common + 1
-    state = session.backend.state
-    changes = diff(state(here, at), state(good, at)) if session.backend.of_services else []
+    changes = diff(here.state(at), good.state(at)) if here.of_services else []
     well = session.trace.kind == "liveness"
     outcome = f" and is well again after step {len(good):,}"
     if not well:
@@ -142,7 +140,7 @@ def _inside(changes: list[Change]) -> tuple[Change, ...]:
 
 def _good_run(session: Session, here: Branch, step: int) -> tuple[Branch, str] | None:
     """A run that comes right, with as much as possible of this one, and what it comes to."""
-    claims = [prop for prop in session.backend.properties if prop.kind == "eventually"]
+    claims = [prop for prop in here.properties if prop.kind == "eventually"]
     if session.trace.prop not in {prop.name for prop in claims}:
         return _kept(session, here)
     for at in range(step, max(step - PLACES, -1), -1):
@@ -159,9 +157,9 @@ def _good_run(session: Session, here: Branch, step: int) -> tuple[Branch, str] |
 
 def _kept(session: Session, here: Branch) -> tuple[Branch, str] | None:
     """The nearest run of services that keeps the property which this one breaks."""
-    if not isinstance(session.backend, ServiceBackend) or session.trace.loop is not None:
+    if not isinstance(here, ServiceBranch) or session.trace.loop is not None:
         return None
-    found = nearest_to(session.backend.system, session.sandbox, session.trace)
+    found = nearest_to(here.system, session.sandbox, session.trace)
     if found is None:
         return None
     events = events_of(found.steps)

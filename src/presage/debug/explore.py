@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
-from presage.debug.backend import Backend, Branch
+from presage.debug.branch import Branch, Option
 from presage.debug.refusals import forgiving
-from presage.debug.session import backend_of
-from presage.debug.walk import Option
+from presage.debug.session import branch_of
 from presage.errors import BadChoice
 from presage.execution.frames import Frame
 from presage.execution.processes import ProcessExecution
@@ -58,9 +57,8 @@ class Explorer:
         self.target = target
         self.parameters = plain_parameters(parameters)
         self._sandbox = sandbox
-        self._backend: Backend = backend_of(system, sandbox)
         self._begun = _begun(system, sandbox)
-        self.places = [self._place(self._backend.begin(self._begun), None, None)]
+        self.places = [self._place(branch_of(system, sandbox, self._begun), None, None)]
         self.here = 0
 
     @property
@@ -125,29 +123,27 @@ class Explorer:
         branch = self.places[self.here].branch
         return msgspec.structs.replace(
             self._begun,
-            nodes=self._backend.names(branch),
+            nodes=branch.names,
             message=f"{len(branch)} steps taken",
             step=len(branch),
             steps=tuple(branch.steps),
         )
 
     def _place(self, branch: Branch, parent: int | None, taken: int | None) -> Place:
-        backend, index = self._backend, len(branch)
+        index = len(branch)
         with forgiving(self._sandbox, lists=False):
-            verdicts = backend.judge(branch, index)
+            verdicts = branch.judge(index)
         step = branch.steps[-1] if index else None
         scene = Frame(
             index,
             step,
-            backend.state(branch, index),
+            branch.state(index),
             verdicts,
-            backend.place(branch, index) if index else "",
-            step.logs if step else tuple(f"{who}: {text}" for who, text in backend.opening(branch)),
-            step.sends if step else backend.posted(branch),
+            branch.place(index) if index else "",
+            step.logs if step else tuple(f"{who}: {text}" for who, text in branch.opening()),
+            step.sends if step else branch.posted(),
         )
-        return Place(
-            scene, branch, tuple(backend.options(branch, index, calm=False)), parent, taken
-        )
+        return Place(scene, branch, tuple(branch.options(index, calm=False)), parent, taken)
 
 
 def texts(options: Sequence[Option]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from presage.debug.backend import Written
+from presage.debug.branch import Written
 from presage.debug.query import TYPED, compiled, error_text, evaluate
 from presage.debug.session import Session
 from presage.errors import BadCommand, GhostRead, did_you_mean
@@ -37,7 +37,7 @@ def node_state(session: Session, node: str) -> dict[str, str]:
     parts = state.get(node)
     if not isinstance(parts, dict):  # a process that has not begun
         return {}
-    values = session.backend.values(session.here, session.step).get(node, {})
+    values = session.here.values(session.step).get(node, {})
     written: dict[str, str] = session.sandbox.run(_written, values)
     return written | {name: _text(part) for name, part in parts.items() if name not in values}
 
@@ -73,7 +73,7 @@ def _between(part: Plain) -> str:
 
 def channels(session: Session) -> list[Channel]:
     """What is in flight here, by channel."""
-    found = session.backend.channels(session.here, session.step)
+    found = session.here.channels(session.step)
     written: list[Channel] = session.sandbox.run(_channels, found)
     return written
 

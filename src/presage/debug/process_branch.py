@@ -10,14 +10,18 @@ when it goes on, because a message may then have met somebody.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
-from presage.debug.service_branch import Taken
+from presage.debug.branch import Branch, Option, Taken, Written, module_names
 from presage.errors import Diverged, Nondeterminism
 from presage.execution.describe import Words
-from presage.execution.processes import ProcessExecution, expected
+from presage.execution.influence import past
+from presage.execution.process_state import AT, mailboxes_of
+from presage.execution.processes import ProcessExecution, expected, failures_in
 from presage.execution.protocol import PropertyStatus
-from presage.execution.sandbox import Sandbox
+from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.state import State
 from presage.process.fence import Fence
 from presage.process.payload import Payloads
@@ -25,7 +29,9 @@ from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice, ProcessWorld
 from presage.process.world import Taken as ProcessStep
-from presage.trace.trace import TraceStep
+from presage.shrink.essential import EssentialSteps
+from presage.shrink.processes import ProcessShrinker
+from presage.trace.trace import Sent, Trace, TraceStep
 
 
 @dataclass(frozen=True)
@@ -55,30 +61,24 @@ class Moment:
     published: dict[str, dict[str, int]]  # by process and field, numbers of `payloads`
 
 
-class Running:
+class ProcessBranch(Branch):
     """The steps of one branch of a session on a program."""
 
-    def __init__(
-        self, program: Program, sandbox: Sandbox, initial: int, steps: Sequence[TraceStep]
-    ) -> None:
+    of_services = False
+
+    def __init__(self, program: Program, sandbox: Sandbox, trace: Trace) -> None:
+        super().__init__(sandbox, trace)
         self.program = program
-        self.sandbox = sandbox
-        self.initial = initial
-        self.steps = list(steps)
+        self.properties = program.properties
         self._path: list[Choice | None] = [None] * len(self.steps)
         self._moments: dict[int, Moment] = {}
         self._execution: ProcessExecution | None = None
         self.world(0)
 
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def fingerprint(self, step: int) -> int:
-        """That of the state after `step`; 0 is the initial state."""
-        return self.steps[step - 1].fingerprint if step else self.initial
+    def begin(self, trace: Trace) -> ProcessBranch:
+        return ProcessBranch(self.program, self.sandbox, trace)
 
     def world(self, step: int) -> ProcessWorld:
-        """The world after `step`: to look at, and to be left as it is."""
         with Fence():
             return self._reach(step).world
 
@@ -89,17 +89,9 @@ class Running:
         return self._moments[step]
 
     def view(self, step: int) -> ProgramView:
-        """What processes have published, as fresh values: nothing that is done to them stays."""
-        moment = self.moment(step)
-        return ProgramView(
-            {
-                name: {field: moment.payloads.fresh(number) for field, number in fields.items()}
-                for name, fields in moment.published.items()
-            }
-        )
+        return ProgramView(self.values(step))
 
     def taken(self, step: int) -> Taken:
-        """What `step` made happen."""
         recorded = self.steps[step - 1]
         return Taken(Due(recorded.node, recorded.kind, recorded.label, self.path(step)[-1]))
 
@@ -120,7 +112,6 @@ class Running:
         return tuple(self._moments[max(self._moments)].published)
 
     def extend(self, taken: Taken) -> TraceStep:
-        """Let one more thing happen at the end."""
         with Fence():
             execution = self._reach(len(self.steps))
             choice: Choice = taken.event.choice
@@ -135,10 +126,8 @@ class Running:
         self._moments[len(self.steps)] = moment
         return self.steps[-1]
 
-    def fork(self, step: int) -> Running:
-        """Another execution that has the steps up to `step` in common with this one."""
-        other = object.__new__(Running)
-        other.program, other.sandbox, other.initial = self.program, self.sandbox, self.initial
+    def fork(self, step: int) -> ProcessBranch:
+        other = copy(self)
         other._path = list(self.path(step))
         other.steps = self.steps[:step]
         other._moments = {at: moment for at, moment in self._moments.items() if at <= step}
@@ -148,6 +137,83 @@ class Running:
     def redo(self, step: int, origin: int) -> None:
         """Programs have no loops that could be gone round again."""
         raise NotImplementedError
+
+    # -- what is so there --------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        acting = [step.node for step in self.steps]
+        return tuple(dict.fromkeys([*self.program.nodes, *self.begun, *acting]))
+
+    def state(self, step: int) -> State:
+        return self.moment(step).state
+
+    def values(self, step: int) -> dict[str, dict[str, Any]]:
+        moment = self.moment(step)
+        return {
+            name: {field: moment.payloads.fresh(number) for field, number in fields.items()}
+            for name, fields in moment.published.items()
+        }
+
+    def channels(self, step: int) -> list[tuple[str, str, list[Any]]]:
+        waiting = mailboxes_of(self.moment(step).state)
+        return [
+            (name, "mailbox", [Written(each) for each in texts])
+            for name, texts in waiting.items()
+            if isinstance(texts, list)
+        ]
+
+    def judge(self, step: int) -> dict[str, PropertyStatus]:
+        return self.moment(step).said
+
+    def options(self, step: int, *, calm: bool) -> list[Option]:
+        """What can happen after a step; one thing is as likely as another."""
+        return [
+            Option(each, (), fault=False, idle=False, weight=1.0) for each in self.moment(step).due
+        ]
+
+    def place(self, step: int) -> str:
+        return self.moment(step).place
+
+    def opening(self) -> list[tuple[str, str]]:
+        return list(self.moment(0).opening)
+
+    def posted(self) -> tuple[Sent, ...]:
+        """Nothing: what a process sends is a step of its own."""
+        return ()
+
+    def known(self, step: int) -> dict[str, Any]:
+        names: dict[str, Any] = {}
+        for process in self.program.processes.values():
+            names |= module_names(process.body)
+        moment = self.moment(step)
+        places = {
+            name: fields[AT]
+            for name in moment.published
+            if isinstance(fields := moment.state[name], dict)
+        }
+        return names | {
+            "at": places,
+            "ended": moment.ended,
+            "mailboxes": mailboxes_of(moment.state),
+        }
+
+    def past(self, trace: Trace, step: int) -> tuple[int, ...]:
+        return past(self.happened(step), step)
+
+    def needed(self, trace: Trace, seconds: float) -> EssentialSteps:
+        deadline = NOW() + seconds
+        path, every = self.path(trace.step), tuple(range(1, trace.step + 1))
+        world = self.world(trace.step)
+        with Fence():
+            found = [
+                each for each in failures_in(world, self.sandbox.run) if each.prop == trace.prop
+            ]
+            if not found:  # a branch that was saved: nothing breaks
+                return EssentialSteps(every, trace.step, (), (), True)
+            fewer = ProcessShrinker(self.program, self.sandbox, found[0], lambda: NOW() < deadline)
+            kept = fewer.of(path)
+            return EssentialSteps(tuple(at + 1 for at, _ in kept), trace.step, (), (), fewer.go_on)
 
     # -- going there -------------------------------------------------------------------------
 

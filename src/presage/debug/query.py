@@ -66,7 +66,7 @@ def compiled(text: str) -> CodeType:
 def evaluate(session: Session, code: CodeType, step: int) -> Any:
     """What an expression gives in the state after `step`."""
     view = session.here.view(step)
-    names = session.backend.known(session.here, step)
+    names = session.here.known(step)
     names |= {name_of(node): node for node in view.nodes if name_of(node).isidentifier()}
     names |= {"world": view, "step": step}
     return session.sandbox.run(eval, code, names)

@@ -9,51 +9,44 @@ Invariant: `steps[i - 1]` is step i; a step once there never changes, what comes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
 from math import isqrt
 from typing import Any
 
+from presage.debug.branch import Branch, Option, Taken, module_names
 from presage.debug.refusals import forgiving
+from presage.debug.walk import options
 from presage.errors import Diverged, Nondeterminism, NotEnabled
+from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import Sandbox
-from presage.execution.services import event_of
+from presage.execution.services import ServiceExecution, event_of
+from presage.execution.state import State, States
 from presage.model.byhand import granting
 from presage.model.event import Step
+from presage.model.handling import place_of_handler
 from presage.model.saved import Saved
 from presage.model.system import System
 from presage.model.view import WorldView
 from presage.model.world import World
-from presage.trace.trace import TraceStep
+from presage.shrink.essential import EssentialSteps, needed
+from presage.trace.causes import Causes
+from presage.trace.trace import Sent, Trace, TraceStep
 
 STRIDE_MIN = 8
 
 
-@dataclass(frozen=True)
-class Taken:
-    """What was made to happen."""
+class ServiceBranch(Branch):
+    """The steps of one branch of a session on services."""
 
-    event: Any  # an `Event`; of processes a `Due`
-    choices: tuple[int, ...] = ()
-    beyond: bool = False  # a fault that the system does not allow, or not any more
+    of_services = True
 
-
-class Execution:
-    """The steps of one branch of a session."""
-
-    def __init__(
-        self,
-        system: System,
-        sandbox: Sandbox,
-        choices: Sequence[int],
-        initial: int,
-        steps: Sequence[TraceStep],
-    ) -> None:
+    def __init__(self, system: System, sandbox: Sandbox, trace: Trace) -> None:
+        super().__init__(sandbox, trace)
         self.system = system
-        self.sandbox = sandbox
-        self.choices = tuple(choices)
-        self.initial = initial
-        self.steps = list(steps)
+        self.properties = tuple(system.properties)
+        self.choices = tuple(trace.choices)
+        self._states = States(system)
+        self._scratch = World(system)  # to try things out in
         self._taken: list[Taken | None] = [None] * len(self.steps)
         self._world: World = sandbox.run(World.initial, system, self.choices)
         self._at = 0
@@ -61,20 +54,15 @@ class Execution:
         self._saves: dict[int, Saved] = {0: self._world.save()}
         self._stride = max(STRIDE_MIN, isqrt(len(self.steps)))
 
-    def __len__(self) -> int:
-        return len(self.steps)
+    def begin(self, trace: Trace) -> ServiceBranch:
+        return ServiceBranch(self.system, self.sandbox, trace)
 
     @property
     def saves(self) -> tuple[int, ...]:
         """After which steps the world is kept."""
         return tuple(sorted(self._saves))
 
-    def fingerprint(self, step: int) -> int:
-        """That of the state after `step`; 0 is the initial state."""
-        return self.steps[step - 1].fingerprint if step else self.initial
-
     def world(self, step: int) -> World:
-        """The world after `step`: to look at, and to be left as it is."""
         assert 0 <= step <= len(self.steps), step
         nearest = max(at for at in self._saves if at <= step)
         if not nearest <= self._at <= step:
@@ -85,7 +73,6 @@ class Execution:
         return self._world
 
     def view(self, step: int) -> WorldView:
-        """The world after `step`, read-only; it stays as it is."""
         return self.world(step).view()
 
     def saved(self, step: int) -> Saved:
@@ -93,7 +80,6 @@ class Execution:
         return self.world(step).save()
 
     def taken(self, step: int) -> Taken:
-        """What `step` made happen, as live objects."""
         self.world(step)
         if self._taken[step - 1] is None:  # it was known by a saved world behind it
             before = self.world(step - 1)
@@ -103,7 +89,6 @@ class Execution:
         return taken
 
     def extend(self, taken: Taken) -> TraceStep:
-        """Let one more thing happen at the end."""
         world = self.world(len(self.steps))
         saved = world.save()
         try:
@@ -118,22 +103,17 @@ class Execution:
         self._keep()
         return recorded
 
-    def fork(self, step: int) -> Execution:
-        """Another execution that has the steps up to `step` in common with this one."""
+    def fork(self, step: int) -> ServiceBranch:
         self.world(step)
-        other = object.__new__(Execution)
-        other.system, other.sandbox = self.system, self.sandbox
-        other.choices, other.initial = self.choices, self.initial
+        other = copy(self)
         other.steps, other._taken = self.steps[:step], self._taken[:step]
         other._saves = {at: saved for at, saved in self._saves.items() if at <= step}
         other._saves[step] = self._world.save()
         other._world, other._at = World(self.system), step
         other._world.restore(other._saves[step])
-        other._stride = self._stride
         return other
 
     def redo(self, step: int, origin: int) -> None:
-        """Take `step` once more from the state after `origin`; raise `Diverged` if it differs."""
         taken = self.taken(step)
         world = self.world(origin)
         saved = world.save()
@@ -144,6 +124,84 @@ class Execution:
                 raise Diverged(where, self.fingerprint(step), world.fingerprint)
         finally:
             world.restore(saved)
+
+    # -- what is so there --------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.system.names)
+
+    def state(self, step: int) -> State:
+        return self._states.of(self.world(step))
+
+    def values(self, step: int) -> dict[str, dict[str, Any]]:
+        found = {}
+        for automaton, local in zip(self.system.automata, self.saved(step).locals, strict=True):
+            decoded = [automaton.codec.decode(each) for each in local]
+            found[automaton.name] = {name: decoded[at] for name, at in automaton.positions.items()}
+        return found
+
+    def channels(self, step: int) -> list[tuple[str, str, list[Any]]]:
+        wire = self.saved(step).wire
+        return [
+            *self._sorted(wire.network if self.system.network != "ordered" else (), "datagrams"),
+            *self._queued(wire.network if self.system.network == "ordered" else (), "queue"),
+            *self._queued(wire.streams[0], "stream"),
+        ]
+
+    def _queued(self, queues: Any, kind: str) -> list[tuple[str, str, list[Any]]]:
+        decode, names = self.system.codec.decode, self.system.names
+        return [
+            (f"{names[a]} -> {names[b]}", kind, [decode(each.encoded)[2] for each in queue])
+            for (a, b), queue in queues
+        ]
+
+    def _sorted(self, flying: Any, kind: str) -> list[tuple[str, str, list[Any]]]:
+        """Messages that come in any order, by who sent them to whom."""
+        by_channel: dict[tuple[int, int], list[Any]] = {}
+        for each in flying:
+            by_channel.setdefault((each.source, each.to), []).append(each)
+        return self._queued(sorted(by_channel.items()), kind)
+
+    def judge(self, step: int) -> dict[str, PropertyStatus]:
+        if step == 0:
+            world = self.world(step)
+            return ServiceExecution(self.system, self.sandbox, world).statuses(at_end=True)
+        before = self.copy(step - 1)
+        recorded, world = self.steps[step - 1], self.world(step)
+        execution = ServiceExecution.after(self.system, self.sandbox, world, recorded, before)
+        return execution.statuses(at_end=True)
+
+    def options(self, step: int, *, calm: bool) -> list[Option]:
+        return options(self.copy(step), self.sandbox, calm=calm)
+
+    def copy(self, step: int) -> World:
+        """A world like the one after a step, to do anything with."""
+        self._scratch.restore(self.saved(step))
+        return self._scratch
+
+    def place(self, step: int) -> str:
+        return place_of_handler(self.system, self.taken(step).event)
+
+    def opening(self) -> list[tuple[str, str]]:
+        return [(node, text) for node, text in self.world(0).opening.logs]
+
+    def posted(self) -> tuple[Sent, ...]:
+        return tuple(map(TraceStep.sent, self.world(0).opening.sends))
+
+    def known(self, step: int) -> dict[str, Any]:
+        names: dict[str, Any] = {}
+        for automaton in self.system.automata:
+            names |= module_names(automaton.service)
+        return names
+
+    def past(self, trace: Trace, step: int) -> tuple[int, ...]:
+        return Causes(trace).past(step)
+
+    def needed(self, trace: Trace, seconds: float) -> EssentialSteps:
+        taken = [self.taken(at) for at in range(1, len(self) + 1)]
+        events = [(each.event, each.choices) for each in taken]
+        return needed(self.system, self.sandbox, trace, events, seconds)
 
     # -- going there -------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from presage.debug.backend import Backend, Branch, ServiceBackend
-from presage.debug.process_backend import ProcessBackend
-from presage.debug.service_branch import Execution, Taken
-from presage.debug.walk import LENGTH, WALKS, Option, Walked, draw, holds, until_live
+from presage.debug.branch import Branch, Option, Taken
+from presage.debug.process_branch import ProcessBranch
+from presage.debug.service_branch import ServiceBranch
+from presage.debug.walk import LENGTH, WALKS, Walked, draw, holds, until_live
 from presage.errors import BadCommand, PresageError
 from presage.execution.chance import Dice
 from presage.execution.conjuncts import Part, conjuncts
@@ -33,23 +33,20 @@ from presage.trace.trace import Trace, TraceStep
 MAIN = "main"
 
 
-def backend_of(system: System | Program, sandbox: Sandbox) -> Backend:
-    """How the code of `system` is asked."""
-    return (
-        ServiceBackend(system, sandbox)
-        if isinstance(system, System)
-        else ProcessBackend(system, sandbox)
-    )
+def branch_of(system: System | Program, sandbox: Sandbox, trace: Trace) -> Branch:
+    """The execution that a trace of `system` tells of."""
+    if isinstance(system, System):
+        return ServiceBranch(system, sandbox, trace)
+    return ProcessBranch(system, sandbox, trace)
 
 
 class Session:
     """A trace, its branches, and the place somebody is at."""
 
     def __init__(self, system: System | Program, trace: Trace, sandbox: Sandbox) -> None:
-        self.backend: Backend = backend_of(system, sandbox)
         self.trace = trace
         self.sandbox = sandbox
-        self.branches: dict[str, Branch] = {MAIN: self.backend.begin(trace)}
+        self.branches: dict[str, Branch] = {MAIN: branch_of(system, sandbox, trace)}
         self.branch = MAIN
         self.step = 0
         self.rounds = 0  # how often the loop of the trace was gone round
@@ -68,7 +65,7 @@ class Session:
     @property
     def names(self) -> tuple[str, ...]:
         """The nodes, or processes."""
-        return self.backend.names(self.here)
+        return self.here.names
 
     @property
     def last(self) -> int:
@@ -193,7 +190,7 @@ class Session:
 
     def options(self) -> list[Option]:
         """What can happen next."""
-        return self.backend.options(self.here, self.step, calm=self.calm)
+        return self.here.options(self.step, calm=self.calm)
 
     def take(self, taken: Taken) -> TraceStep:
         """Let something happen here; on a new branch unless this is the end of one's own."""
@@ -218,7 +215,7 @@ class Session:
 
     def live(self, walks: int = WALKS, length: int = LENGTH) -> Walked:
         """Walk calmly from here until every `eventually` holds; be there, on a new branch."""
-        claims = [prop for prop in self.backend.properties if prop.kind == "eventually"]
+        claims = [prop for prop in self.here.properties if prop.kind == "eventually"]
         if not claims:
             raise BadCommand(
                 "no property says what should come right",
@@ -256,14 +253,14 @@ class Session:
 
     def _copy(self) -> World:
         """A world like the one here, to do anything with."""
-        assert isinstance(self.backend, ServiceBackend) and isinstance(self.here, Execution)
-        return self.backend.copy(self.here, self.step)
+        assert isinstance(self.here, ServiceBranch)
+        return self.here.copy(self.step)
 
     # -- what is so here ---------------------------------------------------------------------
 
     def judge(self, step: int | None = None) -> dict[str, PropertyStatus]:
         """What each property says of the state after a step, and of the step itself."""
-        return self.backend.judge(self.here, self.step if step is None else step)
+        return self.here.judge(self.step if step is None else step)
 
     def conjuncts(self, name: str) -> list[Part]:
         """The parts of the predicate of a property, asked here."""
@@ -274,7 +271,7 @@ class Session:
 
     def claim(self, name: str) -> Property | None:
         """The property of that name; None for what is claimed of everything."""
-        return next((each for each in self.backend.properties if each.name == name), None)
+        return next((each for each in self.here.properties if each.name == name), None)
 
     def parts(self, prop: Property, view: WorldView | ProgramView) -> list[Part]:
         """The parts of a predicate, asked of one world."""
@@ -283,7 +280,7 @@ class Session:
 
     def state(self, step: int | None = None) -> State:
         """The state after a step as plain data."""
-        return self.backend.state(self.here, self.step if step is None else step)
+        return self.here.state(self.step if step is None else step)
 
     # -- as a trace --------------------------------------------------------------------------
 
@@ -305,7 +302,7 @@ class Session:
             fairness=None,
             evidence="exact",
             notes=notes,
-            nodes=self.trace.nodes if self.backend.of_services else self.names,
+            nodes=self.trace.nodes if self.here.of_services else self.names,
             **facts,
         )
 

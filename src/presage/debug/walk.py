@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from presage.debug.branch import Option, Taken
 from presage.debug.refusals import forgiving
-from presage.debug.service_branch import Taken
 from presage.errors import PresageError
 from presage.execution.chance import Dice, drawn, weight_of
 from presage.execution.sandbox import Sandbox
@@ -23,22 +23,6 @@ from presage.props.property import Property
 
 WALKS = 20
 LENGTH = 1_000
-
-
-@dataclass(frozen=True)
-class Option:
-    """One thing that can happen next."""
-
-    event: Any  # an `Event`; of processes a `Due`
-    choices: tuple[int, ...]
-    fault: bool
-    idle: bool  # it leads back to the same state
-    weight: float  # in walks, by the session's mode
-    refused: str = ""  # why it cannot happen after all: its handler does what none may do
-
-    @property
-    def taken(self) -> Taken:
-        return Taken(self.event, self.choices)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from unit.debug.samples import Client, found, lossy, ordered, session
 
 from presage import System, action, always
-from presage.debug.service_branch import Taken
+from presage.debug.branch import Taken
 from presage.debug.walk import draw
 from presage.errors import BadCommand, BadTrace, Diverged, Nondeterminism, NotEnabled
 from presage.execution.chance import Dice

@@ -119,7 +119,7 @@ class Console(Screen, cmd.Cmd):
             command, rest = resolve(line)
             if command.name == "quit":
                 return True
-            if command.of_services and not self.session.backend.of_services:
+            if command.of_services and not self.session.here.of_services:
                 raise BadCommand(f"`{command.name}` is for services: processes have no faults")
             if command.repeats:
                 self.repeat = line

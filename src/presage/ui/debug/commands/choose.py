@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from presage.debug.walk import LENGTH, WALKS, Option
+from presage.debug.branch import Option
+from presage.debug.walk import LENGTH, WALKS
 from presage.errors import BadCommand
 from presage.model.event import Deliver, Drop, Duplicate, Receive
 from presage.trace.show import show

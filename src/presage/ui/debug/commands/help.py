@@ -24,7 +24,7 @@ def help_(screen: Screen, rest: str) -> None:
         screen.say(_told(screen, resolve(rest)[0]))
         return
     lines = ["whole words, or any beginning that is unique; a bare Enter steps on"]
-    services = screen.session.backend.of_services
+    services = screen.session.here.of_services
     found = {
         group: [
             each

@@ -101,13 +101,13 @@ def node(screen: Screen, rest: str) -> None:
 def over(screen: Screen) -> str:
     """An expression that says that the first node does nothing any more."""
     name = repr(screen.session.names[0])
-    return f"not world[{name}].up" if screen.session.backend.of_services else f"{name} in ended"
+    return f"not world[{name}].up" if screen.session.here.of_services else f"{name} in ended"
 
 
 def under_way(screen: Screen) -> str:
     """An expression that says the opposite."""
     name = repr(screen.session.names[0])
-    return f"world[{name}].up" if screen.session.backend.of_services else f"{name} not in ended"
+    return f"world[{name}].up" if screen.session.here.of_services else f"{name} not in ended"
 
 
 @command(

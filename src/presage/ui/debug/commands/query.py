@@ -96,7 +96,7 @@ def past(screen: Screen, rest: str) -> None:
     step = number(rest, "step", session.step)
     if not 1 <= step <= session.last:
         raise BadCommand(f"step {step} has no past", "it is the beginning", f"1 to {session.last}")
-    found = session.backend.past(session.as_trace(), session.here, step)
+    found = session.here.past(session.as_trace(), step)
     table = screen.table()
     lines = [table.row(session.here.steps[at - 1], marked=at == step) for at in found]
     text = f"{len(found)} of the {step} steps up to here; the others had no influence on it"

@@ -40,13 +40,13 @@ def step_lines(screen: Screen, step: int) -> list[str]:
     session, theme = screen.session, screen.theme
     if step == 0:
         lines = [theme.line(Span("     0  the initial state", "strong"))]
-        for node, text in session.backend.opening(session.here):
+        for node, text in session.here.opening():
             lines.append(screen.dim(f"        {theme.clean(f'{node} logs {text}')}"))
         return [*lines, *strip(screen, step)]
     recorded, table = session.here.steps[step - 1], screen.table()
     indent, marked = " " * table.indent, session.branch == MAIN and step == session.critical
     lines = [table.row(recorded, marked=marked, remark=_remark(screen, step))]
-    if place := session.backend.place(session.here, step):
+    if place := session.here.place(step):
         lines.append(screen.dim(f"{indent}at {theme.clean(place)}"))
     lines += effects(msgspec.structs.replace(recorded, changes={}), table)
     changed = diff(session.state(step - 1), session.state(step))
@@ -71,7 +71,7 @@ def strip(screen: Screen, step: int) -> list[str]:
     if not screen.strip:
         return []
     session, theme = screen.session, screen.theme
-    sometimes = {prop.name for prop in session.backend.properties if prop.kind == "sometimes"}
+    sometimes = {prop.name for prop in session.here.properties if prop.kind == "sometimes"}
     spans: list[Span] = []
     rows: list[str] = []
     for name, said in session.judge(step).items():
@@ -203,7 +203,7 @@ def _against(screen: Screen, step: int, trace: Trace, other: int, name: str) -> 
         raise BadCommand(
             f"{name} has no step {other}", "it is shorter", f"up to {len(trace.steps)}"
         )
-    there = session.backend.state(session.backend.begin(trace), other)
+    there = session.here.begin(trace).state(other)
     join = screen.theme.symbol("differs")
     _compare(screen, (session.state(step), there), f"step {step} here", name, join)
 
