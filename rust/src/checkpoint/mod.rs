@@ -332,7 +332,7 @@ pub fn conclude(py: Python<'_>, search: &Search, frontier: &Frontier) {
     let Some(checkpoint) = &search.checkpoint else {
         return;
     };
-    let status = match *search.stopped_by.lock() {
+    let status = match search.driver.reason() {
         None if !search.cut.load(Relaxed) => Status::Exhausted,
         Some(StopReason::Violation) => Status::Violated,
         _ => Status::Open,

@@ -188,14 +188,6 @@ impl Suspect {
             walks: 0,
             weights: None,
         };
-        for property in &self.shared.properties {
-            property
-                .decided
-                .store(false, std::sync::atomic::Ordering::Relaxed);
-        }
-        self.shared
-            .stop
-            .store(false, std::sync::atomic::Ordering::Relaxed);
         Search::new(self.shared.clone(), limits, self.initial.clone(), false)
     }
 

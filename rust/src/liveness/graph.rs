@@ -169,7 +169,7 @@ impl Graph {
     fn stopped_by(&self) -> Option<StopReason> {
         self.search
             .as_ref()
-            .and_then(|search| *search.stopped_by.lock())
+            .and_then(|search| search.driver.reason())
     }
 
     /// The states before the loop, and the loop: a nearest fair cycle without the property.

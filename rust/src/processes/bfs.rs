@@ -65,7 +65,7 @@ impl<'a> Search<'a> {
         queue.push_back((0u32, 0usize, start));
         let mut steps = Vec::new();
         while let Some((at, depth, state)) = queue.pop_front() {
-            if self.gauge.stopping() {
+            if self.gauge.driver.stopping() {
                 break;
             }
             steps.clear();
@@ -115,14 +115,14 @@ impl<'a> Search<'a> {
             .inspect(world, state, mover, || path(origins, at))?;
         self.stop_on_interrupt(well);
         if self.unique() >= self.states {
-            self.gauge.end(StopReason::States);
+            self.gauge.driver.stop(StopReason::States);
         }
         Ok(true)
     }
 
     fn stop_on_interrupt(&self, well: bool) {
         if !well && !self.keep_going {
-            self.gauge.end(StopReason::Violation);
+            self.gauge.driver.stop(StopReason::Violation);
         }
     }
 }

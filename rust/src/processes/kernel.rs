@@ -8,11 +8,11 @@ use pyo3::types::{PyDict, PyTuple};
 use super::bfs::Search;
 use super::findings::{Finding, Findings, Wanted};
 use super::memo::Memo;
-use super::recorder::{Counts, Recorder};
+use super::recorder::Recorder;
 use super::verify::verify;
 use super::watch::Gauge;
 use super::world::World;
-use crate::reduce::por::{self, Reduction, Step};
+use crate::reduce::por::{self, Counts, Reduction, Step};
 
 /// Processes, by their first local states, and what has been learned of them.
 ///
@@ -74,10 +74,11 @@ impl ProcessKernel {
     ) -> PyResult<Bound<'py, PyDict>> {
         let reduction = Reduction::named(reduction)?;
         let mut world = self.claim()?;
-        let gauge = Gauge::default();
+        let gauge = Gauge::new(seconds);
         let mut look = Recorder {
             gauge: &gauge,
             counts: Counts::default(),
+            spun: 0,
             findings: self.findings(py),
             depth: depth.unwrap_or(usize::MAX),
             runs: runs.unwrap_or(u64::MAX),
@@ -89,16 +90,15 @@ impl ProcessKernel {
         };
         let (world, mut restarts) = (&mut *world, 0u32);
         let before = (world.runs, world.memo.asked);
-        let limit = seconds.unwrap_or(f64::INFINITY);
-        let work = || restarting(reduction, world, &mut look, &mut restarts);
-        let seconds = gauge.supervise(py, limit, progress.as_ref(), work)?;
+        let work = || restarting(world, &mut look, reduction).map(|times| restarts = times);
+        let seconds = gauge.supervise(py, progress.as_ref(), work)?;
         let report = PyDict::new(py);
         let counts = &look.counts;
         report.set_item("nodes", counts.nodes)?;
         report.set_item("traces", counts.traces)?;
         report.set_item("blocked", counts.blocked)?;
         report.set_item("truncated", counts.truncated)?;
-        report.set_item("spun", counts.spun)?;
+        report.set_item("spun", look.spun)?;
         report.set_item("depth", counts.depth)?;
         report.set_item("transitions", world.runs - before.0)?;
         report.set_item("restarts", restarts)?;
@@ -124,15 +124,14 @@ impl ProcessKernel {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut world = self.claim()?;
-        let gauge = Gauge::default();
+        let gauge = Gauge::new(seconds);
         let mut search = Search::new(&gauge, self.findings(py), keep_going);
         search.depth = depth.unwrap_or(usize::MAX);
         search.states = states.unwrap_or(usize::MAX);
         let world = &mut *world;
         let before = world.memo.asked;
-        let limit = seconds.unwrap_or(f64::INFINITY);
         let work = || search.run(world);
-        let seconds = gauge.supervise(py, limit, progress.as_ref(), work)?;
+        let seconds = gauge.supervise(py, progress.as_ref(), work)?;
         let report = PyDict::new(py);
         report.set_item("unique", search.unique())?;
         report.set_item("generated", search.generated)?;
@@ -165,21 +164,11 @@ impl ProcessKernel {
 }
 
 /// Explore, and again as long as the relation of dependence turns out too weak: see `memo.rs`.
-fn restarting(
-    reduction: Reduction,
-    world: &mut World,
-    look: &mut Recorder<'_>,
-    restarts: &mut u32,
-) -> PyResult<()> {
-    loop {
-        world.memo.weakened = false;
-        por::explore(world, reduction, look)?;
-        if !look.reduces || !world.memo.weakened || look.gauge.stopping() {
-            return Ok(());
-        }
-        *restarts += 1;
-        look.restart();
-    }
+fn restarting(world: &mut World, look: &mut Recorder<'_>, reduction: Reduction) -> PyResult<u32> {
+    world.memo.weakened = false;
+    por::restarting(world, look, |world, look| {
+        por::explore(world, reduction, look)
+    })
 }
 
 fn finish(
@@ -189,7 +178,7 @@ fn finish(
     findings: &Findings,
 ) -> PyResult<()> {
     report.set_item("seconds", seconds)?;
-    report.set_item("stopped_by", gauge.reason())?;
+    report.set_item("stopped_by", gauge.driver.reason())?;
     let py = report.py();
     let told = |finding: &Finding| {
         let path: Vec<(u32, i32)> = finding.path.iter().map(Step::pair).collect();

@@ -9,26 +9,13 @@ use super::state::State;
 use super::watch::Gauge;
 use super::world::World;
 use crate::python::tables::StopReason;
-use crate::reduce::por::{End, Step, Visitor};
-
-#[derive(Default)]
-pub struct Counts {
-    /// Of the tree of executions, its root included.
-    pub nodes: u64,
-    /// Executions that went to the end.
-    pub traces: u64,
-    /// Executions begun in vain: all that was left sleeps.
-    pub blocked: u64,
-    /// Executions cut because of their length.
-    pub truncated: u64,
-    /// Times that a process was not allowed to test in vain once more.
-    pub spun: u64,
-    pub depth: usize,
-}
+use crate::reduce::por::{Counts, End, Step, Visitor};
 
 pub struct Recorder<'a> {
     pub gauge: &'a Gauge,
     pub counts: Counts,
+    /// Times that a process was not allowed to test in vain once more.
+    pub spun: u64,
     pub findings: Findings,
     pub depth: usize,
     pub runs: u64,
@@ -43,16 +30,9 @@ pub struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Forget an exploration whose relation proved too weak.
-    pub fn restart(&mut self) {
-        self.counts = Counts::default();
-        self.findings.all.clear();
-        self.passed = None;
-    }
-
     fn found(&self) -> bool {
         if !self.keep_going {
-            self.gauge.end(StopReason::Violation);
+            self.gauge.driver.stop(StopReason::Violation);
         }
         self.keep_going
     }
@@ -60,8 +40,7 @@ impl Recorder<'_> {
 
 impl Visitor<World> for Recorder<'_> {
     fn enter(&mut self, world: &mut World, state: &State, path: &[Step]) -> PyResult<bool> {
-        self.counts.nodes += 1;
-        self.counts.depth = self.counts.depth.max(path.len());
+        self.counts.enter(path);
         self.gauge.nodes.store(self.counts.nodes, Relaxed);
         let mover = path.last().map(|step| step.process);
         if !self
@@ -71,9 +50,9 @@ impl Visitor<World> for Recorder<'_> {
         {
             return Ok(false);
         }
-        self.counts.spun += mover.is_some_and(|mover| world.has_spun(state, mover)) as u64;
+        self.spun += mover.is_some_and(|mover| world.has_spun(state, mover)) as u64;
         let weak = self.reduces && world.memo.weakened;
-        Ok(!weak && !self.gauge.stopping())
+        Ok(!weak && !self.gauge.driver.stopping())
     }
 
     fn end(
@@ -83,15 +62,9 @@ impl Visitor<World> for Recorder<'_> {
         path: &[Step],
         how: End,
     ) -> PyResult<bool> {
-        let counts = &mut self.counts;
-        match how {
-            End::Over => counts.traces += 1,
-            End::Asleep => counts.blocked += 1,
-            End::Cut => counts.truncated += 1,
-        }
-        self.gauge.traces.store(counts.traces, Relaxed);
-        self.gauge.depth.store(counts.depth as u64, Relaxed);
-        let ended = counts.traces + counts.blocked + counts.truncated;
+        let ended = self.counts.end(how);
+        self.gauge.traces.store(self.counts.traces, Relaxed);
+        self.gauge.depth.store(self.counts.depth as u64, Relaxed);
         if let Some(each) = &self.each {
             Python::attach(|py| {
                 let path: Vec<(u32, i32)> = path.iter().map(Step::pair).collect();
@@ -107,7 +80,7 @@ impl Visitor<World> for Recorder<'_> {
         if how == End::Over && self.passed.is_none() && state.ended_well() {
             self.passed = Some(path.to_vec());
             if self.until_pass {
-                self.gauge.end(StopReason::Passed);
+                self.gauge.driver.stop(StopReason::Passed);
                 return Ok(false);
             }
         }
@@ -115,7 +88,7 @@ impl Visitor<World> for Recorder<'_> {
             return Ok(false);
         }
         if ended >= self.runs {
-            self.gauge.end(StopReason::Runs);
+            self.gauge.driver.stop(StopReason::Runs);
             return Ok(false);
         }
         Ok(true)
@@ -123,5 +96,15 @@ impl Visitor<World> for Recorder<'_> {
 
     fn depth(&self) -> usize {
         self.depth
+    }
+
+    fn restart(&mut self, world: &mut World) -> bool {
+        if !self.reduces || !world.memo.weakened || self.gauge.driver.stopping() {
+            return false;
+        }
+        (self.counts, self.spun, self.passed) = (Counts::default(), 0, None);
+        self.findings.all.clear();
+        world.memo.weakened = false;
+        true
     }
 }

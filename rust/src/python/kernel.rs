@@ -110,8 +110,6 @@ impl Kernel {
             asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),
             property_runs: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
-            error: Mutex::new(None),
         };
         for (node, workload) in values.iter().zip(shared.workloads(py)?) {
             let ids = shared.intern_values(py, node)?;
@@ -342,10 +340,6 @@ impl Kernel {
 
     /// A search from the initial states, with nothing known yet.
     fn begin(&self, py: Python<'_>, limits: Limits, depths: bool) -> PyResult<Search> {
-        self.shared.stop.store(false, Relaxed);
-        for property in &self.shared.properties {
-            property.decided.store(false, Relaxed);
-        }
         let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
         Ok(Search::new(self.shared.clone(), limits, initial, depths))
     }
@@ -363,7 +357,7 @@ impl Kernel {
         report.set_item("walks", search.walked.load(Relaxed))?;
         let earlier = *search.earlier.lock();
         report.set_item("seconds", seconds + earlier.seconds)?;
-        report.set_item("stopped_by", *search.stopped_by.lock())?;
+        report.set_item("stopped_by", search.driver.reason())?;
         report.set_item("cut", search.cut.load(Relaxed))?;
         let runs = self.shared.handler_runs.load(Relaxed);
         report.set_item("handler_runs", runs + earlier.handler_runs)?;

@@ -49,7 +49,7 @@ fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) ->
         started.arrive(search);
     }
     if let Err(error) = begun {
-        search.shared.fail(error); // and go on, to be counted out like the others
+        search.driver.fail(error); // and go on, to be counted out like the others
     }
     let mut done = Vec::new();
     let mut offsets = Vec::new();
@@ -69,7 +69,7 @@ fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) ->
                     break;
                 }
                 Err(error) => {
-                    search.shared.fail(error);
+                    search.driver.fail(error);
                     break;
                 }
             }

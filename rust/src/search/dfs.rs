@@ -105,7 +105,7 @@ pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyR
     stack.index(0, 1);
     started.arrive(search);
     if let Err(error) = begun {
-        search.shared.fail(error);
+        search.driver.fail(error);
     }
     let mut state = Vec::new();
     loop {
@@ -119,7 +119,7 @@ pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyR
             }
             let top = stack.words.len();
             if let Err(error) = worker.expand(&state, &[0], depth, &mut stack.words) {
-                search.shared.fail(error);
+                search.driver.fail(error);
                 break;
             }
             stack.index(top, depth + 1);

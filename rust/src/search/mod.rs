@@ -1,8 +1,9 @@
-//! What every search has in common: limits, counters, findings, and the thread that watches.
+//! What every search of services has in common: limits, counters and findings.
 
 pub mod bfs;
 pub mod dfs;
 pub mod dice;
+pub mod driver;
 pub mod frontier;
 pub mod level;
 pub mod reduced;
@@ -11,21 +12,19 @@ pub mod symmetric;
 pub mod walk;
 pub mod worker;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use parking_lot::Mutex;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use self::dice::Weighing;
+use self::driver::{Driven, Driver, drive};
 use crate::checkpoint::{Checkpointer, Earlier};
-use crate::python::stop;
 use crate::python::tables::FAULTS;
 use crate::python::tables::StopReason;
-use crate::python::threads;
 use crate::reduce::sleep;
 use crate::services::context::{PropertyState, Shared};
 use crate::services::expand::EventKind;
@@ -95,7 +94,7 @@ pub struct Search {
     pub faults: [AtomicU64; FAULTS.len()],
     /// At most one per property, the shortest found.
     pub found: Mutex<Vec<Option<Found>>>,
-    pub stopped_by: Mutex<Option<StopReason>>,
+    pub driver: Driver,
     /// Something was left out because of the depth limit.
     pub cut: AtomicBool,
     pub checkpoint: Option<Arc<Checkpointer>>,
@@ -121,11 +120,15 @@ pub struct Initial {
 }
 
 impl Search {
+    /// A search from these states, with nothing known yet.
     pub fn new(shared: Arc<Shared>, limits: Limits, initial: Vec<Initial>, depths: bool) -> Self {
+        let forget = |property: &PropertyState| property.decided.store(false, Relaxed);
+        shared.properties.iter().for_each(forget);
         let properties = shared.properties.len();
         Search {
             shared,
             seen: Seen::within(depths, limits.memory_mib),
+            driver: Driver::new(limits.threads, limits.seconds),
             limits,
             initial,
             generated: AtomicU64::new(0),
@@ -135,7 +138,6 @@ impl Search {
             right: AtomicU64::new(0),
             faults: Default::default(),
             found: Mutex::new((0..properties).map(|_| None).collect()),
-            stopped_by: Mutex::new(None),
             cut: AtomicBool::new(false),
             checkpoint: None,
             earlier: Mutex::default(),
@@ -147,13 +149,12 @@ impl Search {
     }
 
     pub fn stopping(&self) -> bool {
-        self.shared.stop.load(Relaxed)
+        self.driver.stopping()
     }
 
     /// Stop all threads. The first reason given is the one reported.
     pub fn stop(&self, reason: StopReason) {
-        self.stopped_by.lock().get_or_insert(reason);
-        self.shared.stop.store(true, Relaxed);
+        self.driver.stop(reason);
     }
 
     /// Keep a finding if it is the shortest of its property so far.
@@ -177,156 +178,51 @@ impl Search {
         }
     }
 
-    /// Run `work` on every thread while this one looks after limits, signals and progress.
+    /// Run `work` on every thread; gives the seconds.
     pub fn supervise(
         &self,
         py: Python<'_>,
         progress: Option<&Py<PyAny>>,
         work: impl Fn(usize) -> PyResult<()> + Sync,
     ) -> PyResult<f64> {
-        let started = Instant::now();
-        let count = self.limits.threads;
-        let running = Mutex::new(count);
-        let ended = Condvar::new();
-        self.check_time(started); // what is over already need not begin
-        let gate = threads::Gate::default();
-        let work = |index| {
-            let done = Done {
-                running: &running,
-                ended: &ended,
-            };
-            // Attached once around it all, so that entering Python for a miss need not make and
-            // destroy a thread state each time.
-            let attached = || Python::attach(|py| py.detach(|| work(index)));
-            let outcome = catch_unwind(AssertUnwindSafe(attached));
-            let outcome = outcome.unwrap_or_else(|_| {
-                Err(PyRuntimeError::new_err("a thread of the search panicked"))
-            });
-            if let Err(error) = outcome {
-                self.shared.fail(error);
-            }
-            drop(done);
-        };
-        let outcome = py.detach(|| {
-            std::thread::scope(|scope| {
-                if let Err((index, cause)) = threads::start_all(scope, &gate, count, &work) {
-                    *running.lock() = 0;
-                    self.shared.fail(threads::refused(index + 1, count, &cause));
-                }
-                self.watch(&running, &ended, started, progress)
-            })
-        });
-        outcome?;
-        self.stop_on_interrupt(py, py.check_signals())?; // one may have come since the last look
-        if stop::stop_requested() {
-            self.stop(StopReason::Interrupt);
-        }
-        match self.shared.error.lock().take() {
-            Some(error) => Err(error),
-            None => Ok(started.elapsed().as_secs_f64()),
-        }
+        drive(py, self, progress, work)
+    }
+}
+
+impl Driven for Search {
+    fn driver(&self) -> &Driver {
+        &self.driver
     }
 
-    fn watch(
-        &self,
-        running: &Mutex<usize>,
-        ended: &Condvar,
-        started: Instant,
-        progress: Option<&Py<PyAny>>,
-    ) -> PyResult<()> {
-        let mut told = started;
-        let mut outcome = Ok(());
-        let mut left = running.lock();
-        while *left > 0 {
-            ended.wait_for(&mut left, self.watch_interval());
-            if *left == 0 {
-                break;
-            }
-            // Release the count while in Python: a worker must be able to end meanwhile.
-            parking_lot::MutexGuard::unlocked(&mut left, || {
-                self.check_limits(started);
-                let due = told.elapsed() >= Duration::from_millis(250);
-                let heard = Python::attach(|py| self.listen(py, started, progress.filter(|_| due)));
-                if due {
-                    told = Instant::now();
-                }
-                if let Err(error) = heard {
-                    self.stop(StopReason::Interrupt);
-                    outcome = Err(error);
-                }
-            });
-        }
-        outcome
-    }
-
-    fn check_time(&self, started: Instant) {
-        if stop::stop_requested() {
-            self.stop(StopReason::Interrupt);
-        }
-        if started.elapsed().as_secs_f64() >= self.limits.seconds {
-            self.stop(StopReason::Seconds);
-        }
-    }
-
-    fn check_limits(&self, started: Instant) {
-        self.check_time(started);
+    fn check_limits(&self) {
         self.check_memory();
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.tick(self);
         }
     }
 
-    /// Ctrl-C ends the search, not the report; every other error is passed on.
-    fn stop_on_interrupt(&self, py: Python<'_>, heard: PyResult<()>) -> PyResult<()> {
-        match heard {
-            Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-                self.stop(StopReason::Interrupt);
-                Ok(())
-            }
-            heard => heard,
-        }
+    /// Less where pages must be let go of in time.
+    fn watch_interval(&self) -> Duration {
+        Duration::from_millis(if self.spilling().is_some() { 20 } else { 50 })
     }
 
-    /// Let Python handle signals, and tell the progress line how far we are.
-    fn listen(
-        &self,
-        py: Python<'_>,
-        started: Instant,
-        progress: Option<&Py<PyAny>>,
-    ) -> PyResult<()> {
-        self.stop_on_interrupt(py, py.check_signals())?;
-        if let Some(progress) = progress {
-            let (shared, earlier) = (&self.shared, *self.earlier.lock());
-            let decided = |property: &PropertyState| property.decided.load(Relaxed);
-            let decided: Vec<bool> = shared.properties.iter().map(decided).collect();
-            let counts = (
-                self.seen.len(),
-                self.generated.load(Relaxed),
-                self.depth.load(Relaxed),
-                self.frontier.load(Relaxed),
-                self.walked.load(Relaxed),
-                shared.handler_runs.load(Relaxed),
-                decided,
-                started.elapsed().as_secs_f64() + earlier.seconds,
-                earlier.states,
-                self.checkpoint.as_ref().map_or(0, |known| known.written()),
-                self.right.load(Relaxed),
-            );
-            self.stop_on_interrupt(py, progress.bind(py).call1(counts).map(|_| ()))?;
-        }
-        Ok(())
-    }
-}
-
-/// Counts a worker out however it ends, also by a panic, so that the watcher never waits in vain.
-struct Done<'a> {
-    running: &'a Mutex<usize>,
-    ended: &'a Condvar,
-}
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        *self.running.lock() -= 1;
-        self.ended.notify_all();
+    fn progress<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyTuple>> {
+        let (shared, earlier) = (&self.shared, *self.earlier.lock());
+        let decided = |property: &PropertyState| property.decided.load(Relaxed);
+        let decided: Vec<bool> = shared.properties.iter().map(decided).collect();
+        let counts = (
+            self.seen.len(),
+            self.generated.load(Relaxed),
+            self.depth.load(Relaxed),
+            self.frontier.load(Relaxed),
+            self.walked.load(Relaxed),
+            shared.handler_runs.load(Relaxed),
+            decided,
+            seconds + earlier.seconds,
+            earlier.states,
+            self.checkpoint.as_ref().map_or(0, |known| known.written()),
+            self.right.load(Relaxed),
+        );
+        counts.into_pyobject(py)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
 
 use super::Search;
 use crate::python::tables::StopReason;
@@ -24,11 +23,6 @@ impl Search {
     pub fn spilling(&self) -> Option<&Scratch> {
         let spilling = self.memory.spilling.load(Relaxed);
         self.scratch.as_deref().filter(|_| spilling)
-    }
-
-    /// How long the thread that watches may sleep: less where pages must be let go of in time.
-    pub fn watch_interval(&self) -> Duration {
-        Duration::from_millis(if self.spilling().is_some() { 20 } else { 50 })
     }
 
     /// Called many times a second by the thread that watches.

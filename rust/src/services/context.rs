@@ -3,7 +3,7 @@
 //! Invariant: encoding and decoding may run user code, so they happen without the tables' lock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -57,8 +57,6 @@ pub struct Shared {
     pub asked_types: Mutex<FxHashMap<Arc<[usize]>, Py<PyAny>>>,
     pub handler_runs: AtomicU64,
     pub property_runs: AtomicU64,
-    pub stop: AtomicBool,
-    pub error: Mutex<Option<PyErr>>,
 }
 
 /// Larger values, histories above all, are decoded each time they are needed: there may be hundreds
@@ -129,12 +127,6 @@ impl Tables {
 }
 
 impl Shared {
-    /// Remember the first error and stop every thread.
-    pub fn fail(&self, error: PyErr) {
-        self.error.lock().get_or_insert(error);
-        self.stop.store(true, Relaxed);
-    }
-
     fn decoded<'py>(&self, py: Python<'py>, of: Of, id: u32) -> PyResult<Bound<'py, PyAny>> {
         let second = is_second();
         let (bytes, marks) = {

@@ -162,6 +162,54 @@ pub fn explore<M: Machine>(
     }
 }
 
+/// Explore by `explore`, and again as long as `visitor` asks for it; gives the times it did.
+pub fn restarting<M: Machine, V: Visitor<M>>(
+    machine: &mut M,
+    visitor: &mut V,
+    mut explore: impl FnMut(&mut M, &mut V) -> Result<(), M::Error>,
+) -> Result<u32, M::Error> {
+    let mut restarts = 0;
+    loop {
+        explore(machine, visitor)?;
+        if !visitor.restart(machine) {
+            return Ok(restarts);
+        }
+        restarts += 1;
+    }
+}
+
+/// What was met so far.
+#[derive(Default)]
+pub struct Counts {
+    /// Of the tree of executions, or of the trees, their roots included.
+    pub nodes: u64,
+    /// Executions that went to the end.
+    pub traces: u64,
+    /// Executions begun in vain: all that was left sleeps.
+    pub blocked: u64,
+    /// Executions cut because of their length.
+    pub truncated: u64,
+    /// The most steps of an execution.
+    pub depth: usize,
+}
+
+impl Counts {
+    pub fn enter(&mut self, path: &[Step]) {
+        self.nodes += 1;
+        self.depth = self.depth.max(path.len());
+    }
+
+    /// Count an execution; how many there were.
+    pub fn end(&mut self, how: End) -> u64 {
+        match how {
+            End::Over => self.traces += 1,
+            End::Asleep => self.blocked += 1,
+            End::Cut => self.truncated += 1,
+        }
+        self.traces + self.blocked + self.truncated
+    }
+}
+
 /// Who looks on. `false` ends the exploration.
 pub trait Visitor<M: Machine> {
     /// The last step of `path` led to `state`, a node of the tree of executions.
@@ -178,4 +226,10 @@ pub trait Visitor<M: Machine> {
 
     /// The most steps an execution may have.
     fn depth(&self) -> usize;
+
+    /// Whether what depends on what proved to be another than was assumed, and all must be explored
+    /// again; if so, forget what was met, and let the machine use what is known now.
+    fn restart(&mut self, _machine: &mut M) -> bool {
+        false
+    }
 }

@@ -11,7 +11,7 @@ use super::events::{Events, all_losses};
 use super::losses::affordable;
 use super::recorder::Recorder;
 use super::state::State;
-use crate::reduce::por::{self, Reduction};
+use crate::reduce::por::{self, Counts, Reduction};
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
 
@@ -37,7 +37,7 @@ impl Wanted {
 
 #[derive(Default)]
 struct Told {
-    counts: super::recorder::Counts,
+    counts: Counts,
     transitions: u64,
     restarts: u32,
     classes: Vec<u64>,
@@ -75,17 +75,11 @@ fn restarting(search: &Search, wanted: Wanted) -> PyResult<Told> {
     let worker = Worker::new(search);
     let mut machine = Events::new(worker, State::new(Vec::new(), 0));
     let mut look = Recorder::new(search, wanted.runs, wanted.classes);
-    let mut restarts = 0;
     machine.worker.sync();
-    loop {
-        machine.renew();
-        from_all(search, wanted, &mut machine, &mut look)?;
-        if !look.learnt || search.stopping() {
-            break;
-        }
-        restarts += 1;
-        look.restart();
-    }
+    machine.forget_labels();
+    let restarts = por::restarting(&mut machine, &mut look, |machine, look| {
+        from_all(search, wanted, machine, look)
+    })?;
     Ok(Told {
         counts: look.counts,
         transitions: machine.runs,

@@ -20,7 +20,7 @@ use crate::table::fingerprint::combine_iter;
 impl Events<'_> {
     /// Begin again: forget labels that were made when less was known of what properties read, and
     /// properties of which nothing more is to be learnt.
-    pub fn renew(&mut self) {
+    pub fn forget_labels(&mut self) {
         self.footprints.clear();
         let properties = self.worker.search.shared.properties.iter().enumerate();
         let open = |property: &PropertyState| {

@@ -9,22 +9,10 @@ use super::events::Events;
 use super::label::Label;
 use super::state::State;
 use crate::python::tables::StopReason;
-use crate::reduce::por::{End, Machine, Step, Visitor};
+use crate::reduce::por::{Counts, End, Machine, Step, Visitor};
 use crate::search::{EventId, Route, Search};
 use crate::services::expand::NOWHERE;
 use crate::table::fingerprint::{combine_iter, nonzero};
-
-#[derive(Default)]
-pub struct Counts {
-    /// Of the trees of executions, their roots included.
-    pub nodes: u64,
-    /// Executions that went to the end.
-    pub traces: u64,
-    /// Executions begun in vain: all that was left sleeps.
-    pub blocked: u64,
-    /// Executions cut because of their length.
-    pub truncated: u64,
-}
 
 pub struct Recorder<'a> {
     pub search: &'a Search,
@@ -53,21 +41,6 @@ impl<'a> Recorder<'a> {
             learnt: false,
             classes: classes.then(FxHashSet::default),
             rests: FxHashSet::default(),
-        }
-    }
-
-    /// Forget an exploration whose relation of dependence proved too weak.
-    pub fn restart(&mut self) {
-        self.counts = Counts::default();
-        self.learnt = false;
-        self.rests.clear();
-        self.search.cut.store(false, Relaxed);
-        self.search
-            .faults
-            .iter()
-            .for_each(|times| times.store(0, Relaxed));
-        if let Some(classes) = &mut self.classes {
-            classes.clear();
         }
     }
 
@@ -135,7 +108,7 @@ impl<'a> Recorder<'a> {
 
 impl Visitor<Events<'_>> for Recorder<'_> {
     fn enter(&mut self, machine: &mut Events<'_>, state: &State, path: &[Step]) -> PyResult<bool> {
-        self.counts.nodes += 1;
+        self.counts.enter(path);
         self.search.depth.fetch_max(path.len() + 1, Relaxed);
         self.search
             .frontier
@@ -156,16 +129,10 @@ impl Visitor<Events<'_>> for Recorder<'_> {
         path: &[Step],
         how: End,
     ) -> PyResult<bool> {
-        let counts = &mut self.counts;
-        match how {
-            End::Over => counts.traces += 1,
-            End::Asleep => counts.blocked += 1,
-            End::Cut => {
-                counts.truncated += 1;
-                self.search.cut.store(true, Relaxed);
-            }
+        let ended = self.counts.end(how);
+        if how == End::Cut {
+            self.search.cut.store(true, Relaxed);
         }
-        let ended = counts.traces + counts.blocked + counts.truncated;
         self.search.walked.store(ended, Relaxed);
         if self.classes.is_some() && how == End::Over {
             let class = self.class(machine, path)?;
@@ -179,5 +146,22 @@ impl Visitor<Events<'_>> for Recorder<'_> {
 
     fn depth(&self) -> usize {
         self.search.limits.depth as usize - 1
+    }
+
+    fn restart(&mut self, machine: &mut Events<'_>) -> bool {
+        if !self.learnt || self.search.stopping() {
+            return false;
+        }
+        self.counts = Counts::default();
+        self.learnt = false;
+        self.rests.clear();
+        self.search.cut.store(false, Relaxed);
+        let faults = self.search.faults.iter();
+        faults.for_each(|times| times.store(0, Relaxed));
+        if let Some(classes) = &mut self.classes {
+            classes.clear();
+        }
+        machine.forget_labels();
+        true
     }
 }
