@@ -84,9 +84,13 @@ def public_names(path: Path = PACKAGE / "__init__.py") -> tuple[str, ...]:
 
 def doors() -> Iterator[tuple[str, tuple[str, ...]]]:
     """The public modules for processes, and their public names."""
-    for name in ("mailbox/__init__", "mailbox/aio/__init__", "sockets/__init__", "sockets/aio"):
-        path = PACKAGE / f"{name}.py"
-        yield module_name(path), public_names(path)
+    for name, listed in (
+        ("mailbox/__init__", "mailbox/__init__"),
+        ("mailbox/aio/__init__", "mailbox/__init__"),  # the same names, to await
+        ("sockets/__init__", "sockets/__init__"),
+        ("sockets/aio", "sockets/aio"),
+    ):
+        yield module_name(PACKAGE / f"{name}.py"), public_names(PACKAGE / f"{listed}.py")
 
 
 def shown(path: Path) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from presage.mailbox.forms import plain
 from presage.process.context import blocking
 from presage.sockets import stream
 from presage.sockets.stream import Door, Source, Stream
@@ -19,29 +20,19 @@ __all__ = ["Listener", "Socket", "connect", "listen", "select"]
 class Socket(Stream):
     """One end of a connection. One send is one segment."""
 
-    def send(self, data: bytes) -> int:
-        """Send all of `data`, without waiting."""
-        return blocking(stream.send(self, data))
-
-    def recv(self, size: int, timeout: float | None = None) -> bytes:
-        """Wait for data: at most `size` bytes of the first segment, b"" at the end."""
-        return blocking(stream.receive(self, size, timeout))
-
-    def close(self) -> None:
-        """Send no more; once the other end has received all, it receives b""."""
-        blocking(stream.close(self))
+    send = plain(stream.send)
+    recv = plain(stream.recv)
+    close = plain(stream.close)
 
 
 class Listener(Door[Socket]):
     """Where connections come in."""
 
+    close = plain(stream.close)
+
     def accept(self, timeout: float | None = None) -> Socket:
         """Wait for a connection."""
         return Socket(blocking(stream.next_of(self, timeout)), accepts=True)
-
-    def close(self) -> None:
-        """Accept no more; who connects later waits for ever."""
-        blocking(stream.close(self))
 
 
 def listen(address: str) -> Listener:

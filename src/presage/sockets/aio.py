@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from presage.mailbox.forms import awaited
 from presage.process.context import awaiting
 from presage.sockets import stream
 from presage.sockets.stream import Door, Source, Stream
@@ -15,29 +16,19 @@ __all__ = ["Listener", "Socket", "connect", "listen", "select"]
 class Socket(Stream):
     """One end of a connection. One send is one segment."""
 
-    async def send(self, data: bytes) -> int:
-        """Send all of `data`, without waiting."""
-        return await awaiting(stream.send(self, data))
-
-    async def recv(self, size: int, timeout: float | None = None) -> bytes:
-        """Wait for data: at most `size` bytes of the first segment, b"" at the end."""
-        return await awaiting(stream.receive(self, size, timeout))
-
-    async def close(self) -> None:
-        """Send no more; once the other end has received all, it receives b""."""
-        await awaiting(stream.close(self))
+    send = awaited(stream.send)
+    recv = awaited(stream.recv)
+    close = awaited(stream.close)
 
 
 class Listener(Door[Socket]):
     """Where connections come in."""
 
+    close = awaited(stream.close)
+
     async def accept(self, timeout: float | None = None) -> Socket:
         """Wait for a connection."""
         return Socket(await awaiting(stream.next_of(self, timeout)), accepts=True)
-
-    async def close(self) -> None:
-        """Accept no more; who connects later waits for ever."""
-        await awaiting(stream.close(self))
 
 
 def listen(address: str) -> Listener:

@@ -84,7 +84,7 @@ def next_of(source: Source, timeout: float | None) -> Asking[Any]:
 
 
 def send(stream: Stream, data: bytes) -> Asking[int]:
-    """Put one segment on its way."""
+    """Send all of `data`, without waiting."""
     _check_open(stream)
     if not isinstance(data, bytes | bytearray | memoryview):
         raise misuse(
@@ -97,8 +97,8 @@ def send(stream: Stream, data: bytes) -> Asking[int]:
     return len(data)
 
 
-def receive(stream: Stream, size: int, timeout: float | None) -> Asking[bytes]:
-    """At most `size` bytes of the first segment; nothing once the other end has closed."""
+def recv(stream: Stream, size: int, timeout: float | None = None) -> Asking[bytes]:
+    """Wait for data: at most `size` bytes of the first segment, b"" at the end."""
     segment = yield from next_of(stream, timeout)
     if segment is None:
         stream._arrived.insert(0, None)  # the end is the end, however often one looks
@@ -110,7 +110,8 @@ def receive(stream: Stream, size: int, timeout: float | None) -> Asking[bytes]:
 
 
 def close(source: Source) -> Asking[None]:
-    """Ask for nothing more, and tell the other end."""
+    """Send, or accept, no more; once the other end of a connection has received all, it receives
+    b"". Who connects later waits for ever."""
     if source._closed:
         return
     if source._under_way is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar, overload
 
+from presage.mailbox import __all__ as __all__
 from presage.mailbox import asking
 from presage.mailbox.aio import this_actor as this_actor
 from presage.mailbox.aio.actor import Actor as Actor
@@ -20,22 +21,6 @@ from presage.mailbox.forms import awaited
 from presage.process.context import awaiting
 
 T = TypeVar("T")
-
-__all__ = [
-    "ActivitySet",
-    "Actor",
-    "Barrier",
-    "Comm",
-    "ConditionVariable",
-    "Mailbox",
-    "Mutex",
-    "Semaphore",
-    "TimeoutException",
-    "choose",
-    "mark",
-    "publish",
-    "this_actor",
-]
 
 
 @overload

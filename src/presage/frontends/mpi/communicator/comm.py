@@ -16,7 +16,7 @@ from presage.frontends.mpi.core.handle import TAG_UB
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
 from presage.frontends.mpi.core.rank import current_rank, enter_call, named
 from presage.frontends.mpi.core.status import UNDEFINED
-from presage.frontends.mpi.data.extras import Info
+from presage.frontends.mpi.data.extras import Unheeded
 from presage.frontends.mpi.inter import spawn
 from presage.frontends.mpi.inter.meeting import meet
 from presage.frontends.mpi.point.request import at_once
@@ -26,7 +26,7 @@ COMM_TYPE_SHARED = 1
 INTRA, CARTESIAN, INTER = "intra", "cartesian", "inter"  # kinds of communicators
 
 
-class Comm(BufferCollectives):
+class Comm(BufferCollectives, Unheeded):
     """A communicator.
 
     Which class a script gets for a new one follows from what the communicator is, so that the
@@ -221,15 +221,6 @@ class Comm(BufferCollectives):
 
     # What means nothing here, and does no harm.
 
-    def Set_errhandler(self, errhandler: Any) -> None:
-        """Errors always are exceptions."""
-
-    def Get_errhandler(self) -> Any:
-        return None
-
-    def Get_info(self) -> Info:
-        return Info()
-
     def Attach_buffer(self, buf: Any) -> None:
         """Buffered sends find room without it."""
 
@@ -245,9 +236,6 @@ class Comm(BufferCollectives):
             return COMM_NULL
         parent: Comm = Comm._classes[INTER]._of(core)
         return parent
-
-    def Set_info(self, info: Any) -> None:
-        """There are no hints to take."""
 
     def Set_attr(self, keyval: int, value: Any) -> None:
         self._core("Set_attr()").attributes[keyval] = value

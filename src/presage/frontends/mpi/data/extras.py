@@ -83,3 +83,21 @@ def get_address(location: Any) -> int:
     """`MPI.Get_address`."""
     found = buffer(location, "Get_address").address()
     return 0 if found is None else found[0]
+
+
+class Unheeded:
+    """Calls of communicators, windows and files that mean nothing here, and do no harm."""
+
+    def Set_errhandler(self, errhandler: Any) -> None:
+        """Errors always are exceptions."""
+
+    def Get_errhandler(self) -> Any:
+        return None
+
+    def Get_info(self) -> Info:
+        return Info()
+
+    def Set_info(self, info: Any) -> None:
+        """There are no hints to take."""
+
+    info = property(Get_info, Set_info)

@@ -12,7 +12,7 @@ from presage.frontends.mpi.core.group import Group
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.datatype import BYTE, Datatype
-from presage.frontends.mpi.data.extras import Info
+from presage.frontends.mpi.data.extras import Unheeded
 from presage.frontends.mpi.io import server as server
 from presage.frontends.mpi.io.transfers import (
     SEEK_CUR,
@@ -37,7 +37,7 @@ MODES = {
 }
 
 
-class File(Transferred):
+class File(Transferred, Unheeded):
     """A file that was opened by the ranks of a communicator."""
 
     what = "file"
@@ -129,18 +129,6 @@ class File(Transferred):
     def Get_group(self) -> Group:
         return Group.of(self._file("Get_group").core.ranks)
 
-    def Get_info(self) -> Info:
-        return Info()
-
-    def Set_info(self, info: Any) -> None:
-        """There are no hints to take."""
-
-    def Set_errhandler(self, errhandler: Any) -> None:
-        """Errors always are exceptions."""
-
-    def Get_errhandler(self) -> Any:
-        return None
-
     # Views and positions.
 
     def Set_view(
@@ -205,7 +193,6 @@ class File(Transferred):
     group = property(Get_group)
     group_rank = property(lambda self: self._file("group_rank").core.rank)
     group_size = property(lambda self: self._file("group_size").core.size)
-    info = property(Get_info, Set_info)
     atomicity = property(Get_atomicity, Set_atomicity)
 
 

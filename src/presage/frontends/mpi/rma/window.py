@@ -16,7 +16,7 @@ from presage.frontends.mpi.core.group import Group
 from presage.frontends.mpi.core.mistakes import invalid
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.buffers import _memory
-from presage.frontends.mpi.data.extras import Info, get_address
+from presage.frontends.mpi.data.extras import Unheeded, get_address
 from presage.frontends.mpi.rma.memory import Memory
 from presage.frontends.mpi.rma.synchronisation import Synchronised
 
@@ -25,7 +25,7 @@ FLAVOR_CREATE, FLAVOR_ALLOCATE, FLAVOR_DYNAMIC, FLAVOR_SHARED = 1, 2, 3, 4
 SEPARATE, UNIFIED = 1, 2
 
 
-class Win(Synchronised):
+class Win(Synchronised, Unheeded):
     """A window."""
 
     what = "window"
@@ -126,18 +126,6 @@ class Win(Synchronised):
     def Set_attr(self, keyval: int, value: Any) -> None:
         self._attributes[keyval] = value
 
-    def Get_info(self) -> Info:
-        return Info()
-
-    def Set_info(self, info: Any) -> None:
-        """There are no hints to take."""
-
-    def Set_errhandler(self, errhandler: Any) -> None:
-        """Errors always are exceptions."""
-
-    def Get_errhandler(self) -> Any:
-        return None
-
     @property
     def attrs(self) -> tuple[int, int, int]:
         """Address, size, and bytes of a displacement."""
@@ -148,7 +136,6 @@ class Win(Synchronised):
     group_rank = property(lambda self: self._memory("group_rank").core.rank)
     group_size = property(lambda self: self._memory("group_size").core.size)
     name = property(Get_name, Set_name)
-    info = property(Get_info, Set_info)
     flavor = property(lambda self: self._flavor)
     model = property(lambda self: UNIFIED)
 
