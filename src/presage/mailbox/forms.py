@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from inspect import signature
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 from presage.process.context import Asking, awaiting, blocking
@@ -41,7 +41,10 @@ def awaited(steps: Callable[P, Asking[T]]) -> Callable[P, Coroutine[Any, Any, T]
 
 def _describe(call: Callable[..., Any], steps: Callable[..., Any]) -> None:
     """What `help` shows: the result, not the generator that comes to it."""
-    whole = signature(steps)
-    result = str(whole.return_annotation).removeprefix("Asking[").removesuffix("]")
-    vars(call)["__signature__"] = whole.replace(return_annotation=result)
-    call.__name__ = call.__qualname__ = steps.__name__.removeprefix("_")
+    assert isinstance(steps, FunctionType)
+    name = call.__name__ = call.__qualname__ = steps.__name__.removeprefix("_")
+    shown = FunctionType(steps.__code__, steps.__globals__, name, steps.__defaults__)
+    shown.__kwdefaults__ = steps.__kwdefaults__
+    result = steps.__annotations__["return"].removeprefix("Asking[").removesuffix("]")
+    shown.__annotations__ = steps.__annotations__ | {"return": result}
+    vars(call)["__wrapped__"] = shown  # where signatures are looked up, when somebody asks
