@@ -31,7 +31,7 @@ def measure(name: str, kernel: ProcessKernel) -> None:
     started = time.process_time()
     report = kernel.explore("odpor")
     seconds = time.process_time() - started
-    if (report["traces"], report["blocked"]) != (TRACES, 0):
+    if (report.traces, report.blocked) != (TRACES, 0):
         sys.exit(f"expected {TRACES} executions and none in vain, got {report}")
     speed = TRACES / seconds
     verdict = "met" if speed >= GOAL * PEER else "MISSED"

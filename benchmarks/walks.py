@@ -13,6 +13,7 @@ import time
 
 from presage import World
 from presage.execution.sandbox import Sandbox
+from presage.limits import Limits
 from presage.model.system import System
 from presage.model.weights import Weights
 from presage.search.check import build
@@ -31,17 +32,7 @@ CASES = {
     "chord nodes=3": chord.system(nodes=3),
     "pastry nodes=3": pastry.system(nodes=3),
 }
-LIMITS = {
-    "depth": None,
-    "states": None,
-    "seconds": 60.0,
-    "memory_mib": None,
-    "threads": 1,
-    "keep_going": False,
-    "seed": 0,
-    "walks": EXECUTIONS,
-    "progress": None,
-}
+LIMITS = Limits(seconds=60.0, walks=EXECUTIONS)
 
 
 def memoised(system: System) -> float:
@@ -51,7 +42,7 @@ def memoised(system: System) -> float:
         kernel = build(system, Bridge(system, sandbox))
         for _ in range(ROUNDS):
             raw = hunt.run(kernel, system, how, LIMITS)
-    return float(raw["generated"] / raw["seconds"])
+    return float(raw.generated / raw.seconds)
 
 
 def live(system: System) -> float:

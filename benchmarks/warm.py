@@ -9,20 +9,9 @@ import sys
 
 from presage.cli.target.load import load
 from presage.execution.sandbox import Sandbox
+from presage.limits import Limits
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
-
-LIMITS = {
-    "depth": None,
-    "states": None,
-    "seconds": None,
-    "memory_mib": None,
-    "threads": 1,
-    "keep_going": False,
-    "seed": 0,
-    "walks": 1,
-    "progress": None,
-}
 
 
 def main() -> int:
@@ -30,9 +19,9 @@ def main() -> int:
     system = load(target, dict(setting.split("=", 1) for setting in settings)).system
     with Sandbox() as sandbox:
         kernel = build(system, Bridge(system, sandbox))
-        kernel.search("bfs", **LIMITS)
-        again = kernel.search("bfs", **LIMITS)
-    print(again["generated"] / again["seconds"])
+        kernel.search("bfs", Limits())
+        again = kernel.search("bfs", Limits())
+    print(again.generated / again.seconds)
     return 0
 
 

@@ -15,40 +15,52 @@ mod services;
 mod table;
 mod value;
 
-use pyo3::prelude::*;
+/// What Python may import.
+#[pyo3::pymodule]
+mod _core {
+    use pyo3::prelude::*;
 
-#[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<checkpoint::Checkpoint>()?;
-    module.add_class::<table::scratch::Spill>()?;
-    module.add_class::<hunt::Suspect>()?;
-    module.add_class::<value::Codec>()?;
-    module.add(
-        "TooManyWays",
-        module.py().get_type::<services::machine::TooManyWays>(),
-    )?;
-    module.add_class::<python::supervise::Watchdog>()?;
-    module.add_class::<python::kernel::Kernel>()?;
-    module.add_class::<liveness::Graph>()?;
-    module.add_class::<processes::ProcessKernel>()?;
-    module.add_class::<property::reader::Reader>()?;
-    module.add_class::<services::steps::Steps>()?;
-    module.add_function(wrap_pyfunction!(
-        value::backwards::may_go_backwards,
-        module
-    )?)?;
-    module.add_function(wrap_pyfunction!(value::backwards::backwards, module)?)?;
-    module.add_function(wrap_pyfunction!(value::backwards::goes_backwards, module)?)?;
-    module.add_function(wrap_pyfunction!(checkpoint::inspect, module)?)?;
-    module.add_function(wrap_pyfunction!(python::supervise::die_with, module)?)?;
-    module.add_function(wrap_pyfunction!(table::fingerprint::mix, module)?)?;
-    module.add_function(wrap_pyfunction!(table::fingerprint::combine, module)?)?;
-    module.add_function(wrap_pyfunction!(table::scratch::resident_mib, module)?)?;
-    module.add_function(wrap_pyfunction!(python::threads::cores, module)?)?;
-    module.add_function(wrap_pyfunction!(python::stop::request_stop, module)?)?;
-    module.add_function(wrap_pyfunction!(python::stop::stop_requested, module)?)?;
-    module.add_function(wrap_pyfunction!(python::stop::forget_stop, module)?)?;
-    module.add_function(wrap_pyfunction!(python::stop::stop_once, module)?)?;
-    module.add_function(wrap_pyfunction!(python::stop::listen_for_stop, module)?)?;
-    python::tables::export(module)
+    #[pymodule_export]
+    use crate::checkpoint::{Checkpoint, Inspected, inspect};
+    #[pymodule_export]
+    use crate::hunt::Suspect;
+    #[pymodule_export]
+    use crate::liveness::{Graph, Reachable};
+    #[pymodule_export]
+    use crate::processes::ProcessKernel;
+    #[pymodule_export]
+    use crate::property::reader::Reader;
+    #[pymodule_export]
+    use crate::python::kernel::Kernel;
+    #[pymodule_export]
+    use crate::python::outcome::{
+        CriticalStep, Finding, HuntOutcome, KernelEvent, Outcome, Progress, RunFinding,
+    };
+    #[pymodule_export]
+    use crate::python::stop::{
+        forget_stop, listen_for_stop, request_stop, stop_once, stop_requested,
+    };
+    #[pymodule_export]
+    use crate::python::supervise::{Watchdog, die_with};
+    #[pymodule_export]
+    use crate::python::threads::cores;
+    #[pymodule_export]
+    use crate::services::coverage::KernelCoverage;
+    #[pymodule_export]
+    use crate::services::machine::TooManyWays;
+    #[pymodule_export]
+    use crate::services::steps::Steps;
+    #[pymodule_export]
+    use crate::table::fingerprint::{combine, mix};
+    #[pymodule_export]
+    use crate::table::scratch::{Spill, resident_mib};
+    #[pymodule_export]
+    use crate::value::Codec;
+    #[pymodule_export]
+    use crate::value::backwards::{backwards, goes_backwards, may_go_backwards};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::python::tables::export(module)
+    }
 }

@@ -1,9 +1,21 @@
 """The native core: canonical values, fingerprints, and the kernel with its searches."""
 
-from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+
+from presage._results import CriticalStep as CriticalStep
+from presage._results import Finding as Finding
+from presage._results import HuntOutcome as HuntOutcome
+from presage._results import Inspected as Inspected
+from presage._results import KernelCoverage as KernelCoverage
+from presage._results import KernelEvent as KernelEvent
+from presage._results import Outcome as Outcome
+from presage._results import Progress as Progress
+from presage._results import Reachable as Reachable
+from presage._results import RunFinding as RunFinding
+from presage._results import StopReason as StopReason
+from presage.limits import Effort, HuntPlan, Limits, Storage
 
 T = TypeVar("T")
 
@@ -22,19 +34,6 @@ OPCODES: tuple[str, ...]
 EXIT, FAIL, SEND, RECV, WAIT, TEST, PROBE, CANCEL, CHOOSE, SLEEP, CREATE, JOIN, KILL, PUBLISH = (
     range(len(OPCODES))
 )
-
-class StopReason(StrEnum):
-    """What ended an exploration before its end, as it stands in reports."""
-
-    VIOLATION = "violation"
-    PASSED = "passed"  # an execution ended well, and one was looked for
-    DEPTH = "depth"
-    STATES = "states"
-    RUNS = "runs"
-    SPINS = "spins"
-    SECONDS = "seconds"
-    MEMORY = "memory"
-    INTERRUPT = "interrupt"
 
 class Codec:
     """Values to canonical bytes and back.
@@ -115,8 +114,8 @@ def listen_for_stop(listens: bool) -> None:
 def forget_stop() -> None:
     """Take the request back: the next exploration runs to its end."""
 
-def inspect(path: Path, key: bytes | None) -> tuple[bytes, bool, int, bool]:
-    """(header, whether the search was over, states, whether `key` signed it) of a checkpoint.
+def inspect(path: Path, key: bytes | None) -> Inspected:
+    """What a checkpoint says of itself, and whether `key` signed it.
 
     Raises `OSError` if there is none, else `ValueError(kind, detail)`: "unreadable", "foreign",
     "damaged" or "version".
@@ -178,7 +177,7 @@ class TooManyWays(Exception): ...
 class Kernel:
     """A system in integers. Steps run in Python once, through `bridge`; searches run natively.
 
-    `bridge.found(property, begun, events)` hears at once of the first violation of each property.
+    `bridge.found(finding)` hears at once of the first violation of each property.
     """
 
     def __init__(
@@ -208,48 +207,17 @@ class Kernel:
     def search(
         self,
         kind: str,
-        *,
-        depth: int | None,
-        states: int | None,
-        seconds: float | None,
-        memory_mib: int | None,
-        threads: int,
-        keep_going: bool,
-        seed: int,
-        walks: int,
-        progress: Callable[..., None] | None,
-        alone_until: int = 0,
-        checkpoint: Checkpoint | None = None,
-        spill: Spill | None = None,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
+        storage: Storage | None = None,
         sleep: bool = False,
-        calm: bool = False,
-        weights: tuple[Sequence[int], Sequence[int]] | None = None,
-    ) -> dict[str, Any]:
-        """Counts, what stopped it, and one finding per property: the shortest, as events.
+    ) -> Outcome:
+        """One finding per property, the shortest. A second search runs no handler again.
 
-        `progress(unique, generated, depth, frontier, walks, handler_runs, decided, seconds,
-        resumed_from, checkpoints)` is called a few times a second; `decided` has a flag per
-        property.
-
-        `alone_until`: in `bfs`, states from which on threads other than the first take part.
-
-        `weights`: in walks, of each fault, and of hearing that a stream broke, was refused, is half
-        open; None: every successor is as likely as any other.
-        `calm`: walks follow the weights of choices, too.
-
-        A second search on one kernel runs no handler again.
+        `progress` is called a few times a second.
         """
-
-    def coverage(self) -> dict[str, Any]:
-        """What the searches so far have run and read; a step is a local state and a stimulus.
-
-        `deliveries`: (node, class, status of the node, whether it could be delivered, steps);
-        `sent`: (receiver, class, different messages);
-        `own`: (node, kind, name, number of the call, steps, local states); with the kind "", in
-        how many local states the node is up and so many calls were made;
-        `reads`: per property, whether it was asked, and whether anything that it read differed.
-        """
-
+    def coverage(self) -> KernelCoverage:
+        """What the searches so far have run and read."""
     def armed(self, node: int, timer: str) -> bool:
         """Whether a timer of that name may have been armed in some local state of `node`."""
 
@@ -257,32 +225,23 @@ class Kernel:
         """How many levels there were, and of fields with a number or a length: (node, position in
         its values, the largest, the levels in which it became larger)."""
 
-    def hunt(self, settings: Mapping[str, Any], **limits: Any) -> dict[str, Any]:
-        """Hunt for executions that never come right; adds `ends` and `suspects` to the report."""
+    def hunt(
+        self,
+        settings: HuntPlan,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Hunt for executions that never come right."""
     def explore(
         self,
         reduction: str,
-        *,
-        depth: int,
-        runs: int | None,
-        seconds: float | None,
-        memory_mib: int | None,
-        keep_going: bool,
-        progress: Callable[..., None] | None,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
         classes: bool = False,
-    ) -> dict[str, Any]:
-        """Explore executions; adds `nodes`, `traces`, `blocked`, `truncated`, `transitions` and
-        `restarts` to the report. `classes`: and the fingerprints of the classes of executions and
-        of the states at rest (`rests`)."""
+    ) -> Outcome:
+        """Explore executions one by one. `classes`: tell the classes of executions, too."""
     def graph(
-        self,
-        *,
-        properties: Sequence[int],
-        room: tuple[int, int],
-        depth: int | None,
-        states: int | None,
-        seconds: float | None,
-        memory_mib: int | None,
+        self, properties: Sequence[int], room: tuple[int, int], limits: Limits
     ) -> tuple[Graph, float]:
         """The graph of the states within these limits, judged by these properties, and seconds.
 
@@ -296,8 +255,7 @@ class ProcessKernel:
     `bridge.advance(local, choice, payload, key0, key1)` gives `[(local, opcode, args), ...]`, the
     local that the response leads to and those that follow where what is asked tells nothing;
     `bridge.judge(published)`, with `judge`, gives the numbers of what is broken;
-    `bridge.found(kind, detail, path)` hears of each finding at once.
-    A path is a list of (process, choice); a finding is (kind, detail, path, times met).
+    `bridge.found(finding)` hears of each finding at once.
     """
 
     def __init__(
@@ -312,24 +270,17 @@ class ProcessKernel:
     def explore(
         self,
         reduction: str = "odpor",
+        limits: Limits | None = None,
+        progress: Callable[[Progress], None] | None = None,
         *,
-        depth: int | None = None,
-        runs: int | None = None,
-        seconds: float | None = None,
-        keep_going: bool = False,
-        progress: Callable[[int, int, int, float], object] | None = None,
         each: Callable[[list[tuple[int, int]], str], object] | None = None,
         until_pass: bool = False,
-    ) -> dict[str, Any]: ...
+    ) -> Outcome: ...
     def search(
         self,
-        *,
-        depth: int | None = None,
-        states: int | None = None,
-        seconds: float | None = None,
-        keep_going: bool = False,
-        progress: Callable[[int, int, int, float], object] | None = None,
-    ) -> dict[str, Any]: ...
+        limits: Limits | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome: ...
     def verify(self, states: int) -> tuple[list[str], int]:
         """Try out the relation of dependence: what is wrong, and how many pairs were tried."""
 
@@ -339,25 +290,16 @@ class Suspect:
     property: int  # as `found` counts them
     at_rest: bool  # nothing likely is left to happen at its end
     def __len__(self) -> int: ...
-    def events(
-        self, steps: int
-    ) -> tuple[tuple[list[int], int], list[tuple[str, int, tuple[Any, ...], list[int], int]]]:
-        """Its beginning, and its first `steps` events."""
+    def finding(self, steps: int) -> Finding:
+        """Its first `steps` events."""
     def locate(
         self,
-        walks: int,
-        region: int,
-        samples: int,
+        effort: Effort,
         seconds: float | None,
-        progress: Callable[..., None] | None,
-    ) -> dict[str, Any]:
-        """Its critical transition: `walks` walks from each place, `region` states searched.
-
-        `progress` is told as that of a search; its depth is the place that is looked at.
-        """
-    def dies(
-        self, prints: Sequence[int], walks: int, region: int, seconds: float | None
-    ) -> bool | None:
+        progress: Callable[[Progress], None] | None,
+    ) -> CriticalStep:
+        """Its critical transition. The depth of the progress is the place that is looked at."""
+    def dies(self, prints: Sequence[int], effort: Effort, seconds: float | None) -> bool | None:
         """Whether nothing recovers after these steps, told by the fingerprints they lead to; None:
         there was no time to find out."""
     def again(self, prints: Sequence[int], seconds: float | None) -> Suspect | None:
@@ -388,11 +330,8 @@ class Graph:
         """A nearest fair cycle without the property: the states before it, and the loop."""
     def rest(self, property: int) -> list[int] | None:
         """The states from the start to a nearest one at rest without the property."""
-    def events(
-        self, stem: Sequence[int], steps: Sequence[tuple[int, int]]
-    ) -> tuple[tuple[list[int], int], list[Any]]:
-        """The events through the states of `stem` and once round the loop, as in a finding."""
-    def reachability(self, property: int) -> tuple[int, int, int, int]:
-        """States that are live, unknown and dead, and edges from a live to a dead one."""
+    def finding(self, at: int, stem: Sequence[int], steps: Sequence[tuple[int, int]]) -> Finding:
+        """What decides property `at`: through the states of `stem` and once round the loop."""
+    def reachability(self, property: int) -> Reachable: ...
     def territories(self, property: int, fingerprints: Sequence[int]) -> list[str]:
         """Per fingerprint "live", "unknown" or "dead"."""

@@ -17,6 +17,7 @@ from reference.random_systems import random_system
 
 from presage.errors import BadSystem
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
+from presage.limits import Limits
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
 from presage.search.tree import check_tree
@@ -27,7 +28,6 @@ RUNS_MAX = 600
 SYSTEMS_PER_TEST = 40  # of lively systems 80 on every run, by each reduction
 MANY_PER_TEST = 200
 REDUCTIONS = ("odpor", "sdpor", "dpor")
-LIMITS = {"seconds": None, "memory_mib": None, "keep_going": True, "progress": None}
 
 
 def kernel_of(system, sandbox):
@@ -37,11 +37,11 @@ def kernel_of(system, sandbox):
 def told(kernel, reduction=None):
     """What the kernel tells: of all states, or of executions."""
     if reduction is None:
-        walks = {"threads": 1, "seed": 0, "walks": 1}
-        raw = kernel.search("bfs", depth=None, states=STATES_MAX, **LIMITS, **walks)
+        raw = kernel.search("bfs", Limits(states=STATES_MAX, keep_going=True))
     else:
-        raw = kernel.explore(reduction, depth=DEPTH, runs=RUNS_MAX, classes=True, **LIMITS)
-    return raw, {finding[0] for finding in raw["found"]}
+        limits = Limits(depth=DEPTH, walks=RUNS_MAX, keep_going=True)
+        raw = kernel.explore(reduction, limits, classes=True)
+    return raw, {finding.at for finding in raw.found}
 
 
 def told_alone(system, reduction):
@@ -51,7 +51,7 @@ def told_alone(system, reduction):
 
 
 def whole(raw):
-    return raw["stopped_by"] is None and not raw["cut"]
+    return raw.stopped_by is None and not raw.cut
 
 
 def compare(kernel, reducing):
@@ -60,7 +60,7 @@ def compare(kernel, reducing):
     `reducing` is the kernel that reduces: the same, or one that knows nothing yet.
     """
     reduced, found = told(reducing, "odpor")  # first, as it leaves aside most of what is large
-    if not whole(reduced) or reduced["traces"] < 2:
+    if not whole(reduced) or reduced.traces < 2:
         return (), ()
     states, broken = told(kernel)
     if not whole(states):
@@ -77,10 +77,10 @@ def compare(kernel, reducing):
         return tuple(explored), tuple(explored)
     assert found == broken, "none"
     for reduction, raw in explored.items():
-        assert set(raw["rests"]) == set(every["rests"]), reduction
-    assert set(reduced["classes"]) == set(every["classes"])
-    assert reduced["traces"] == len(reduced["classes"])
-    saving = (each for each, raw in explored.items() if raw["traces"] < every["traces"])
+        assert set(raw.rests) == set(every.rests), reduction
+    assert set(reduced.classes) == set(every.classes)
+    assert reduced.traces == len(reduced.classes)
+    saving = (each for each, raw in explored.items() if raw.traces < every.traces)
     return tuple(explored), tuple(saving)
 
 
@@ -133,8 +133,8 @@ def test_each_class_counted_one_by_one_is_met_once(seeds):
         except TooLarge:
             continue
         every, reduced = (told_alone(system, reduction) for reduction in ("none", "odpor"))
-        assert (every["traces"], len(every["classes"])) == (executions, classes)
-        assert (reduced["traces"], len(reduced["classes"])) == (classes, classes)
+        assert (every.traces, len(every.classes)) == (executions, classes)
+        assert (reduced.traces, len(reduced.classes)) == (classes, classes)
         compared += 1
     assert compared
 
@@ -143,7 +143,7 @@ def test_each_class_counted_one_by_one_is_met_once(seeds):
 def test_a_class_has_one_name_whichever_message_is_met_first(seed):
     """Explorers meet the messages of 220431 in different orders, so ids must not name them."""
     system = lively_system(seed)
-    named = [set(told_alone(system, reduction)["classes"]) for reduction in ("none", "odpor")]
+    named = [set(told_alone(system, reduction).classes) for reduction in ("none", "odpor")]
     assert named[0] == named[1]
 
 

@@ -7,6 +7,7 @@ from reference.random_processes import random_program
 from unit.process.scripts import Bridge
 
 from presage._core import ProcessKernel
+from presage.limits import Limits
 
 REDUCTIONS = ("dpor", "sdpor", "odpor")
 BATCH = 40
@@ -22,10 +23,10 @@ def small_programs(seeds: range, most: int):
     """Those with few interleavings, each with all of them. The native count must be the same."""
     for seed in seeds:
         bridge, count = random_program(seed)
-        report = kernel(bridge, count).explore("none", runs=most, keep_going=True)
-        if report["stopped_by"] is None:
+        report = kernel(bridge, count).explore("none", Limits(walks=most, keep_going=True))
+        if report.stopped_by is None:
             full = explore(bridge, count)
-            assert (report["nodes"], report["traces"]) == (full.nodes, len(full.paths)), seed
+            assert (report.unique, report.traces) == (full.nodes, len(full.paths)), seed
             yield seed, bridge, count, full
 
 
@@ -33,9 +34,9 @@ def run(bridge: Bridge, count: int, reduction: str):
     """The report of a reduction, and the executions it ran to the end."""
     ended = []
     engine = kernel(bridge, count)
-    engine.explore("none", runs=1)  # so that fewer wants come as a surprise
-    report = engine.explore(reduction, keep_going=True, each=lambda *end: ended.append(end))
-    final = ended[len(ended) - report["traces"] - report["blocked"] :]
+    engine.explore("none", Limits(walks=1))  # so that fewer wants come as a surprise
+    report = engine.explore(reduction, Limits(keep_going=True), each=lambda *end: ended.append(end))
+    final = ended[len(ended) - report.traces - report.blocked :]
     return report, [path for path, how in final if how == "over"]
 
 
@@ -52,18 +53,18 @@ def check_covers(seed: int, bridge: Bridge, count: int, full: Explored) -> None:
         assert {outcome(world) for world, _ in ended} == outcomes, (seed, reduction)
         assert len(found) == len(classes), (seed, reduction)  # sleep sets: no class twice
         if reduction == "odpor":
-            assert report["blocked"] == 0, seed
+            assert report.blocked == 0, seed
 
 
 def check_states(seed: int, bridge: Bridge, count: int, full: Explored) -> None:
     """The search over states meets each once, with the same deadlocks and failures."""
-    searched = kernel(bridge, count).search(keep_going=True)
-    explored = kernel(bridge, count).explore("odpor", keep_going=True)
-    assert searched["unique"] == len(full.states), seed
-    assert searched["generated"] == full.edges, seed
+    searched = kernel(bridge, count).search(Limits(keep_going=True))
+    explored = kernel(bridge, count).explore("odpor", Limits(keep_going=True))
+    assert searched.unique == len(full.states), seed
+    assert searched.generated == full.edges, seed
 
     def findings(report):
-        return {(kind, detail) for kind, detail, _, _ in report["findings"]}
+        return {(each.kind, tuple(each.detail)) for each in report.run_findings}
 
     assert findings(searched) == findings(explored) == full.findings, seed
 
@@ -93,7 +94,7 @@ def test_reductions_find_what_all_interleavings_find(first):
 def test_two_that_wait_for_the_end_of_one_process_are_independent():
     [(seed, bridge, count, full)] = small_programs(range(2046, 2047), most=400)
     check_covers(seed, bridge, count, full)
-    assert run(bridge, count, "odpor")[0]["traces"] == 1 < len(full.paths)
+    assert run(bridge, count, "odpor")[0].traces == 1 < len(full.paths)
 
 
 @pytest.mark.slow

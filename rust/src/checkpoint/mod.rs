@@ -32,7 +32,7 @@ use open::{Signing, open};
 use save::Status;
 use wire::Out;
 
-pub use open::inspect;
+pub use open::{Inspected, inspect};
 
 const MAGIC: &[u8] = b"presage-checkpoint\n";
 const VERSION: u32 = 4;

@@ -64,18 +64,28 @@ fn read_up_to(file: &mut File, into: &mut [u8]) -> io::Result<usize> {
     Ok(read)
 }
 
-/// (header, whether the search was over, states, whether it is signed with `key`) of a checkpoint.
+/// What a checkpoint says of itself.
+#[pyclass(frozen, get_all)]
+pub struct Inspected {
+    header: Py<PyBytes>,
+    /// Whether the search was over.
+    over: bool,
+    states: u64,
+    /// Whether it is signed with the key.
+    signed: bool,
+}
+
+/// Look at a checkpoint.
 /// Raises `OSError` if there is none, else `ValueError(kind, detail)` if it is `unreadable`,
 /// `foreign`, `damaged` or of another `version`.
 #[pyfunction]
-pub fn inspect(
-    py: Python<'_>,
-    path: PathBuf,
-    key: Option<Vec<u8>>,
-) -> PyResult<(Py<PyBytes>, bool, u64, bool)> {
+pub fn inspect(py: Python<'_>, path: PathBuf, key: Option<Vec<u8>>) -> PyResult<Inspected> {
     let (mut file, header) = py.detach(|| open(&path, key.as_deref()))?;
     let refused = |error: io::Error| PyValueError::new_err(("damaged", error.to_string()));
-    let header = PyBytes::new(py, &header).unbind();
-    let over = file.byte().map_err(refused)? != Status::Open as u8;
-    Ok((header, over, file.long().map_err(refused)?, file.signed))
+    Ok(Inspected {
+        header: PyBytes::new(py, &header).unbind(),
+        over: file.byte().map_err(refused)? != Status::Open as u8,
+        states: file.long().map_err(refused)?,
+        signed: file.signed,
+    })
 }

@@ -29,7 +29,7 @@ const SURE: u64 = 3;
 const OTHERS: u64 = 1 << 32;
 
 /// How hard to look.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, FromPyObject)]
 pub struct Effort {
     /// Walks from each place.
     pub walks: u64,
@@ -331,7 +331,7 @@ impl<'a, 'w> Locator<'a, 'w> {
     /// What all that can follow a place says.
     pub fn certain(&mut self, place: usize) -> PyResult<Region> {
         let (words, sum) = self.path[place].clone();
-        let limits = (&self.hunt.calm, self.effort.region);
+        let limits = (&self.hunt.settings.calm, self.effort.region);
         survey(self.worker, (&words, sum), self.suspicion.property, limits)
     }
 

@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
+use crate::python::outcome::HuntOutcome;
 use crate::python::tables::StopReason;
 use crate::search::dice::{Dice, Weighing};
 use crate::search::worker::Worker;
@@ -44,12 +44,13 @@ const PATIENCE: usize = 10;
 const LENGTH_MIN: usize = 1_000;
 const ENOUGH: u64 = 100;
 
-/// How to hunt, as Python says it in a dictionary.
+/// How to hunt, read off an object of Python: see `presage.limits`.
 #[derive(Clone, FromPyObject)]
-#[pyo3(from_item_all)]
 pub struct Settings {
     /// Kernel indices of the properties that must hold again and again.
     pub eventually: Vec<usize>,
+    /// What events weigh in walks that are to recover.
+    pub calm: Weighing,
     /// How long a calm walk may be.
     pub walk_length: usize,
     /// By how many choices the tree grows each round, and the most it may have.
@@ -99,7 +100,6 @@ fn patient(longest: usize, most: usize) -> usize {
 
 pub struct Hunt {
     pub settings: Settings,
-    pub calm: Weighing,
     /// What faults weigh where they happen.
     pub stormy: Weighing,
     pub ends: Ends,
@@ -108,40 +108,35 @@ pub struct Hunt {
 }
 
 impl Hunt {
-    pub fn new(settings: Settings, calm: Weighing, stormy: Weighing) -> Self {
+    pub fn new(settings: Settings) -> Self {
         Hunt {
+            stormy: Weighing {
+                calm: false, // where faults may happen, they are drawn apart
+                ..settings.calm
+            },
             settings,
-            calm,
-            stormy,
             ends: Ends::default(),
             suspicions: Mutex::default(),
             next: AtomicU64::new(0),
         }
     }
 
-    /// Add to a report how executions ended, and the suspects.
-    pub fn tell(
-        self: &Arc<Self>,
-        py: Python<'_>,
-        search: &Search,
-        report: &Bound<'_, PyDict>,
-    ) -> PyResult<()> {
-        let ends = PyDict::new(py);
-        ends.set_item("live", self.ends.live.load(Relaxed))?;
-        ends.set_item("rest", self.ends.rest.load(Relaxed))?;
-        ends.set_item("long", self.ends.long.load(Relaxed))?;
-        ends.set_item("duplicate", self.ends.duplicate.load(Relaxed))?;
-        report.set_item("ends", ends)?;
-        report.set_item("choices", self.ends.depth.load(Relaxed))?;
-        report.set_item("complete", self.ends.complete.load(Relaxed) == 1)?;
-        report.set_item("lengths", self.ends.lengths.lock().clone())?;
+    /// How executions ended, and the suspects.
+    pub fn outcome(self: &Arc<Self>, py: Python<'_>, search: &Search) -> PyResult<HuntOutcome> {
         let suspicions = self.suspicions.lock().clone();
         let suspects = suspicions.into_iter();
-        let suspects = suspects.map(|suspicion| Suspect::new(search, self, suspicion));
-        let suspects: Vec<Py<Suspect>> = suspects
-            .map(|suspect| Py::new(py, suspect))
-            .collect::<PyResult<_>>()?;
-        report.set_item("suspects", suspects)
+        let suspects = suspects.map(|suspicion| Py::new(py, Suspect::new(search, self, suspicion)));
+        let ends = &self.ends;
+        Ok(HuntOutcome {
+            live: ends.live.load(Relaxed),
+            rest: ends.rest.load(Relaxed),
+            long: ends.long.load(Relaxed),
+            duplicate: ends.duplicate.load(Relaxed),
+            choices: ends.depth.load(Relaxed),
+            complete: ends.complete.load(Relaxed) == 1,
+            lengths: ends.lengths.lock().clone(),
+            suspects: suspects.collect::<PyResult<_>>()?,
+        })
     }
 
     /// One thread's share of a hunt.

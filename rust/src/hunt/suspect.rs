@@ -5,15 +5,15 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
 
 use super::Hunt;
 use super::locate::{Effort, Located, Locator};
 use super::region::Region;
+use crate::python::outcome::{CriticalStep, Finding};
 use crate::search::worker::Worker;
 use crate::search::{EventId, Initial, Limits, Route, Search};
 use crate::services::context::Shared;
-use crate::services::path::{self, Begun};
+use crate::services::path;
 
 /// An execution on which a property ceased to hold, as it was found.
 #[derive(Clone)]
@@ -35,8 +35,6 @@ pub struct Suspect {
     suspicion: Suspicion,
 }
 
-type Events<'py> = (Begun, Bound<'py, PyList>);
-
 #[pymethods]
 impl Suspect {
     #[getter]
@@ -55,26 +53,19 @@ impl Suspect {
     }
 
     /// Its first `steps` events.
-    fn events<'py>(&self, py: Python<'py>, steps: usize) -> PyResult<Events<'py>> {
+    fn finding(&self, py: Python<'_>, steps: usize) -> PyResult<Finding> {
         let most = steps.min(self.suspicion.events.len());
         self.named(py, self.suspicion.events[..most].to_vec())
     }
 
     /// Find its critical transition. Where time runs out, it is not known.
-    fn locate<'py>(
+    fn locate(
         &self,
-        py: Python<'py>,
-        walks: u64,
-        region: usize,
-        samples: usize,
+        py: Python<'_>,
+        effort: Effort,
         seconds: Option<f64>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let effort = Effort {
-            walks,
-            region,
-            samples,
-        };
+    ) -> PyResult<CriticalStep> {
         let search = self.search(seconds);
         let made: Mutex<Option<Located>> = Mutex::new(None);
         let suspicion = &self.suspicion;
@@ -87,20 +78,23 @@ impl Suspect {
         let located = made
             .into_inner()
             .ok_or_else(|| PyRuntimeError::new_err("nothing was located"))?;
-        let told = PyDict::new(py);
-        told.set_item("in_time", located.in_time)?;
-        told.set_item("slow", located.slow)?;
-        told.set_item("rested", located.rested)?;
-        told.set_item("critical", located.critical)?;
-        told.set_item("states", located.states)?;
-        told.set_item("live", located.live)?;
-        told.set_item("tried", located.tried)?;
-        told.set_item("shares", located.shares)?;
-        told.set_item("length", located.length)?;
-        told.set_item("seconds", took)?;
         let alternate = located.alternate.map(|events| self.named(py, events));
-        told.set_item("alternate", alternate.transpose()?)?;
-        Ok(told)
+        let alternate = alternate.transpose()?.map(|finding| Py::new(py, finding));
+        Ok(CriticalStep {
+            critical: located.critical,
+            states: located.states,
+            live: located.live,
+            tried: located.tried,
+            shares: located.shares,
+            length: located.length,
+            rested: located.rested.0,
+            walks: located.rested.1,
+            rested_within: located.rested.2,
+            slow: located.slow,
+            in_time: located.in_time,
+            seconds: took,
+            alternate: alternate.transpose()?,
+        })
     }
 
     /// Whether nothing recovers after these steps, told by the fingerprints they lead to: certain
@@ -109,16 +103,10 @@ impl Suspect {
         &self,
         py: Python<'_>,
         prints: Vec<u64>,
-        walks: u64,
-        region: usize,
+        effort: Effort,
         seconds: Option<f64>,
     ) -> PyResult<Option<bool>> {
         let search = self.search(seconds);
-        let effort = Effort {
-            walks,
-            region,
-            samples: 0,
-        };
         let dead = Mutex::new(false);
         search.supervise(py, None, |_| {
             let mut worker = Worker::new(&search);
@@ -177,23 +165,17 @@ impl Suspect {
     /// A search for questions about this execution only: nothing that it meets ends it.
     fn search(&self, seconds: Option<f64>) -> Search {
         let limits = Limits {
-            depth: u32::MAX,
-            states: usize::MAX,
             seconds: seconds.unwrap_or(f64::INFINITY),
-            memory_mib: u64::MAX,
-            threads: 1,
-            alone_until: 0,
             keep_going: true,
             seed: self.seed,
-            walks: 0,
-            weights: None,
+            ..Limits::default()
         };
         Search::new(self.shared.clone(), limits, self.initial.clone(), false)
     }
 
-    fn named<'py>(&self, py: Python<'py>, events: Vec<EventId>) -> PyResult<Events<'py>> {
+    fn named(&self, py: Python<'_>, events: Vec<EventId>) -> PyResult<Finding> {
         let search = self.search(None);
         let route = Route::Walked(self.suspicion.start, events);
-        path::events(py, &search, (self.suspicion.property, &route))
+        path::finding(py, &search, (self.suspicion.property, &route), None)
     }
 }

@@ -172,7 +172,7 @@ impl Tree {
         successors.retain(|candidate| candidate.fingerprint != execution.sum);
         let order = |candidate: &Candidate| scramble(candidate.fingerprint ^ scramble(seed));
         if hunt.settings.likely_first {
-            let likely = |candidate: &Candidate| hunt.calm.of(&worker.expander, candidate);
+            let likely = |candidate: &Candidate| hunt.settings.calm.of(&worker.expander, candidate);
             successors.sort_by_key(|each| (u64::MAX - likely(each), order(each)));
         } else {
             successors.sort_by_key(order);

@@ -76,7 +76,7 @@ impl Walker {
             if worker.search.stopping() {
                 break End::Stopped;
             }
-            if !self.step(worker, execution, dice, &hunt.calm)? {
+            if !self.step(worker, execution, dice, &hunt.settings.calm)? {
                 break End::Rest;
             }
             monitor.look(worker, execution)?;

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use super::explore::Explorer;
 use super::fair::{Fair, Fairness};
@@ -13,10 +12,11 @@ use super::lasso::Walk;
 use super::reachability::{Reachability, Survey};
 use super::space::{CALL, Edge, FAULT, NOBODY, Space};
 use super::units::Units;
+use crate::python::outcome::Finding;
 use crate::python::tables::StopReason;
 use crate::search::worker::Worker;
 use crate::search::{EventId, Initial, Route, Search};
-use crate::services::path::{self, Begun};
+use crate::services::path;
 use crate::table::fingerprint::nonzero;
 use crate::table::scratch::{passes, trim};
 
@@ -32,7 +32,6 @@ pub struct Graph {
 
 /// A state and the unit of the edge taken there; -1 for a call, -2 for a fault.
 type Step = (u32, i64);
-type Events<'py> = (Begun, Bound<'py, PyList>);
 
 fn native(unit: i64) -> u32 {
     match unit {
@@ -47,6 +46,16 @@ fn told(unit: u32) -> i64 {
         FAULT => -2,
         unit => i64::from(unit),
     }
+}
+
+/// How many states can still reach a property, may, and cannot; and how many edges go from the
+/// first to the last.
+#[pyclass(frozen, get_all)]
+pub struct Reachable {
+    live: usize,
+    unknown: usize,
+    dead: usize,
+    critical: u64,
 }
 
 impl Graph {
@@ -204,13 +213,15 @@ impl Graph {
         Ok(found.map(|state| self.space.stem(state)))
     }
 
-    /// The events through the states of `stem` and, if `steps` are given, once round the loop.
-    fn events<'py>(
+    /// What decides property `at`: the events through the states of `stem` and, if `steps` are
+    /// given, once round the loop.
+    fn finding(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
+        at: usize,
         stem: Vec<u32>,
         steps: Vec<Step>,
-    ) -> PyResult<Events<'py>> {
+    ) -> PyResult<Finding> {
         let Some(search) = &self.search else {
             return Err(PyValueError::new_err("a graph made by hand has no events"));
         };
@@ -223,22 +234,21 @@ impl Graph {
         let begin = wanted.first().ok_or_else(path::lost)?.0;
         wanted.remove(0);
         let (initial, happened) = self.happened(search, begin, &wanted)?;
-        path::events(py, search, (0, &Route::Walked(initial, happened)))
+        let repeats = (!steps.is_empty()).then_some(stem.len() + 1);
+        path::finding(py, search, (at, &Route::Walked(initial, happened)), repeats)
     }
 
     /// How many states are live, unknown and dead, and how many edges go from live to dead.
-    fn reachability(
-        &self,
-        py: Python<'_>,
-        property: usize,
-    ) -> PyResult<(usize, usize, usize, u64)> {
+    fn reachability(&self, py: Python<'_>, property: usize) -> PyResult<Reachable> {
         self.check(property)?;
         Ok(py.detach(|| {
             let survey = self.survey(property);
-            let (live, unknown) = (Reachability::Live, Reachability::Unknown);
-            let critical = survey.critical(&self.space);
-            let (live, unknown) = (survey.count(live), survey.count(unknown));
-            (live, unknown, survey.count(Reachability::Dead), critical)
+            Reachable {
+                live: survey.count(Reachability::Live),
+                unknown: survey.count(Reachability::Unknown),
+                dead: survey.count(Reachability::Dead),
+                critical: survey.critical(&self.space),
+            }
         }))
     }
 

@@ -15,4 +15,4 @@ mod scc;
 mod space;
 mod units;
 
-pub use graph::Graph;
+pub use graph::{Graph, Reachable};

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::op::Op;
 use super::state::{State, Status};
 use super::world::World;
+use crate::python::outcome::RunFinding;
 use crate::reduce::por::Step;
 
 pub struct Finding {
@@ -15,6 +16,21 @@ pub struct Finding {
     pub path: Vec<Step>,
     /// How often it was met.
     pub count: u64,
+}
+
+impl Finding {
+    fn outcome(&self) -> RunFinding {
+        RunFinding {
+            kind: self.kind,
+            detail: self.detail.clone(),
+            path: pairs(&self.path),
+            count: self.count,
+        }
+    }
+}
+
+pub fn pairs(path: &[Step]) -> Vec<(u32, i32)> {
+    path.iter().map(Step::pair).collect()
 }
 
 /// What to look for besides failures and deadlocks.
@@ -112,29 +128,31 @@ impl Findings {
         match self.all.iter_mut().find(same) {
             Some(finding) => finding.count += 1,
             None => {
-                let path = path();
-                self.hand_over(kind, &detail, &path);
-                self.all.push(Finding {
+                let finding = Finding {
                     kind,
                     detail,
-                    path,
+                    path: path(),
                     count: 1,
-                });
+                };
+                self.hand_over(&finding);
+                self.all.push(finding);
             }
         }
     }
 
     /// Let Python save what was just found: code that runs next may end the process. What goes
     /// wrong here is told when the exploration is over, where the same is done again.
-    fn hand_over(&self, kind: &str, detail: &[i64], path: &[Step]) {
+    fn hand_over(&self, finding: &Finding) {
         Python::attach(|py| {
-            let path: Vec<(u32, i32)> = path.iter().map(Step::pair).collect();
-            let told = PyTuple::new(py, detail).and_then(|detail| {
-                let bridge = self.bridge.bind(py);
-                bridge.call_method1("found", (kind, detail, path))
-            });
-            drop(told);
+            let bridge = self.bridge.bind(py);
+            drop(bridge.call_method1("found", (finding.outcome(),)));
         });
+    }
+
+    /// All of them, as Python sees them.
+    pub fn outcome(&self, py: Python<'_>) -> PyResult<Vec<Py<RunFinding>>> {
+        let all = self.all.iter();
+        all.map(|finding| Py::new(py, finding.outcome())).collect()
     }
 
     /// The properties that published values break, by number.

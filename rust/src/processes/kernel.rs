@@ -3,16 +3,17 @@
 use parking_lot::{Mutex, MutexGuard};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
 
 use super::bfs::Search;
-use super::findings::{Finding, Findings, Wanted};
+use super::findings::{Findings, Wanted, pairs};
 use super::memo::Memo;
 use super::recorder::Recorder;
 use super::verify::verify;
 use super::watch::Gauge;
 use super::world::World;
-use crate::reduce::por::{self, Counts, Reduction, Step};
+use crate::python::outcome::Outcome;
+use crate::reduce::por::{self, Counts, Reduction};
+use crate::search::Limits;
 
 /// Processes, by their first local states, and what has been learned of them.
 ///
@@ -56,33 +57,29 @@ impl ProcessKernel {
     /// path of every execution and how it ended: over, asleep or cut; after a restart, again.
     /// The path of the first that ended well is `passed`; with `until_pass` it is the last.
     #[pyo3(signature = (
-        reduction="odpor", *, depth=None, runs=None, seconds=None, keep_going=false,
-        progress=None, each=None, until_pass=false
+        reduction="odpor", limits=None, progress=None, *, each=None, until_pass=false
     ))]
-    #[allow(clippy::too_many_arguments)] // keywords on the Python side; grouping them hides names
-    fn explore<'py>(
+    fn explore(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         reduction: &str,
-        depth: Option<usize>,
-        runs: Option<u64>,
-        seconds: Option<f64>,
-        keep_going: bool,
+        limits: Option<Limits>,
         progress: Option<Py<PyAny>>,
         each: Option<Py<PyAny>>,
         until_pass: bool,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<Outcome> {
         let reduction = Reduction::named(reduction)?;
+        let limits = limits.unwrap_or_default();
         let mut world = self.claim()?;
-        let gauge = Gauge::new(seconds);
+        let gauge = Gauge::new(limits.seconds);
         let mut look = Recorder {
             gauge: &gauge,
             counts: Counts::default(),
             spun: 0,
             findings: self.findings(py),
-            depth: depth.unwrap_or(usize::MAX),
-            runs: runs.unwrap_or(u64::MAX),
-            keep_going,
+            depth: limits.depth as usize,
+            runs: limits.walks,
+            keep_going: limits.keep_going,
             passed: None,
             until_pass,
             reduces: reduction != Reduction::None,
@@ -92,55 +89,55 @@ impl ProcessKernel {
         let before = (world.runs, world.memo.asked);
         let work = || restarting(world, &mut look, reduction).map(|times| restarts = times);
         let seconds = gauge.supervise(py, progress.as_ref(), work)?;
-        let report = PyDict::new(py);
         let counts = &look.counts;
-        report.set_item("nodes", counts.nodes)?;
-        report.set_item("traces", counts.traces)?;
-        report.set_item("blocked", counts.blocked)?;
-        report.set_item("truncated", counts.truncated)?;
-        report.set_item("spun", look.spun)?;
-        report.set_item("depth", counts.depth)?;
-        report.set_item("transitions", world.runs - before.0)?;
-        report.set_item("restarts", restarts)?;
-        report.set_item("advances", world.memo.asked - before.1)?;
-        let passed = look.passed.as_deref();
-        let pairs = |path: &[Step]| path.iter().map(Step::pair).collect::<Vec<_>>();
-        report.set_item("passed", passed.map(pairs))?;
-        finish(&report, &gauge, seconds, &look.findings)?;
-        Ok(report)
+        Ok(Outcome {
+            unique: counts.nodes,
+            generated: world.runs - before.0 + 1,
+            depth: counts.depth,
+            seconds,
+            stopped_by: gauge.driver.reason(),
+            cut: counts.truncated > 0,
+            traces: counts.traces,
+            blocked: counts.blocked,
+            restarts,
+            spun: look.spun,
+            handler_runs: world.memo.asked - before.1,
+            run_findings: look.findings.outcome(py)?,
+            passed: look.passed.as_deref().map(pairs),
+            ..Outcome::default()
+        })
     }
 
     /// Search breadth first through distinct states.
-    #[pyo3(signature = (
-        *, depth=None, states=None, seconds=None, keep_going=false, progress=None
-    ))]
-    fn search<'py>(
+    #[pyo3(signature = (limits=None, progress=None))]
+    fn search(
         &self,
-        py: Python<'py>,
-        depth: Option<usize>,
-        states: Option<usize>,
-        seconds: Option<f64>,
-        keep_going: bool,
+        py: Python<'_>,
+        limits: Option<Limits>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<Outcome> {
+        let limits = limits.unwrap_or_default();
         let mut world = self.claim()?;
-        let gauge = Gauge::new(seconds);
-        let mut search = Search::new(&gauge, self.findings(py), keep_going);
-        search.depth = depth.unwrap_or(usize::MAX);
-        search.states = states.unwrap_or(usize::MAX);
+        let gauge = Gauge::new(limits.seconds);
+        let mut search = Search::new(&gauge, self.findings(py), limits.keep_going);
+        search.depth = limits.depth as usize;
+        search.states = limits.states;
         let world = &mut *world;
         let before = world.memo.asked;
         let work = || search.run(world);
         let seconds = gauge.supervise(py, progress.as_ref(), work)?;
-        let report = PyDict::new(py);
-        report.set_item("unique", search.unique())?;
-        report.set_item("generated", search.generated)?;
-        report.set_item("depth", search.deepest)?;
-        report.set_item("truncated", search.truncated)?;
-        report.set_item("spun", search.spun)?;
-        report.set_item("advances", world.memo.asked - before)?;
-        finish(&report, &gauge, seconds, &search.findings)?;
-        Ok(report)
+        Ok(Outcome {
+            unique: search.unique() as u64,
+            generated: search.generated,
+            depth: search.deepest,
+            seconds,
+            stopped_by: gauge.driver.reason(),
+            cut: search.truncated,
+            spun: search.spun,
+            handler_runs: world.memo.asked - before,
+            run_findings: search.findings.outcome(py)?,
+            ..Outcome::default()
+        })
     }
 
     /// Try out the relation of dependence in up to `states` states: (what is wrong, pairs tried).
@@ -169,22 +166,4 @@ fn restarting(world: &mut World, look: &mut Recorder<'_>, reduction: Reduction) 
     por::restarting(world, look, |world, look| {
         por::explore(world, reduction, look)
     })
-}
-
-fn finish(
-    report: &Bound<'_, PyDict>,
-    gauge: &Gauge,
-    seconds: f64,
-    findings: &Findings,
-) -> PyResult<()> {
-    report.set_item("seconds", seconds)?;
-    report.set_item("stopped_by", gauge.driver.reason())?;
-    let py = report.py();
-    let told = |finding: &Finding| {
-        let path: Vec<(u32, i32)> = finding.path.iter().map(Step::pair).collect();
-        let detail = PyTuple::new(py, &finding.detail)?;
-        PyResult::Ok((finding.kind, detail, path, finding.count))
-    };
-    let all: PyResult<Vec<_>> = findings.all.iter().map(told).collect();
-    report.set_item("findings", all?)
 }

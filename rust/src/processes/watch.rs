@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
+use crate::python::outcome::Progress;
 use crate::search::driver::{Driven, Driver, drive};
 
 pub struct Gauge {
@@ -16,17 +16,17 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    pub fn new(seconds: Option<f64>) -> Self {
+    pub fn new(seconds: f64) -> Self {
         Gauge {
-            driver: Driver::new(1, seconds.unwrap_or(f64::INFINITY)),
+            driver: Driver::new(1, seconds),
             nodes: AtomicU64::new(0),
             traces: AtomicU64::new(0),
             depth: AtomicU64::new(0),
         }
     }
 
-    /// Run `work` on a thread of its own; gives its seconds. `progress` is called with nodes (or
-    /// states), executions, depth and seconds.
+    /// Run `work` on a thread of its own; gives its seconds. `progress` is called with
+    /// how far it is.
     pub fn supervise(
         &self,
         py: Python<'_>,
@@ -43,9 +43,15 @@ impl Driven for Gauge {
         &self.driver
     }
 
-    fn progress<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyTuple>> {
-        let [nodes, traces, depth] =
-            [&self.nodes, &self.traces, &self.depth].map(|count| count.load(Relaxed));
-        (nodes, traces, depth, seconds).into_pyobject(py)
+    fn progress(&self, seconds: f64) -> Progress {
+        let nodes = self.nodes.load(Relaxed);
+        Progress {
+            unique: nodes,
+            generated: nodes,
+            depth: self.depth.load(Relaxed) as usize,
+            walks: self.traces.load(Relaxed),
+            seconds,
+            ..Progress::default()
+        }
     }
 }

@@ -6,19 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::checkpoint::Checkpoint;
 use crate::hunt::{Hunt, Settings};
 use crate::liveness::Graph;
+use crate::python::outcome::Outcome;
 use crate::python::tables::FAULTS;
 use crate::reduce::sleep::Table;
 use crate::reduce::symmetry::images::{SymmetricNodes, Symmetry};
 use crate::search::bfs::Start;
-use crate::search::dice::Weighing;
 use crate::search::{Limits, Search, bfs, dfs, walk};
 use crate::services::context::{Kind, PropertyState, Shared};
-use crate::services::coverage::Growth;
+use crate::services::coverage::{Growth, KernelCoverage};
 use crate::services::layout::{Layout, Network};
 use crate::services::machine::{Wanted, explore};
 use crate::services::path;
@@ -27,8 +26,12 @@ use crate::services::tables::Tables;
 use crate::table::scratch::Spill;
 use crate::value::Codec;
 
-/// What each fault weighs, and hearing that a connection broke, was refused, or is half open.
-type Weights = ([u64; FAULTS.len()], [u64; 3]);
+/// Where a search keeps its progress, and what does not fit into memory.
+#[derive(FromPyObject)]
+struct Storage {
+    checkpoint: Option<Py<Checkpoint>>,
+    spill: Option<Py<Spill>>,
+}
 
 #[pyclass(frozen)]
 pub struct Kernel {
@@ -124,141 +127,68 @@ impl Kernel {
     }
 
     /// Run one search; a second one on the same kernel finds every step already run.
-    /// `checkpoint` says where and when progress is written, and whether to go on from there.
-    #[pyo3(signature = (
-        kind, *, depth, states, seconds, memory_mib, threads, keep_going, seed, walks, progress,
-        alone_until=0, checkpoint=None, spill=None, sleep=false, calm=false, weights=None
-    ))]
-    #[allow(clippy::too_many_arguments)] // as above
-    fn search<'py>(
+    #[pyo3(signature = (kind, limits, progress=None, storage=None, sleep=false))]
+    fn search(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         kind: &str,
-        depth: Option<u32>,
-        states: Option<usize>,
-        seconds: Option<f64>,
-        memory_mib: Option<u64>,
-        threads: usize,
-        keep_going: bool,
-        seed: u64,
-        walks: u64,
+        limits: Limits,
         progress: Option<Py<PyAny>>,
-        alone_until: usize,
-        checkpoint: Option<Py<Checkpoint>>,
-        spill: Option<Py<Spill>>,
+        storage: Option<Storage>,
         sleep: bool,
-        calm: bool,
-        weights: Option<Weights>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let limits = Limits {
-            depth: depth.unwrap_or(u32::MAX),
-            states: states.unwrap_or(usize::MAX),
-            seconds: seconds.unwrap_or(f64::INFINITY),
-            memory_mib: memory_mib.unwrap_or(u64::MAX),
-            threads: threads.max(1),
-            alone_until,
-            keep_going,
-            seed,
-            walks,
-            weights: weights.map(|(faults, lost)| Weighing { faults, lost, calm }),
-        };
-        let depths = kind == "dfs" && depth.is_some();
+    ) -> PyResult<Outcome> {
+        let depths = kind == "dfs" && limits.depth < u32::MAX;
         let mut search = self.begin(py, limits, depths)?;
-        search.checkpoint = checkpoint.map(|known| known.get().inner.clone());
-        if let Some(spill) = spill {
-            search.seen.may_spill(spill.get().inner.clone());
-            search.scratch = Some(spill.get().inner.clone());
+        if let Some(storage) = storage {
+            search.checkpoint = storage.checkpoint.map(|known| known.get().inner.clone());
+            if let Some(spill) = storage.spill {
+                search.seen.may_spill(spill.get().inner.clone());
+                search.scratch = Some(spill.get().inner.clone());
+            }
         }
         search.sleep = sleep.then(|| Table::new(depths));
         let seconds = run(py, kind, &search, progress.as_ref())?;
-        self.report(py, &search, seconds)
+        self.outcome(py, &search, seconds)
     }
 
-    /// Hunt for executions that never come right. `calm` and `stormy`: what each fault weighs.
-    #[pyo3(signature = (
-        settings, *, calm, stormy, states, seconds, memory_mib, threads, keep_going, seed, walks,
-        progress
-    ))]
-    #[allow(clippy::too_many_arguments)] // as above
-    fn hunt<'py>(
+    /// Hunt for executions that never come right.
+    #[pyo3(signature = (settings, limits, progress=None))]
+    fn hunt(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         settings: Settings,
-        calm: Weights,
-        stormy: Weights,
-        states: Option<usize>,
-        seconds: Option<f64>,
-        memory_mib: Option<u64>,
-        threads: usize,
-        keep_going: bool,
-        seed: u64,
-        walks: u64,
+        limits: Limits,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let limits = Limits {
-            depth: u32::MAX,
-            states: states.unwrap_or(usize::MAX),
-            seconds: seconds.unwrap_or(f64::INFINITY),
-            memory_mib: memory_mib.unwrap_or(u64::MAX),
-            threads: threads.max(1),
-            alone_until: 0,
-            keep_going,
-            seed,
-            walks,
-            weights: None,
-        };
+    ) -> PyResult<Outcome> {
         let search = self.begin(py, limits, false)?;
-        let weighing = |(faults, lost): Weights, calm| Weighing { faults, lost, calm };
-        let hunt = Arc::new(Hunt::new(
-            settings,
-            weighing(calm, true),
-            weighing(stormy, false),
-        ));
+        let hunt = Arc::new(Hunt::new(settings));
         let work = |thread| hunt.work(&search, thread);
         let seconds = search.supervise(py, progress.as_ref(), work)?;
-        let report = self.report(py, &search, seconds)?;
-        hunt.tell(py, &search, &report)?;
-        Ok(report)
+        Ok(Outcome {
+            hunt: Some(Py::new(py, hunt.outcome(py, &search)?)?),
+            ..self.outcome(py, &search, seconds)?
+        })
     }
 
     /// Explore executions one by one; `reduction` is none, dpor, sdpor or odpor. `classes`: tell
     /// which classes of executions there were, and which states at rest.
-    #[pyo3(signature = (
-        reduction, *, depth, runs, seconds, memory_mib, keep_going, progress, classes=false
-    ))]
-    #[allow(clippy::too_many_arguments)] // as above
-    fn explore<'py>(
+    #[pyo3(signature = (reduction, limits, progress=None, classes=false))]
+    fn explore(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         reduction: &str,
-        depth: u32,
-        runs: Option<u64>,
-        seconds: Option<f64>,
-        memory_mib: Option<u64>,
-        keep_going: bool,
+        limits: Limits,
         progress: Option<Py<PyAny>>,
         classes: bool,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let limits = Limits {
-            depth: depth.max(1),
-            states: usize::MAX,
-            seconds: seconds.unwrap_or(f64::INFINITY),
-            memory_mib: memory_mib.unwrap_or(u64::MAX),
-            threads: 1,
-            alone_until: 0,
-            keep_going,
-            seed: 0,
-            walks: 0,
-            weights: None,
-        };
+    ) -> PyResult<Outcome> {
+        let wanted = Wanted::new(reduction, limits.walks, classes)?;
         let search = self.begin(py, limits, false)?;
-        let wanted = Wanted::new(reduction, runs, classes)?;
-        let report = |seconds| self.report(py, &search, seconds);
-        explore(py, &search, wanted, progress.as_ref(), report)
+        let outcome = |seconds| self.outcome(py, &search, seconds);
+        explore(py, &search, wanted, progress.as_ref(), outcome)
     }
 
     /// What the searches so far have run and read.
-    fn coverage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn coverage(&self, py: Python<'_>) -> KernelCoverage {
         self.shared.coverage(py)
     }
 
@@ -271,30 +201,13 @@ impl Kernel {
     }
 
     /// The graph of the states within these limits, and the seconds it took to write it down.
-    #[pyo3(signature = (*, properties, room, depth, states, seconds, memory_mib))]
-    #[allow(clippy::too_many_arguments)] // as above
     fn graph(
         &self,
         py: Python<'_>,
         properties: Vec<usize>,
         room: (usize, usize),
-        depth: Option<u32>,
-        states: Option<usize>,
-        seconds: Option<f64>,
-        memory_mib: Option<u64>,
+        limits: Limits,
     ) -> PyResult<(Graph, f64)> {
-        let limits = Limits {
-            depth: depth.unwrap_or(u32::MAX),
-            states: states.unwrap_or(usize::MAX),
-            seconds: seconds.unwrap_or(f64::INFINITY),
-            memory_mib: memory_mib.unwrap_or(u64::MAX),
-            threads: 1,
-            alone_until: 0,
-            keep_going: true,
-            seed: 0,
-            walks: 0,
-            weights: None,
-        };
         let search = self.begin(py, limits, false)?;
         Graph::explore(py, search, &properties, room)
     }
@@ -339,54 +252,45 @@ impl Kernel {
     }
 
     /// A search from the initial states, with nothing known yet.
-    fn begin(&self, py: Python<'_>, limits: Limits, depths: bool) -> PyResult<Search> {
+    fn begin(&self, py: Python<'_>, mut limits: Limits, depths: bool) -> PyResult<Search> {
+        limits.depth = limits.depth.max(1);
+        limits.threads = limits.threads.max(1);
         let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;
         Ok(Search::new(self.shared.clone(), limits, initial, depths))
     }
 
-    fn report<'py>(
-        &self,
-        py: Python<'py>,
-        search: &Search,
-        seconds: f64,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let report = PyDict::new(py);
-        report.set_item("unique", search.seen.len())?;
-        report.set_item("generated", search.generated.load(Relaxed))?;
-        report.set_item("depth", search.depth.load(Relaxed))?;
-        report.set_item("walks", search.walked.load(Relaxed))?;
+    fn outcome(&self, py: Python<'_>, search: &Search, seconds: f64) -> PyResult<Outcome> {
         let earlier = *search.earlier.lock();
-        report.set_item("seconds", seconds + earlier.seconds)?;
-        report.set_item("stopped_by", search.driver.reason())?;
-        report.set_item("cut", search.cut.load(Relaxed))?;
-        let runs = self.shared.handler_runs.load(Relaxed);
-        report.set_item("handler_runs", runs + earlier.handler_runs)?;
-        let runs = self.shared.property_runs.load(Relaxed);
-        report.set_item("property_runs", runs + earlier.property_runs)?;
-        let resumed = search.checkpoint.as_ref().filter(|known| known.resumes());
-        report.set_item("resumed_from", resumed.map(|_| earlier.states))?;
-        let written = search
-            .checkpoint
-            .as_ref()
-            .map_or(0, |known| known.written());
-        report.set_item("checkpoints", written)?;
-        report.set_item("notes", search.notes.lock().clone())?;
-        let faults = PyDict::new(py);
-        for ((_, name), count) in FAULTS.iter().zip(&search.faults) {
-            faults.set_item(name, count.load(Relaxed))?;
-        }
-        report.set_item("faults", faults)?;
+        let checkpoint = search.checkpoint.as_ref();
         let sampled = |symmetry: &Symmetry| symmetry.sampled.load(Relaxed);
-        report.set_item(
-            "sampled",
-            self.shared.symmetry.as_ref().is_some_and(sampled),
-        )?;
         let mut found = Vec::new();
-        for finding in search.found.lock().iter().flatten() {
-            let (start, events) = path::events(py, search, (finding.property, &finding.route))?;
-            found.push((finding.property, start, events));
+        for known in search.found.lock().iter().flatten() {
+            let finding = path::finding(py, search, (known.property, &known.route), None)?;
+            found.push(Py::new(py, finding)?);
         }
-        report.set_item("found", found)?;
-        Ok(report)
+        Ok(Outcome {
+            unique: search.seen.len() as u64,
+            generated: search.generated.load(Relaxed),
+            depth: search.depth.load(Relaxed),
+            seconds: seconds + earlier.seconds,
+            stopped_by: search.driver.reason(),
+            cut: search.cut.load(Relaxed),
+            walks: search.walked.load(Relaxed),
+            handler_runs: self.shared.handler_runs.load(Relaxed) + earlier.handler_runs,
+            property_runs: self.shared.property_runs.load(Relaxed) + earlier.property_runs,
+            faults: search
+                .faults
+                .iter()
+                .map(|count| count.load(Relaxed))
+                .collect(),
+            resumed_from: checkpoint
+                .filter(|known| known.resumes())
+                .map(|_| earlier.states),
+            checkpoints: checkpoint.map_or(0, |known| known.written()),
+            notes: search.notes.lock().clone(),
+            sampled: self.shared.symmetry.as_ref().is_some_and(sampled),
+            found,
+            ..Outcome::default()
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! What Python sees of the core, and what ends it from outside.
 
 pub mod kernel;
+pub mod outcome;
 pub mod stop;
 pub mod supervise;
 pub mod tables;

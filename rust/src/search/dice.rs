@@ -3,6 +3,8 @@
 //! Invariant: nothing is picked by the position of an event in a list: positions follow interned
 //! ids, which depend on what other threads met first. So a seed means the same with any threads.
 
+use pyo3::prelude::*;
+
 use crate::python::tables::FAULTS;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::table::fingerprint::scramble;
@@ -74,7 +76,7 @@ fn scaled(part: u64, whole: u64) -> u64 {
 }
 
 /// How events are weighed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, FromPyObject)]
 pub struct Weighing {
     /// What each fault weighs.
     pub faults: [u64; FAULTS.len()],

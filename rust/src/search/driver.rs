@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
+use crate::python::outcome::Progress;
 use crate::python::stop;
 use crate::python::tables::StopReason;
 use crate::python::threads;
@@ -37,7 +37,7 @@ pub trait Driven: Sync {
     }
 
     /// What the progress line is told.
-    fn progress<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyTuple>>;
+    fn progress(&self, seconds: f64) -> Progress;
 }
 
 impl Driver {
@@ -182,8 +182,8 @@ fn listen(
     let Some(progress) = progress else {
         return Ok(());
     };
-    let counts = driven.progress(py, started.elapsed().as_secs_f64())?;
-    driver.stop_on_interrupt(py, progress.bind(py).call1(counts).map(|_| ()))
+    let now = driven.progress(started.elapsed().as_secs_f64());
+    driver.stop_on_interrupt(py, progress.bind(py).call1((now,)).map(|_| ()))
 }
 
 struct Running {

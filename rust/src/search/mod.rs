@@ -18,11 +18,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use self::dice::Weighing;
 use self::driver::{Driven, Driver, drive};
 use crate::checkpoint::{Checkpointer, Earlier};
+use crate::python::outcome::Progress;
 use crate::python::tables::FAULTS;
 use crate::python::tables::StopReason;
 use crate::reduce::sleep;
@@ -31,19 +31,68 @@ use crate::services::expand::EventKind;
 use crate::table::scratch::Scratch;
 use crate::table::seen::Seen;
 
+/// The limits of a search, read off an object of Python: see `presage.limits`.
+#[derive(FromPyObject)]
 pub struct Limits {
+    #[pyo3(from_py_with = most)]
     pub depth: u32, // counts the initial state as 1; u32::MAX for none
+    #[pyo3(from_py_with = most)]
     pub states: usize,
+    #[pyo3(from_py_with = most)]
     pub seconds: f64,
+    #[pyo3(from_py_with = most)]
     pub memory_mib: u64,
     pub threads: usize,
     /// States from which on more than one thread is worth its while.
     pub alone_until: usize,
     pub keep_going: bool,
     pub seed: u64,
+    /// Executions, at most.
+    #[pyo3(from_py_with = most)]
     pub walks: u64,
     /// In walks; `None`: every successor is as likely as any other.
     pub weights: Option<Weighing>,
+}
+
+/// A number, or where there is none the largest there is.
+fn most<'py, T>(value: &Bound<'py, PyAny>) -> PyResult<T>
+where
+    T: Bounded + for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let given: Option<T> = value.extract()?;
+    Ok(given.unwrap_or(T::MOST))
+}
+
+trait Bounded {
+    const MOST: Self;
+}
+
+macro_rules! bounded {
+    ($($type:ty = $most:expr),*) => { $(impl Bounded for $type { const MOST: Self = $most; })* };
+}
+
+bounded!(
+    u32 = u32::MAX,
+    u64 = u64::MAX,
+    usize = usize::MAX,
+    f64 = f64::INFINITY
+);
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            depth: u32::MOST,
+            states: usize::MOST,
+            seconds: f64::MOST,
+            memory_mib: u64::MOST,
+            threads: 1,
+            alone_until: 0,
+            keep_going: false,
+            seed: 0,
+            walks: u64::MOST,
+            weights: None,
+        }
+    }
 }
 
 /// An event that happened, by ids: enough to tell Python which one it was.
@@ -206,23 +255,21 @@ impl Driven for Search {
         Duration::from_millis(if self.spilling().is_some() { 20 } else { 50 })
     }
 
-    fn progress<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyTuple>> {
+    fn progress(&self, seconds: f64) -> Progress {
         let (shared, earlier) = (&self.shared, *self.earlier.lock());
         let decided = |property: &PropertyState| property.decided.load(Relaxed);
-        let decided: Vec<bool> = shared.properties.iter().map(decided).collect();
-        let counts = (
-            self.seen.len(),
-            self.generated.load(Relaxed),
-            self.depth.load(Relaxed),
-            self.frontier.load(Relaxed),
-            self.walked.load(Relaxed),
-            shared.handler_runs.load(Relaxed),
-            decided,
-            seconds + earlier.seconds,
-            earlier.states,
-            self.checkpoint.as_ref().map_or(0, |known| known.written()),
-            self.right.load(Relaxed),
-        );
-        counts.into_pyobject(py)
+        Progress {
+            unique: self.seen.len() as u64,
+            generated: self.generated.load(Relaxed),
+            depth: self.depth.load(Relaxed),
+            frontier: self.frontier.load(Relaxed),
+            walks: self.walked.load(Relaxed),
+            handler_runs: shared.handler_runs.load(Relaxed),
+            decided: shared.properties.iter().map(decided).collect(),
+            seconds: seconds + earlier.seconds,
+            resumed_from: earlier.states,
+            checkpoints: self.checkpoint.as_ref().map_or(0, |known| known.written()),
+            right: self.right.load(Relaxed),
+        }
     }
 }

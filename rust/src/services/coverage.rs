@@ -5,7 +5,6 @@
 //! global states, always from the same local one and for the same message, counts once.
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::python::tables::UP;
@@ -30,6 +29,15 @@ pub struct Before {
 
 /// Node, field, the largest value or length, and the levels in which it became larger.
 pub type Growth = (u32, u32, i64, Vec<usize>);
+
+/// What searches have run and read.
+#[pyclass(frozen, get_all)]
+pub struct KernelCoverage {
+    deliveries: Vec<(u32, Py<PyAny>, i64, bool, u64)>,
+    sent: Vec<(u32, Py<PyAny>, u64)>,
+    own: Vec<Own>,
+    reads: Vec<(bool, bool)>,
+}
 
 impl Tables {
     /// Every delivery ever tried: local state, envelope, and whether it could be done.
@@ -86,25 +94,25 @@ impl Shared {
     }
 
     /// See `Kernel.coverage` in `_core.pyi`.
-    pub fn coverage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let told = PyDict::new(py);
-        told.set_item("reads", self.reads())?;
+    pub fn coverage(&self, py: Python<'_>) -> KernelCoverage {
+        let reads = self.reads();
         let tables = self.tables.lock();
-        told.set_item("own", own(&tables, self.layout.clocks.is_some()))?;
-        let mut classes = Vec::new();
-        for class in &tables.classes {
-            classes.push(class.of(py));
-        }
+        let own = own(&tables, self.layout.clocks.is_some());
+        let classes: Vec<_> = tables.classes.iter().map(|class| class.of(py)).collect();
         let (deliveries, sent) = (deliveries(&tables), sent(&tables, &self.lost));
-        drop(tables); // before Python objects are made: that may run code of others
         let class = |at: u32| classes[at as usize].clone_ref(py);
         let deliveries = deliveries.into_iter();
-        let deliveries = deliveries.map(|(key, count)| (key.0, class(key.1), key.2, key.3, count));
-        told.set_item("deliveries", deliveries.collect::<Vec<_>>())?;
         let sent = sent.into_iter();
-        let sent = sent.map(|((to, at), count)| (to, class(at), count));
-        told.set_item("sent", sent.collect::<Vec<_>>())?;
-        Ok(told)
+        KernelCoverage {
+            deliveries: deliveries
+                .map(|(key, count)| (key.0, class(key.1), key.2, key.3, count))
+                .collect(),
+            sent: sent
+                .map(|((to, at), count)| (to, class(at), count))
+                .collect(),
+            own,
+            reads,
+        }
     }
 
     /// Whether a timer called `name` may ever have been armed at `node`.

@@ -5,25 +5,25 @@
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::PyTuple;
 
 use crate::checkpoint;
+use crate::python::outcome::{Finding, KernelEvent};
 use crate::search::worker::Worker;
 use crate::search::{EventId, Route, Search, symmetric};
 use crate::services::expand::{Candidate, EventKind};
 use crate::table::fingerprint::nonzero;
 
-/// The choices made in the start handlers, and the fingerprint they led to.
-pub type Begun = (Vec<u32>, u64);
-
-/// The events of a route: the choices of the start handlers and the first fingerprint, then
-/// (what, node, origin, choices, fingerprint after it) each.
-pub fn events<'py>(
-    py: Python<'py>,
+/// The route to a finding as events; the step from which on they repeat, if they do.
+pub fn finding(
+    py: Python<'_>,
     search: &Search,
     found: (usize, &Route),
-) -> PyResult<(Begun, Bound<'py, PyList>)> {
-    recovered(py, search, found).map_err(|error| match error.is_instance_of::<PyRuntimeError>(py) {
+    r#loop: Option<usize>,
+) -> PyResult<Finding> {
+    let recovered = recovered(py, search, found);
+    let recovered = recovered.map(|finding| Finding { r#loop, ..finding });
+    recovered.map_err(|error| match error.is_instance_of::<PyRuntimeError>(py) {
         true => checkpoint::blamed(py, search, error),
         false => error,
     })
@@ -37,19 +37,19 @@ pub fn hand_over(search: &Search, property: usize) {
         .map(|found| found.route.clone());
     let Some(route) = route else { return };
     Python::attach(|py| {
-        let told = recovered(py, search, (property, &route)).and_then(|(begun, events)| {
+        let told = recovered(py, search, (property, &route)).and_then(|finding| {
             let bridge = search.shared.bridge.bind(py);
-            bridge.call_method1("found", (property, begun, events))
+            bridge.call_method1("found", (finding,))
         });
         drop(told);
     });
 }
 
-fn recovered<'py>(
-    py: Python<'py>,
+fn recovered(
+    py: Python<'_>,
     search: &Search,
     (property, route): (usize, &Route),
-) -> PyResult<(Begun, Bound<'py, PyList>)> {
+) -> PyResult<Finding> {
     let (initial, happened) = match route {
         Route::Walked(initial, happened) => (*initial, happened.clone()),
         Route::Seen(last, event) if search.shared.symmetry.is_some() => {
@@ -61,7 +61,7 @@ fn recovered<'py>(
             (initial, happened)
         }
     };
-    let listed = PyList::empty(py);
+    let mut events = Vec::new();
     let mut worker = Worker::new(search);
     let start = &search.initial[initial];
     let (mut state, mut sum) = (start.words.clone(), start.sum);
@@ -73,11 +73,23 @@ fn recovered<'py>(
         })?
         .ok_or_else(lost)?
         .1;
-        let (what, origin, choices) = name(py, search, &state, &event)?;
-        listed.append((what, event.node, origin, choices, nonzero(next_sum)))?;
+        let (kind, origin, choices) = name(py, search, &state, &event)?;
+        events.push(KernelEvent {
+            kind: kind.to_owned(),
+            node: event.node,
+            origin: origin.unbind(),
+            choices,
+            fingerprint: nonzero(next_sum),
+        });
         (state, sum) = (next, next_sum);
     }
-    Ok(((start.choices.clone(), nonzero(start.sum)), listed))
+    Ok(Finding {
+        at: property,
+        choices: PyTuple::new(py, &start.choices)?.unbind(),
+        initial: nonzero(start.sum),
+        events: PyTuple::new(py, events)?.unbind(),
+        r#loop: None,
+    })
 }
 
 pub fn lost() -> PyErr {

@@ -105,10 +105,11 @@ def _check_options(args: argparse.Namespace, progress: Progress) -> dict[str, An
 
 def _progress(args: argparse.Namespace, title: str, nodes: int, kind: str) -> Progress:
     from presage.search.check import WALKS
-    from presage.search.tree import settled
+    from presage.search.tree import search_and_reduction
     from presage.ui.progress import Limits, Progress
 
-    search = args.search or ("tree" if kind == "process" else settled(None, args.reduction)[0])
+    usual = "tree" if kind == "process" else search_and_reduction(None, args.reduction)[0]
+    search = args.search or usual
     walked = search in WALKS or search == "tree"
     return Progress(
         stream=sys.stderr,

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from presage._core import Finding
 from presage.errors import Nondeterminism
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
@@ -46,18 +47,6 @@ PEERS = {
     "cut": Cut,
     "idle": Idle,
 }
-# (what, node, stimulus, (source, to, message) or (number,), choices, fingerprint after)
-KernelEvent = tuple[str, int, tuple[Any, ...], list[int], int]
-
-
-class Finding(Struct, frozen=True):
-    """What the kernel says: a property, and the events that decide it."""
-
-    at: int  # 0: no_exception, i + 1: the i-th property of the system
-    choices: tuple[int, ...]  # of the start handlers
-    initial: int  # fingerprint
-    events: tuple[KernelEvent, ...]
-    loop: int | None = None  # the step, from 1, from which on the events repeat for ever
 
 
 class Confirmed(Struct, frozen=True):
@@ -88,10 +77,10 @@ def follow(
     run = ServiceExecution.begin(system, sandbox, finding.choices, prop)
     world = run.world
     _same(finding.initial, world, "the initial state")
-    for number, (what, node, origin, choices, fingerprint) in enumerate(finding.events, 1):
-        event = named(system, world, what, node, origin)
-        run.apply(event, tuple(choices))
-        _same(fingerprint, world, f"step {number} (`{event}` at {event.node})")
+    for number, taken in enumerate(finding.events, 1):
+        event = named(system, world, taken.kind, taken.node, taken.origin)
+        run.apply(event, tuple(taken.choices))
+        _same(taken.fingerprint, world, f"step {number} (`{event}` at {event.node})")
         if lacking is not None and number >= lacking and run.lacks() is None:
             raise Nondeterminism(
                 f"the search found that `{prop.name if prop else ''}` never holds from step"
@@ -108,8 +97,8 @@ def confirmed(run: ServiceExecution, finding: Finding, why: str | None) -> Confi
             f"the search found that `{name}` is decided after {len(run.steps)} steps, and a replay"
             " on live code says otherwise"
         )
-    choices, steps = tuple(finding.choices), tuple(run.steps)
-    return Confirmed(run.prop, why, choices, finding.initial, steps, finding.loop)
+    steps = tuple(run.steps)
+    return Confirmed(run.prop, why, finding.choices, finding.initial, steps, finding.loop)
 
 
 def _same(fingerprint: int, world: World, where: str) -> None:

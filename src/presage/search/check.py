@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Unpack
+from typing import Any, Unpack
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from presage._core import FAULTS, Kernel, StopReason
+from presage._core import FAULTS, Kernel, Outcome, Progress, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, budget_of
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
+from presage.limits import Limits, Storage
 from presage.model.stream import LOST
 from presage.model.system import System
 from presage.process.program import Program
@@ -28,7 +29,6 @@ from presage.search.findings import (
     Teller,
     add,
     early_of,
-    findings,
     missed,
     save,
     suspected,
@@ -37,22 +37,28 @@ from presage.search.findings import (
 from presage.search.hunt import settings as hunting
 from presage.search.hunt.settings import Hunt
 from presage.search.kernel.bridge import Bridge
-from presage.search.liveness import Limits, examine, is_exact, share_of
+from presage.search.liveness import GraphLimits, examine, is_exact, share_of
 from presage.search.memory import check_memory, peak_mib
 from presage.search.processes import ReportOptions, Settings, check_program, refuse_options
+from presage.search.progress import ProgressLine, progress_callback
 from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
 from presage.search.report import Report
-from presage.search.threads import AUTO, settle
+from presage.search.threads import AUTO, Searched, as_found, settle
 from presage.search.threads import with_defaults as threads_of
-from presage.search.tree import DEPTH_DEFAULT, check_tree, explored, settled, tree_summary
+from presage.search.tree import (
+    DEPTH_DEFAULT,
+    check_tree,
+    explored,
+    search_and_reduction,
+    tree_summary,
+)
 from presage.search.twin.compare import Start, Twin
-from presage.search.walks import tell_calm, walking
+from presage.search.walks import kernel_weights, tell_calm
 from presage.version import VERSION
 
 SEARCHES = ("bfs", "dfs", "tree", "walk", "hunt")
 WALKS = {"walk": 1_000, "hunt": 10_000}  # where no time is given to go on until it ends
-WALKS_MAX = 2**64 - 1
-WALK_DEPTH_DEFAULT = 200
+DEPTHS = {"tree": DEPTH_DEFAULT, "walk": 200}
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
 JUDGED = {"always": "always", "sometimes": "sometimes", "step": "step"}  # others: at rest
 LIMIT_MAX = 2**32 - 1
@@ -60,29 +66,6 @@ TIMED = (
     "timed: clocks move only when timers fire; what happens between two of them counts as happening"
     " at the earlier one"
 )
-
-
-class Progress(Struct, frozen=True):
-    """How far a search is."""
-
-    unique: int
-    generated: int
-    depth: int
-    frontier: int
-    walks: int
-    handler_runs: int
-    properties: dict[str, str]  # "open" until it is known
-    seconds: float
-    resumed_from: int = 0  # states in the checkpoint that it went on from
-    checkpoints: int = 0  # written by this process
-    right: int = 0  # calm walks of a hunt that came right
-    suspect: int | None = None  # steps of the execution whose critical transition is looked for
-
-
-class ProgressLine(Protocol):
-    """Told a few times a second how far the search is."""
-
-    def update(self, snapshot: Progress, /) -> None: ...
 
 
 def check(
@@ -124,12 +107,12 @@ def check(
     if isinstance(system, Program):
         refuse_options(memory_mib=memory_mib, calm=calm, hunt=hunt, symmetry=symmetry, **keeping)
         exploring = Settings(search, reduction, depth, states, walks, budget, keep_going, spins)
-        return check_program(system, exploring, ReportOptions(*options), _program_teller(progress))
-    search, reduction = settled(search, reduction)
-    counts = {"depth": depth, "states": states, "memory_mib": memory_mib, "walks": walks}
-    limits = _limits(search, seed, counts, budget) | {"keep_going": keep_going}
-    limits |= threads_of(threads, search, ordered=states is not None or reduction == "sleep")
-    bounds = Limits(depth, budget, memory_mib, is_exact(liveness))
+        return check_program(system, exploring, ReportOptions(*options))
+    search, reduction = search_and_reduction(search, reduction)
+    several = threads_of(threads, search, ordered=states is not None or reduction == "sleep")
+    given = Limits(depth, states, None, memory_mib, *several, keep_going, seed, walks)
+    limits = _with_defaults(search, given, budget)
+    bounds = GraphLimits(depth, budget, memory_mib, is_exact(liveness))
     hunted = hunting.checked(search, hunt, calm=calm)
     how = How(search, reduction, symmetry, calm, limits, hunted, bounds, keeping)
     _refuse(system, how, hunt)
@@ -138,15 +121,15 @@ def check(
 
 
 class How(Struct, frozen=True):
-    """How a system is searched, all of it settled."""
+    """How a system is searched, with every default filled in."""
 
     search: str
     reduction: str
     symmetry: bool
     calm: bool
-    limits: dict[str, Any]
+    limits: Limits
     hunt: Hunt
-    bounds: Limits
+    bounds: GraphLimits
     keeping: disk.CheckpointOptions
 
 
@@ -157,7 +140,7 @@ def _refuse(system: System, how: How, hunt: Hunt | None) -> None:
         exact = how.bounds.exact
         args = (how.search, how.reduction, how.symmetry)
         return check_reduction(system, *args, exact=exact, keeping=how.keeping)
-    given = {"states": how.limits["states"], "threads": how.limits["threads"] > 1}
+    given: dict[str, Any] = {"states": how.limits.states, "threads": how.limits.threads > 1}
     given |= {"calm": how.calm, "hunt": hunt, "symmetry": how.symmetry, **how.keeping}
     return check_tree(system, how.reduction, given)
 
@@ -168,24 +151,24 @@ def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
     with Sandbox(telling.handler_seconds, telling.give_up) as sandbox:
         lines = annotate.watched(system) if telling.coverage is not None else None
         bridge = Bridge(system, sandbox, weighs=search in WALKS, lines=lines)
-        begun = Report(target=target, parameters=parameters, seed=limits["seed"])
+        begun = Report(target=target, parameters=parameters, seed=limits.seed)
         bridge.early = early_of(system, sandbox, begun, telling.traces)
         known = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
         args = (system, search, target, parameters, known)
-        kept = disk.prepare(*args, limits["memory_mib"], keeping)
+        storage = disk.prepare(*args, limits.memory_mib, keeping)
         kernel = build(system, bridge, symmetry=how.symmetry)
-        limits["progress"] = (teller := partial(progress_callback, system, telling.progress))()
-        kept |= {"sleep": how.reduction == "sleep", **walking(system, search, calm=how.calm)}
+        teller = partial(progress_callback, system, telling.progress)
         twin = Twin(telling.second, bridge, sandbox, how.bounds.budget)
-        raw = _searched(kernel, system, how, kept)
-        twin.begin(kernel, limits["memory_mib"])
-        report = _report(system, search, limits["seed"], raw, target, parameters)
+        searched = _searched(kernel, system, how, storage, teller())
+        twin.begin(kernel, limits.memory_mib)
+        report = _report(system, how, searched, telling)
         if search == "tree":
-            tree_summary(report, raw)
+            tree_summary(report, searched.counts)
         tell_calm(report, calm=how.calm)
-        tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=raw["sampled"])
+        sampled = searched.counts.sampled
+        tell_reduction(report, system, how.reduction, symmetry=how.symmetry, sampled=sampled)
         report.notes += disk.told(keeping, report.resumed_from)
-        _conclude(kernel, bridge, sandbox, report, raw, how, teller)
+        _conclude(kernel, bridge, sandbox, report, searched, how, teller)
         report.compared = twin.result()
         report.orders = bridge.orders.found
         report.exhausted = report.exhausted and not report.orders
@@ -194,23 +177,32 @@ def _check_system(system: System, how: How, telling: ReportOptions) -> Report:
     return report
 
 
-def _searched(kernel: Kernel, system: System, how: How, kept: dict[str, Any]) -> dict[str, Any]:
+def _searched(
+    kernel: Kernel,
+    system: System,
+    how: How,
+    storage: Storage,
+    progress: Callable[[Progress], None] | None,
+) -> Searched:
     budget = how.bounds.budget
     examined = how.search == "bfs" and how.bounds.exact
     examined = examined and any(prop.kind == "eventually" for prop in system.properties)
-    limits = how.limits | {"seconds": share_of(budget) if examined else budget.remaining()}
+    seconds = share_of(budget) if examined else budget.remaining()
+    weights = kernel_weights(system, how.search, calm=how.calm)
+    limits = replace(how.limits, seconds=seconds, weights=weights)
     if how.search == "tree":
-        return explored(kernel, how.reduction, limits)
+        return as_found(explored(kernel, how.reduction, limits, progress))
     if how.search == "hunt":
-        return hunting.run(kernel, system, how.hunt, limits)
-    raw = kernel.search(how.search, **limits, **kept)
+        return as_found(hunting.run(kernel, system, how.hunt, limits, progress))
+
+    def run(limits: Limits, storage: Storage) -> Outcome:
+        return kernel.search(how.search, limits, progress, storage, how.reduction == "sleep")
+
+    def alone(limits: Limits) -> Outcome:
+        return run(replace(limits, seconds=budget.remaining()), replace(storage, checkpoint=None))
+
     reached = {at for at, prop in enumerate(system.properties, 1) if prop.kind == "sometimes"}
-
-    def alone(changed: dict[str, Any]) -> dict[str, Any]:
-        changed |= {"seconds": budget.remaining(), "checkpoint": None}
-        return kernel.search(how.search, **(limits | kept | changed))
-
-    return settle(raw, limits, lambda one: [f for f in one["found"] if f[0] not in reached], alone)
+    return settle(run(limits, storage), limits, reached, alone)
 
 
 def _conclude(
@@ -218,22 +210,24 @@ def _conclude(
     bridge: Bridge,
     sandbox: Sandbox,
     report: Report,
-    raw: dict[str, Any],
+    searched: Searched,
     how: How,
     teller: Teller,
 ) -> None:
     """Confirm what was found, then look at what only the whole graph, or walks, can tell."""
     system, limits, exhausted = bridge.system, how.bounds, report.exhausted
-    hunting.tell(report, raw)
-    _judge(system, bridge, raw, report)
-    for finding in findings(raw):
+    hunt = searched.counts.hunt
+    hunting.tell(report, hunt)
+    _judge(system, bridge, searched, report)
+    for finding in searched.found:
         shrinks = report.search != "bfs"
         add(system, sandbox, report, finding, shrinks=shrinks, budget=limits.budget)
     for found in examine(bridge, kernel, sandbox, report, limits):
         bridge.early.add(report, violation_of(system, report, found, found.prop))
     coverage = covered(bridge, kernel, report)
     report.coverage = annotate.with_lines(coverage, system, bridge.lines)
-    for suspect in suspected(system, sandbox, report, raw, how.hunt, limits.budget, teller):
+    suspects = [] if hunt is None else hunt.suspects
+    for suspect in suspected(system, sandbox, report, suspects, how.hunt, limits.budget, teller):
         bridge.early.add(report, suspect)
     report.peak_mib = peak_mib()
     missed(system, report, exhausted=exhausted)
@@ -272,14 +266,15 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     )
 
 
-def _limits(search: str, seed: int, limits: dict[str, Any], budget: Budget) -> dict[str, Any]:
+def _with_defaults(search: str, limits: Limits, budget: Budget) -> Limits:
     """`limits` with what is left out filled in; refuses what leaves nothing to do."""
     if search not in SEARCHES:
         known = ", ".join(f"`{name}`" for name in SEARCHES)
         raise BadSystem(
             explain(f"there is no search `{search}`", "a misspelt name", f"use one of {known}")
         )
-    for name, limit in limits.items():
+    for name in ("depth", "states", "memory_mib", "walks"):
+        limit = getattr(limits, name)
         if limit is not None and not 1 <= limit <= LIMIT_MAX:
             raise BadSystem(
                 explain(
@@ -288,95 +283,51 @@ def _limits(search: str, seed: int, limits: dict[str, Any], budget: Budget) -> d
                     f"give `{name}` from 1 to {LIMIT_MAX:,}, or leave it out",
                 )
             )
-    check_memory(limits["memory_mib"])
-    if not 0 <= seed < 2**64:
+    check_memory(limits.memory_mib)
+    if not 0 <= limits.seed < 2**64:
         raise BadSystem(
             explain(
-                f"the seed is {seed}",
+                f"the seed is {limits.seed}",
                 "a negative number, or one of more than 64 bits",
                 "give a seed from 0 to 2**64 - 1",
             )
         )
-    if limits["walks"] is None and search != "tree":
-        timed = budget.seconds is not None
-        limits["walks"] = WALKS_MAX if timed else WALKS.get(search, 1)
-    if search == "tree" and limits["depth"] is None:
-        limits["depth"] = DEPTH_DEFAULT
-    if search == "walk" and limits["depth"] is None:
-        limits["depth"] = WALK_DEPTH_DEFAULT
-    return limits | {"seed": seed}
+    walks = WALKS.get(search) if limits.walks is None and budget.seconds is None else limits.walks
+    return replace(limits, depth=limits.depth or DEPTHS.get(search), walks=walks)
 
 
-def progress_callback(
-    system: System, progress: ProgressLine | None, suspect: int | None = None, spent: float = 0.0
-) -> Callable[..., None] | None:
-    """What the kernel calls; `suspect` is how long the execution is that it looks at."""
-    if progress is None:
-        return None
-
-    def tell(*counts: Any) -> None:
-        unique, generated, depth, frontier, walks, handler_runs, decided, seconds, *saved = counts
-        ends = [("reached" if p.kind == "sometimes" else "violated") for p in system.properties]
-        known = zip(system.properties, ends, decided[1:], strict=True)
-        properties = {prop.name: end if sure else "open" for prop, end, sure in known}
-        numbers = (unique, generated, depth, frontier, walks, handler_runs)
-        snapshot = Progress(*numbers, properties, spent + seconds, *saved)
-        progress.update(replace(snapshot, suspect=suspect))
-
-    return tell
-
-
-def _program_teller(progress: ProgressLine | None) -> Callable[..., None] | None:
-    if progress is None:
-        return None
-
-    def tell(nodes: int, runs: int, depth: int, seconds: float) -> None:
-        progress.update(Progress(nodes, nodes, depth, 0, runs, 0, {}, seconds))
-
-    return tell
-
-
-def _report(
-    system: System,
-    search: str,
-    seed: int,
-    raw: dict[str, Any],
-    target: str | None,
-    parameters: Mapping[str, Any] | None,
-) -> Report:
-    unique = raw["unique"]
-    stopped_by = raw["stopped_by"] or (
-        StopReason.DEPTH if raw["cut"] and search not in WALKS else None
-    )
-    budgets = dict(zip(FAULTS, system.faults.budgets, strict=True))
+def _report(system: System, how: How, searched: Searched, telling: ReportOptions) -> Report:
+    counts, walked = searched.counts, how.search in WALKS
+    stopped_by = counts.stopped_by or (StopReason.DEPTH if counts.cut and not walked else None)
+    faults = zip(FAULTS, counts.faults, system.faults.budgets, strict=True)
     return Report(
         presage=VERSION,
-        target=target,
-        parameters=dict(parameters or {}),
-        search=search,
-        seed=seed,
-        exhausted=stopped_by is None and search not in WALKS,
+        target=telling.target,
+        parameters=telling.named,
+        search=how.search,
+        seed=how.limits.seed,
+        exhausted=stopped_by is None and not walked,
         stopped_by=stopped_by,
-        unique=unique,
-        generated=raw["generated"],
-        depth=raw["depth"],
-        executions=raw["walks"],
-        handler_runs=raw["handler_runs"],
-        property_runs=raw["property_runs"],
-        faults={name: raw["faults"][name] for name, budget in budgets.items() if budget},
-        seconds=raw["seconds"],
-        collision_probability=unique * unique / 2.0**65,
+        unique=counts.unique,
+        generated=counts.generated,
+        depth=counts.depth,
+        executions=counts.walks,
+        handler_runs=counts.handler_runs,
+        property_runs=counts.property_runs,
+        faults={name: times for name, times, budget in faults if budget},
+        seconds=searched.seconds,
+        collision_probability=counts.unique**2 / 2.0**65,
         nodes=len(system.nodes),
         system=system.name,
-        resumed_from=raw["resumed_from"],
-        checkpoints=raw["checkpoints"],
-        notes=[*raw["notes"], *([TIMED] if system.clock else [])],
+        resumed_from=counts.resumed_from,
+        checkpoints=searched.checkpoints,
+        notes=[*searched.notes, *([TIMED] if system.clock else [])],
     )
 
 
-def _judge(system: System, bridge: Bridge, raw: dict[str, Any], report: Report) -> None:
+def _judge(system: System, bridge: Bridge, searched: Searched, report: Report) -> None:
     """What became of each property, violations aside."""
-    found = {finding[0] for finding in raw["found"]}
+    found = {finding.at for finding in searched.found}
     for at, prop in enumerate(system.properties, 1):
         if at in bridge.errors:
             report.properties[prop.name] = "error"

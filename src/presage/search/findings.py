@@ -6,16 +6,17 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
+from presage._core import Finding, Progress, Suspect
 from presage.errors import BadTrace, PresageError
 from presage.execution.budget import Budget
-from presage.execution.confirm import RAISED, Confirmed, Finding, confirm
+from presage.execution.confirm import RAISED, Confirmed, confirm
 from presage.execution.nearest import nearest
 from presage.execution.sandbox import Sandbox
 from presage.model.system import System
@@ -39,14 +40,7 @@ COVERAGE_MAX = 500_000  # characters of it in a trace
 LEFT_LONG = "the trace may be longer than it need be: there was no time to try all that is shorter"
 
 # Makes what the kernel tells of its progress: how long the suspect is, and the seconds spent.
-Teller = Callable[[int, float], Callable[..., None] | None]
-
-
-def findings(raw: dict[str, Any]) -> list[Finding]:
-    return [
-        Finding(at, tuple(choices), initial, tuple(events))
-        for at, (choices, initial), events in raw["found"]
-    ]
+Teller = Callable[[int, float], Callable[[Progress], None] | None]
 
 
 def early_of(system: System, sandbox: Sandbox, report: Report, folder: str | Path | None) -> Early:
@@ -198,13 +192,13 @@ def suspected(
     system: System,
     sandbox: Sandbox,
     report: Report,
-    raw: dict[str, Any],
+    suspects: Iterable[Suspect],
     settings: Hunt,
     budget: Budget,
     teller: Teller,
 ) -> Iterator[Violation]:
     """Find the critical transition of each suspect of a hunt."""
-    for suspect in raw.get("suspects", ()):
+    for suspect in suspects:
         progress = teller(len(suspect), report.seconds + _locating(report))
         located = locate(system, sandbox, suspect, settings, budget, progress)
         located = shortened(system, sandbox, suspect, located, settings, budget, progress)

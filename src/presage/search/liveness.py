@@ -15,9 +15,10 @@ from msgspec import Struct
 from presage._core import Graph, Kernel, StopReason
 from presage.errors import BadSystem, Diverged, Nondeterminism
 from presage.execution.budget import Budget
-from presage.execution.confirm import Confirmed, Finding, confirm, confirmed, follow
+from presage.execution.confirm import Confirmed, confirm, confirmed, follow
 from presage.execution.lasso import endless
 from presage.execution.sandbox import Sandbox
+from presage.limits import Limits
 from presage.model.system import System
 from presage.props.property import Property
 from presage.search.kernel.bridge import Bridge
@@ -38,7 +39,7 @@ SPENT = {
 }
 
 
-class Limits(Struct, frozen=True):
+class GraphLimits(Struct, frozen=True):
     """Those of the search, which hold for the graph as well."""
 
     depth: int | None
@@ -60,7 +61,7 @@ def is_exact(liveness: str) -> bool:
 
 
 def examine(
-    bridge: Bridge, kernel: Kernel, sandbox: Sandbox, report: Report, limits: Limits
+    bridge: Bridge, kernel: Kernel, sandbox: Sandbox, report: Report, limits: GraphLimits
 ) -> Iterator[Confirmed]:
     """What the graph says of every `eventually`: yields the violations that the search did not see.
 
@@ -71,12 +72,15 @@ def examine(
         return
     judged = bridge.judged
     graph, seconds = kernel.graph(
-        properties=[at for at, _ in asked],
-        room=(report.unique, report.generated),
-        depth=limits.depth,
-        states=_states(report),
-        seconds=share_of(limits.budget),
-        memory_mib=limits.memory_mib,
+        [at for at, _ in asked],
+        (report.unique, report.generated),
+        Limits(
+            depth=limits.depth,
+            states=_states(report),
+            seconds=share_of(limits.budget),
+            memory_mib=limits.memory_mib,
+            keep_going=True,
+        ),
     )
     report.seconds += seconds
     report.property_runs += bridge.judged - judged
@@ -98,14 +102,19 @@ def examine(
                 yield found
             elif graph.stopped_by is not None:
                 _leave_open(report, [prop])
-        report.liveness[prop.name] = Surveyed(prop.fairness, *graph.reachability(position))
+        report.liveness[prop.name] = _surveyed(graph, position, prop)
         for violation in report.violations:
             if violation.prop == prop.name:
                 _locate(graph, position, violation)
     _tell(report, graph)
 
 
-def _to_examine(bridge: Bridge, report: Report, limits: Limits) -> list[tuple[int, Property]]:
+def _surveyed(graph: Graph, position: int, prop: Property) -> Surveyed:
+    known = graph.reachability(position)
+    return Surveyed(prop.fairness, known.live, known.unknown, known.dead, known.critical)
+
+
+def _to_examine(bridge: Bridge, report: Report, limits: GraphLimits) -> list[tuple[int, Property]]:
     """The properties to ask the graph about; says of those that it will not why."""
     asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
     if report.search == "hunt":
@@ -150,7 +159,7 @@ def _asked(report: Report, prop: Property) -> bool:
     return prop.kind == "eventually" and report.properties[prop.name] != "error"
 
 
-def _unexamined(report: Report, limits: Limits) -> str:
+def _unexamined(report: Report, limits: GraphLimits) -> str:
     """Why cycles are not looked for; "" if they are."""
     if report.search != "bfs":
         return f"`{report.search}` does not keep the graph, `bfs` does"
@@ -176,17 +185,14 @@ def _found(
     """A violation of `prop` that live code agrees with; None if there is none."""
     stem = graph.rest(position)  # where the search was cut, the graph may reach a little further
     if stem is not None:
-        (choices, initial), events = graph.events(stem, [])
-        return confirm(system, sandbox, Finding(at, tuple(choices), initial, tuple(events)))
+        return confirm(system, sandbox, graph.finding(at, stem, []))
     lasso = graph.lasso(position, prop.fairness)
     if lasso is None:
         return None
-    loop = len(lasso[0]) + 1
-    (choices, initial), events = graph.events(*lasso)
-    finding = Finding(at, tuple(choices), initial, tuple(events), loop)
+    finding = graph.finding(at, *lasso)
     run = follow(system, sandbox, finding)
     try:
-        why = endless(run, initial, loop, prop.fairness, ROUNDS)
+        why = endless(run, finding.initial, len(lasso[0]) + 1, prop.fairness, ROUNDS)
     except Diverged as error:
         raise Nondeterminism(f"a loop that the search found does not close: {error}") from error
     return confirmed(run, finding, why)

@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from presage._core import ProcessKernel, StopReason
+from presage._core import Outcome, ProcessKernel, Progress, RunFinding, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, Deadline
 from presage.execution.processes import follow
 from presage.execution.sandbox import Sandbox
+from presage.limits import Limits
 from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
 from presage.process.histories import Histories
@@ -29,6 +30,7 @@ from presage.search.coverage.vacuity import Vacuity
 from presage.search.early import Early
 from presage.search.findings import save
 from presage.search.memory import peak_mib
+from presage.search.progress import progress_callback
 from presage.search.report import Report
 from presage.search.run_findings import add_run, early_of_runs
 from presage.search.tree import DEPTH_DEFAULT
@@ -49,7 +51,7 @@ class Judged(Histories):
         self.vacuity = Vacuity(program.properties)
         self.early = Early(None)
 
-    def found(self, *finding: Any) -> None:
+    def found(self, finding: RunFinding) -> None:
         """Called by the kernel: something is wrong, and the exploration goes on."""
         self.early.found(self, finding)
 
@@ -148,15 +150,10 @@ class ReportOptions:
         return dict(self.parameters or {})
 
 
-def check_program(
-    program: Program,
-    exploring: Settings,
-    telling: ReportOptions,
-    tell: Callable[..., None] | None = None,
-) -> Report:
+def check_program(program: Program, exploring: Settings, telling: ReportOptions) -> Report:
     """Explore the runs of `program` and report what held and what broke."""
     exploring = exploring.settled()
-    shrinks = exploring.search != "bfs"  # whose runs are the shortest there are
+    stateful = exploring.search == "bfs"  # whose runs are the shortest there are
     budget = exploring.budget
     with budget.watching(), Sandbox(telling.handler_seconds, telling.give_up) as sandbox, Fence():
         lines = annotate.watched(program) if telling.coverage is not None else None
@@ -166,17 +163,17 @@ def check_program(
         histories.early = early_of_runs(program, sandbox, begun, telling.traces)
         kernel = _kernel(program, histories, exploring)
         with seldom_collected():
-            raw = _explored(kernel, exploring, tell)
-        report = _report(program, exploring, raw)
+            outcome = _explored(kernel, exploring, progress_callback(program, telling.progress))
+        report = _report(program, exploring, outcome)
         report.target, report.parameters = telling.target, telling.named
         report.handler_runs = histories.runs
         coverage = processes_covered(histories, histories.vacuity, report)
         report.coverage = annotate.with_lines(coverage, program, lines)
-        orders = Orders(program, exploring, raw, histories)
-        for finding in raw["findings"]:
+        orders = Orders(program, exploring, histories, None if stateful else outcome)
+        for finding in outcome.run_findings:
             deadline = budget.deadline(SECONDS_MAX)
             passing = partial(orders.passing, sandbox, deadline)
-            how = (passing, deadline, shrinks)
+            how = (passing, deadline, not stateful)
             add_run(program, report, histories, finding, sandbox, how)
     report.peak_mib = peak_mib()
     save(report, telling.traces, histories.early)
@@ -204,56 +201,53 @@ class Orders:
 
     program: Program
     exploring: Settings
-    raw: dict[str, Any]  # what the exploration that found the violation said
     histories: Judged
+    outcome: Outcome | None  # of the exploration of runs that found the violation
 
     def passing(self, sandbox: Sandbox, deadline: Deadline) -> Passing:
         """A run that ends well, or None, and then whether there is none."""
-        if self.raw.get("passed") is None and not self._is_whole():
-            self._explore(sandbox, deadline)
-        path = self.raw["passed"]
-        if path is None:
-            return Passing(None, self._is_whole())
+        known = self.outcome
+        if known is None or (known.passed is None and not _is_whole(known)):
+            self.outcome = known = self._explored(sandbox, deadline)
+        if known.passed is None:
+            return Passing(None, _is_whole(known))
         names = self.histories.names.kept
-        steps = [Choice(names[process], choice) for process, choice in path]
+        steps = [Choice(names[process], choice) for process, choice in known.passed]
         return Passing(follow(self.program, steps, sandbox).taken, True)
 
-    def _explore(self, sandbox: Sandbox, deadline: Deadline) -> None:
+    def _explored(self, sandbox: Sandbox, deadline: Deadline) -> Outcome:
         """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
         self.histories = Judged(self.program, sandbox.run)
         kernel = _kernel(self.program, self.histories, self.exploring)
-        self.raw = kernel.explore(
-            "odpor" if self.exploring.search == "bfs" else str(self.exploring.reduction),
-            depth=self.exploring.depth,
-            seconds=deadline.remaining(),
-            keep_going=True,
-            until_pass=True,
-        )
+        reduction = "odpor" if self.exploring.search == "bfs" else str(self.exploring.reduction)
+        seconds = deadline.remaining()
+        limits = Limits(depth=self.exploring.depth, seconds=seconds, keep_going=True)
+        return kernel.explore(reduction, limits, until_pass=True)
 
-    def _is_whole(self) -> bool:
-        """Whether every run was explored, by which one that ends well would have been met."""
-        raw = self.raw
-        whole = "passed" in raw and raw["stopped_by"] is None
-        return whole and not raw["truncated"] and not raw["spun"]
+
+def _is_whole(outcome: Outcome) -> bool:
+    """Whether every run was explored, by which one that ends well would have been met."""
+    return outcome.stopped_by is None and not outcome.cut and not outcome.spun
 
 
 def _explored(
-    kernel: ProcessKernel, exploring: Settings, tell: Callable[..., None] | None
-) -> dict[str, Any]:
-    limits: dict[str, Any] = {
-        "depth": exploring.depth,
-        "seconds": exploring.budget.remaining(),
-        "keep_going": exploring.keep_going,
-        "progress": tell,
-    }
+    kernel: ProcessKernel, exploring: Settings, progress: Callable[[Progress], None] | None
+) -> Outcome:
+    limits = Limits(
+        depth=exploring.depth,
+        states=exploring.states,
+        seconds=exploring.budget.remaining(),
+        keep_going=exploring.keep_going,
+        walks=exploring.runs,
+    )
     if exploring.search == "bfs":
-        return kernel.search(states=exploring.states, **limits)
-    return kernel.explore(str(exploring.reduction), runs=exploring.runs, **limits)
+        return kernel.search(limits, progress)
+    return kernel.explore(str(exploring.reduction), limits, progress)
 
 
-def _report(program: Program, exploring: Settings, raw: dict[str, Any]) -> Report:
-    cut = StopReason.SPINS if raw["spun"] else None
-    stopped_by = raw["stopped_by"] or (StopReason.DEPTH if raw["truncated"] else cut)
+def _report(program: Program, exploring: Settings, outcome: Outcome) -> Report:
+    cut = StopReason.SPINS if outcome.spun else None
+    stopped_by = outcome.stopped_by or (StopReason.DEPTH if outcome.cut else cut)
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
     names += [prop.name for prop in program.properties]
     report = Report(
@@ -262,19 +256,19 @@ def _report(program: Program, exploring: Settings, raw: dict[str, Any]) -> Repor
         reduction=str(exploring.reduction),
         exhausted=stopped_by is None,
         stopped_by=stopped_by,
-        depth=raw["depth"] + 1,
-        seconds=raw["seconds"],
+        unique=outcome.unique,
+        generated=outcome.generated,
+        depth=outcome.depth + 1,
+        executions=outcome.traces + outcome.blocked,
+        traces=outcome.traces,
+        seconds=outcome.seconds,
         properties=dict.fromkeys(names, "held"),
         nodes=len(program.processes),
         system=program.name,
     )
     if exploring.search == "bfs":
-        report.unique, report.generated = raw["unique"], raw["generated"]
         report.collision_probability = report.unique**2 / 2.0**65
-    else:
-        report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
-        report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]
-    if raw["spun"]:
+    if outcome.spun:
         report.notes.append(
             f"a process that tested in vain {exploring.spins} times in a row then waited until"
             " something had come; `--spins` lets it test more often, 0 without end"

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from presage._core import RunFinding
 from presage.errors import Nondeterminism
 from presage.execution.budget import Deadline
 from presage.execution.confirm import RAISED
@@ -33,7 +34,7 @@ def early_of_runs(
 ) -> Early:
     """What saves traces while an exploration goes on; `report` names the target."""
 
-    def confirmed(histories: Histories, finding: tuple[Any, ...]) -> Violation:
+    def confirmed(histories: Histories, finding: RunFinding) -> Violation:
         return violation_of_run(program, report, *_confirmed(program, histories, finding, sandbox))
 
     return Early(folder, confirmed)
@@ -43,7 +44,7 @@ def add_run(
     program: Program,
     report: Report,
     histories: Histories,
-    finding: tuple[Any, ...],
+    finding: RunFinding,
     sandbox: Sandbox,
     how: tuple[Callable[[], Passing], Deadline, bool],
 ) -> None:
@@ -67,10 +68,10 @@ def add_run(
 
 
 def _confirmed(
-    program: Program, histories: Histories, finding: tuple[Any, ...], sandbox: Sandbox
+    program: Program, histories: Histories, finding: RunFinding, sandbox: Sandbox
 ) -> tuple[ProcessExecution, PropertyFailure]:
     """The path of a finding, followed on live processes, and what it breaks."""
-    prop, path = _named(program, finding), finding[2]
+    prop, path = _named(program, finding), finding.path
     steps = [Choice(histories.names.kept[process], choice) for process, choice in path]
     execution = follow(program, steps, sandbox)
     matching = [each for each in execution.failures() if each.prop == prop]
@@ -122,12 +123,12 @@ def _good_run(
     return None if trace is None else msgspec.structs.replace(trace, evidence=evidence)
 
 
-def _named(program: Program, finding: tuple[Any, ...]) -> str:
+def _named(program: Program, finding: RunFinding) -> str:
     """The property that a finding of the kernel breaks."""
-    kind, detail = finding[:2]
-    if kind == "property":
-        return str(program.properties[detail[0]].name)
-    return {"failure": "no_exception", "deadlock": "no_deadlock"}.get(kind, "no_leftovers")
+    if finding.kind == "property":
+        return str(program.properties[finding.detail[0]].name)
+    names = {"failure": "no_exception", "deadlock": "no_deadlock"}
+    return names.get(finding.kind, "no_leftovers")
 
 
 def violation_of_run(

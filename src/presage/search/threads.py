@@ -7,11 +7,14 @@ step has been run, so that is look-ups only, and what it finds is what is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Container, Sequence
 
-from presage._core import cores
+from msgspec import Struct
+from msgspec.structs import replace
+
+from presage._core import Finding, Outcome, cores
 from presage.errors import BadSystem
+from presage.limits import Limits
 
 AUTO = "auto"
 THREADS_MAX = 256
@@ -22,49 +25,64 @@ BY_CHANCE = (
 )
 
 
-def with_defaults(threads: int | str, search: str, *, ordered: bool) -> dict[str, int]:
-    """The number of threads and, in `bfs`, the states from which on there is more than one.
+def with_defaults(threads: int | str, search: str, *, ordered: bool) -> tuple[int, int]:
+    """The number of threads, and the states from which on there is more than one.
 
     `ordered`: what is covered depends on the order of the search, so `auto` is one thread.
     """
     if threads == AUTO:
         several = search == "bfs" and not ordered
         count = min(cores(), THREADS_MAX) if several else 1
-        return {"threads": count} | ({"alone_until": ALONE_UNTIL} if several else {})
+        return count, ALONE_UNTIL if several else 0
     if not isinstance(threads, int) or not 1 <= threads <= THREADS_MAX:
         raise BadSystem(
             f"`threads` is {threads!r}",
             "a number that leaves nobody to search, or more threads than any machine has cores",
             f'give from 1 to {THREADS_MAX}, or "{AUTO}" for as many as there are cores',
         )
-    return {"threads": threads}
+    return threads, 0
+
+
+class Searched(Struct, frozen=True):
+    """What is told of a search: what one thread finds, if several found something."""
+
+    counts: Outcome
+    found: Sequence[Finding]
+    seconds: float
+    notes: Sequence[str]
+    checkpoints: int
+
+
+def as_found(outcome: Outcome, *notes: str, seconds: float = 0.0) -> Searched:
+    """A search as it is, told with more notes, after so many more seconds."""
+    every, spent = [*outcome.notes, *notes], outcome.seconds + seconds
+    return Searched(outcome, outcome.found, spent, every, outcome.checkpoints)
 
 
 def settle(
-    raw: dict[str, Any],
-    limits: Mapping[str, Any],
-    broken: Callable[[dict[str, Any]], list[Any]],
-    run: Callable[[dict[str, Any]], dict[str, Any]],
-) -> dict[str, Any]:
-    """What is told of a search: what one thread finds, if several found something.
+    outcome: Outcome, limits: Limits, reached: Container[int], run: Callable[[Limits], Outcome]
+) -> Searched:
+    """What is told of a search.
 
-    `broken` gives the violations of a search, `run` makes one within limits.
+    `reached` are the properties that no finding breaks; `run` makes a search within limits.
     """
-    found = broken(raw)
-    raced = limits["threads"] > 1 and raw["unique"] >= limits.get("alone_until", 0)
-    if not found or not raced or raw["resumed_from"] is not None:
-        return raw
-    alone: dict[str, Any] = {"threads": 1, "alone_until": 0}
-    if limits["keep_going"]:
-        deepest = max(len(events) for _, _, events in found) + 1
-        alone["depth"] = min(deepest, limits["depth"] or deepest)
+
+    def broken(one: Outcome) -> list[Finding]:
+        return [finding for finding in one.found if finding.at not in reached]
+
+    found = broken(outcome)
+    raced = limits.threads > 1 and outcome.unique >= limits.alone_until
+    if not found or not raced or outcome.resumed_from is not None:
+        return as_found(outcome)
+    alone = replace(limits, threads=1, alone_until=0)
+    if limits.keep_going:
+        deepest = max(len(finding.events) for finding in found) + 1
+        alone = replace(alone, depth=min(deepest, limits.depth or deepest))
     again = run(alone)
-    seconds = raw["seconds"] + again["seconds"]
-    if {at for at, _, _ in broken(again)} < {at for at, _, _ in found} or not broken(again):
-        return raw | {"notes": [*raw["notes"], BY_CHANCE], "seconds": seconds}
-    if limits["keep_going"]:
-        told = {at for at, *_ in again["found"]}
-        deeper = [each for each in raw["found"] if each[0] not in told]  # what was reached
-        return raw | {"found": [*again["found"], *deeper], "seconds": seconds}
-    kept = {name: raw[name] for name in ("notes", "checkpoints", "resumed_from")}
-    return again | kept | {"seconds": seconds}
+    if {one.at for one in broken(again)} < {one.at for one in found} or not broken(again):
+        return as_found(outcome, BY_CHANCE, seconds=again.seconds)
+    seconds = outcome.seconds + again.seconds
+    told = {one.at for one in again.found}
+    deeper = [one for one in outcome.found if one.at not in told]  # what was reached
+    counts, more = (outcome, deeper) if limits.keep_going else (again, [])
+    return Searched(counts, [*again.found, *more], seconds, outcome.notes, outcome.checkpoints)

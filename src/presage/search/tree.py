@@ -6,11 +6,12 @@ how they are called, and what a report says of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from presage._core import Kernel, TooManyWays
+from presage._core import Kernel, Outcome, Progress, TooManyWays
 from presage.errors import BadSystem
+from presage.limits import Limits
 from presage.model.faults import UNLIMITED
 from presage.model.system import System
 from presage.search.report import Report
@@ -19,7 +20,7 @@ REDUCTIONS = ("none", "dpor", "sdpor", "odpor")
 DEPTH_DEFAULT = 100_000  # an execution that is longer is taken for endless
 
 
-def settled(search: str | None, reduction: str | None) -> tuple[str, str]:
+def search_and_reduction(search: str | None, reduction: str | None) -> tuple[str, str]:
     """The search and the reduction of a system, one of them as it follows from the other."""
     if search is None:
         search = "tree" if reduction in REDUCTIONS[1:] else "bfs"
@@ -59,18 +60,15 @@ def check_tree(system: System, reduction: str, given: Mapping[str, Any]) -> None
             )
 
 
-def explored(kernel: Kernel, reduction: str, limits: Mapping[str, Any]) -> dict[str, Any]:
+def explored(
+    kernel: Kernel,
+    reduction: str,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None,
+) -> Outcome:
     """What the kernel tells of an exploration."""
     try:
-        return kernel.explore(
-            reduction,
-            depth=limits["depth"],
-            runs=limits["walks"],
-            seconds=limits["seconds"],
-            memory_mib=limits["memory_mib"],
-            keep_going=limits["keep_going"],
-            progress=limits["progress"],
-        )
+        return kernel.explore(reduction, limits, progress)
     except TooManyWays as refused:
         raise BadSystem(
             f"one step of this system can end in more than {refused.args[0]:,} ways",
@@ -79,8 +77,7 @@ def explored(kernel: Kernel, reduction: str, limits: Mapping[str, Any]) -> dict[
         ) from None
 
 
-def tree_summary(report: Report, raw: Mapping[str, Any]) -> None:
+def tree_summary(report: Report, outcome: Outcome) -> None:
     """Let a report say what was explored."""
-    report.unique, report.generated = raw["nodes"], raw["transitions"] + 1
-    report.traces, report.executions = raw["traces"], raw["traces"] + raw["blocked"]
+    report.traces, report.executions = outcome.traces, outcome.traces + outcome.blocked
     report.collision_probability = 0.0

@@ -7,10 +7,9 @@ that a system never lets restart is gone for good, and the others have to do wit
 
 from __future__ import annotations
 
-from typing import Any
-
 from presage._core import FAULTS
 from presage.errors import BadSystem
+from presage.limits import Weighing
 from presage.model.system import System
 from presage.model.weights import LOSSES, RECOVERIES, Weights, units
 from presage.search.report import Report
@@ -18,33 +17,28 @@ from presage.search.report import Report
 CALM = "calm walks: no faults, and of the answers that have a likely one only that"
 
 
-def walking(system: System, search: str, *, calm: bool) -> dict[str, Any]:
-    """What the kernel is told of weights."""
+def kernel_weights(system: System, search: str, *, calm: bool) -> Weighing | None:
+    """What events weigh in a walk; None: all states weigh alike."""
     if calm and search != "walk":
         raise BadSystem(
             f"a calm `{search}`",
             "calm says how random walks choose; an exhaustive search tries everything",
             'take `search="walk"`, or leave the faults out of the system',
         )
-    return {"calm": calm, "weights": kernel_weights(system, calm=calm)}
-
-
-def kernel_weights(system: System, *, calm: bool) -> tuple[list[int], list[int]] | None:
-    """The weights of faults, and of ways to hear of a lost stream; None: all states weigh alike."""
     if calm:
         return calm_weights(system)
     if system.weights is None:
         return None
     weights = system.weights
     faults = [units(weights.of(fault)) for fault in FAULTS]
-    return faults, [units(weights.of(loss)) for loss in LOSSES]
+    return Weighing(faults, [units(weights.of(loss)) for loss in LOSSES])
 
 
-def calm_weights(system: System) -> tuple[list[int], list[int]]:
+def calm_weights(system: System) -> Weighing:
     """Weights in which no fault happens, though what faults have broken may come back."""
     weights = system.weights or Weights()
     faults = [units(weights.of(fault)) if fault in RECOVERIES else 0 for fault in FAULTS]
-    return faults, [units(weights.of(loss)) for loss in LOSSES]
+    return Weighing(faults, [units(weights.of(loss)) for loss in LOSSES], calm=True)
 
 
 def tell_calm(report: Report, *, calm: bool) -> None:

@@ -7,15 +7,17 @@ reads a clock. `rich` is imported at the first drawing: a short run never pays f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from presage.ui.estimate import Levels
 from presage.ui.summary import mark
 from presage.ui.theme import Span, Theme
+
+if TYPE_CHECKING:
+    from presage.search.progress import Snapshot
 
 REDRAW_SECONDS = 0.25
 LINE_SECONDS = 10.0
@@ -23,35 +25,6 @@ BAR_COLUMNS = 20
 ESTIMATE_AFTER = 5.0  # seconds; what is over sooner needs no advice
 LONG_SECONDS = 3600.0  # what takes longer is not waited for
 TRY = "try `--search hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
-
-
-class Snapshot(Protocol):
-    """What a running search tells of itself; counts include the initial state."""
-
-    @property
-    def unique(self) -> int: ...
-    @property
-    def generated(self) -> int: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def frontier(self) -> int: ...
-    @property
-    def walks(self) -> int: ...
-    @property
-    def handler_runs(self) -> int: ...
-    @property
-    def properties(self) -> Mapping[str, str]: ...
-    @property
-    def resumed_from(self) -> int: ...
-    @property
-    def checkpoints(self) -> int: ...
-    @property
-    def right(self) -> int: ...
-    @property
-    def suspect(self) -> int | None: ...
 
 
 @dataclass(frozen=True)

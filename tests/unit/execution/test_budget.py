@@ -10,7 +10,7 @@ from presage._core import forget_stop, request_stop, stop_requested
 from presage.execution import budget as module
 from presage.execution.budget import Budget
 from presage.search import liveness
-from presage.search.liveness import Limits
+from presage.search.liveness import GraphLimits
 
 
 class Clock:
@@ -123,8 +123,8 @@ def test_a_cut_second_pass_leaves_its_property_unknown(
     if ended_by == "seconds":
         monkeypatch.setattr(liveness, "share_of", lambda budget: 0.0)
     elif ended_by == "memory":
-        little = lambda depth, budget, memory, exact: Limits(depth, budget, 1, exact)  # noqa: E731
-        monkeypatch.setattr("presage.search.check.Limits", little)
+        little = lambda depth, budget, _, exact: GraphLimits(depth, budget, 1, exact)  # noqa: E731
+        monkeypatch.setattr("presage.search.check.GraphLimits", little)
     else:
         ask = lambda budget: (request_stop(), None)[1]  # noqa: E731
         monkeypatch.setattr(liveness, "share_of", ask)

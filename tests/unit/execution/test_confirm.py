@@ -3,8 +3,9 @@
 import pytest
 
 from presage import Service, System, action, always, check, no_deadlock, sometimes, step
+from presage._core import Finding, KernelEvent
 from presage.errors import Impure, Nondeterminism
-from presage.execution.confirm import Finding, confirm
+from presage.execution.confirm import confirm
 from presage.execution.sandbox import Sandbox
 from presage.model.world import World
 
@@ -127,7 +128,7 @@ def finding(at, steps):
     for _ in range(steps):
         [event] = world.enabled()
         taken = world.apply(event)
-        events.append(("internal", 0, ("action", "go"), [], taken.fingerprint))
+        events.append(KernelEvent("internal", 0, ("action", "go"), [], taken.fingerprint))
     return Finding(at, (), initial, tuple(events))
 
 
@@ -153,8 +154,9 @@ def test_a_state_that_is_not_the_one_claimed_is_refused():
     with Sandbox() as sandbox:
         with pytest.raises(Nondeterminism, match="the initial state gave another state"):
             confirm(PLAIN, sandbox, Finding(1, (), true.initial ^ 1, true.events))
-        *event, fingerprint = true.events[0]
-        wrong = ((*event, fingerprint ^ 1),)
+        true_event = true.events[0]
+        origin, fingerprint = true_event.origin, true_event.fingerprint ^ 1
+        wrong = (KernelEvent(true_event.kind, 0, origin, [], fingerprint),)
         with pytest.raises(Nondeterminism, match=r"step 1 \(`go` at a\)"):
             confirm(PLAIN, sandbox, Finding(1, (), true.initial, wrong))
 

@@ -4,25 +4,27 @@ import pytest
 from unit.process.scripts import kernel, probe, recv, send, wait
 
 from presage._core import CANCEL, CHOOSE, CREATE, JOIN, KILL, PUBLISH, SLEEP, TEST
+from presage.limits import Limits
 
 
 def traces(*scripts, **options) -> int:
     """How many classes there are; nothing may be run in vain."""
-    report = kernel(*scripts, **options).explore("odpor", keep_going=True)
-    assert report["blocked"] == 0
-    return report["traces"]
+    report = kernel(*scripts, **options).explore("odpor", Limits(keep_going=True))
+    assert report.blocked == 0
+    return report.traces
 
 
 def findings(*scripts, reduction="odpor", **options):
-    report = kernel(*scripts, **options).explore(reduction, keep_going=True)
-    return [(kind, detail) for kind, detail, _, _ in report["findings"]]
+    report = kernel(*scripts, **options).explore(reduction, Limits(keep_going=True))
+    return [(each.kind, tuple(each.detail)) for each in report.run_findings]
 
 
 def heard(script_of, *others, reduction="odpor", **options):
     """What `script_of` is answered in all executions: a generator that ends by raising it."""
     seen = set()
-    report = kernel(script_of(seen.add), *others, **options).explore(reduction, keep_going=True)
-    assert report["traces"] > 0
+    engine = kernel(script_of(seen.add), *others, **options)
+    report = engine.explore(reduction, Limits(keep_going=True))
+    assert report.traces > 0
     return seen
 
 
@@ -71,7 +73,7 @@ def test_rendezvous_deadlocks_where_buffering_does_not():
 
 def test_choices_multiply():
     report = kernel([(CHOOSE, (6,)), (CHOOSE, (6,))]).explore("odpor")
-    assert (report["traces"], report["nodes"]) == (36, 43)
+    assert (report.traces, report.unique) == (36, 43)
 
 
 def test_votes_and_their_arrival_multiply():
@@ -102,17 +104,17 @@ def test_a_wildcard_that_comes_late_begins_the_exploration_anew():
     senders = [[buffered(0, n, (n, 0))] for n in range(2)]
     # The senders go first, and nobody has asked for anything yet.
     report = kernel(*senders, late, [buffered(1)]).explore("odpor")
-    assert (report["restarts"], report["traces"]) == (1, 2)
+    assert (report.restarts, report.traces) == (1, 2)
     everything = kernel(*senders, late, [buffered(1)]).search()
-    assert everything["findings"] == []
+    assert everything.run_findings == []
 
 
 @pytest.mark.parametrize("reduction", ["none", "dpor", "sdpor", "odpor"])
 def test_a_probe_that_waits_may_miss_what_others_receive(reduction):
     scripts = [[probe(0, blocking=True)], [recv(0)], [recv(0)], [buffered(0)]]
-    report = kernel(*scripts).explore(reduction, keep_going=True)
-    assert [finding[:2] for finding in report["findings"]] == [("deadlock", (0,))]
-    assert report["findings"][0][3] < report["traces"]  # sometimes it is in time
+    report = kernel(*scripts).explore(reduction, Limits(keep_going=True))
+    assert [(each.kind, each.detail) for each in report.run_findings] == [("deadlock", [0])]
+    assert report.run_findings[0].count < report.traces  # sometimes it is in time
 
 
 def test_a_probe_sees_the_message_and_leaves_it():
@@ -168,9 +170,10 @@ def test_what_is_published_is_judged():
 
     both = [(PUBLISH, (0, 1)), (PUBLISH, (0, 2))]
     report = kernel(both, both, judge=judge).explore("odpor")
-    assert [finding[:3] for finding in report["findings"]] == [("property", (3,), [(0, 0)])]
-    assert report["stopped_by"] == "violation"
-    kernel(both, both, judge=judge).explore("odpor", keep_going=True)
+    (found,) = report.run_findings
+    assert (found.kind, found.detail, found.path) == ("property", [3], [(0, 0)])
+    assert report.stopped_by == "violation"
+    kernel(both, both, judge=judge).explore("odpor", Limits(keep_going=True))
     assert ((0, 0, 1), (1, 0, 1)) in seen  # both at once
 
 
@@ -189,9 +192,9 @@ def test_a_failure_has_its_path_and_the_shortest_is_found_breadth_first():
 
     scripts = [run, [SLEEP_OP, buffered(0, 1)], [SLEEP_OP, buffered(0, 2)]]
     assert findings(*scripts) == [("failure", (0, 0))]
-    (finding,) = kernel(*scripts).search()["findings"]
-    assert finding[:2] == ("failure", (0, 0))
-    assert len(finding[2]) == 4
+    (finding,) = kernel(*scripts).search().run_findings
+    assert (finding.kind, finding.detail) == ("failure", [0, 0])
+    assert len(finding.path) == 4
 
 
 def test_daemons_may_wait_for_ever():
@@ -206,10 +209,10 @@ def test_a_process_that_only_tests_is_made_to_wait():
 
     for reduction in ("none", "dpor", "sdpor", "odpor"):
         report = kernel(run, [buffered(0)], spins=2).explore(reduction)
-        assert report["findings"] == []
-        assert report["spun"] > 0
-    assert kernel(run, [buffered(0)], spins=2).explore("odpor")["traces"] == 3
-    assert kernel(run, [SLEEP_OP], spins=2).search()["findings"][0][0] == "deadlock"
+        assert report.run_findings == []
+        assert report.spun > 0
+    assert kernel(run, [buffered(0)], spins=2).explore("odpor").traces == 3
+    assert kernel(run, [SLEEP_OP], spins=2).search().run_findings[0].kind == "deadlock"
 
 
 def test_a_child_that_fails_at_once_is_found():

@@ -3,11 +3,19 @@
 import json
 from dataclasses import fields
 
+import pytest
+from unit.process import scripts
+
 from presage import _core
 from presage._core import FAULTS, OPCODES, STATUSES, StopReason
+from presage.execution.sandbox import Sandbox
+from presage.limits import Limits
 from presage.model.event import FAULT_OF
 from presage.model.faults import Faults
 from presage.process import ops
+from presage.search.check import build
+from presage.search.kernel.bridge import Bridge
+from presage.systems import counter
 
 
 def test_faults_are_numbered_by_the_core_and_named_as_users_name_them():
@@ -20,6 +28,22 @@ def test_statuses_and_operations_are_numbered_by_the_core():
     assert [getattr(_core, name.upper()) for name in STATUSES] == [0, 1, 2, 3]
     assert [name for name in OPCODES if not hasattr(ops, name)] == [OPCODES[_core.FAIL]]
     assert (OPCODES[_core.EXIT], OPCODES[_core.PUBLISH]) == (OPCODES[0], OPCODES[-1])
+
+
+def test_a_program_and_a_system_tell_of_themselves_in_the_same_classes():
+    told = []
+    bridge = scripts.Bridge(dict(enumerate(scripts.gather(8))))
+    begun = [(bridge.local(at), False) for at in range(8)]
+    process = _core.ProcessKernel(bridge, begun).explore("none", Limits(seconds=0.6), told.append)
+    with Sandbox() as sandbox:
+        system = counter.system(threads=2)
+        service = build(system, Bridge(system, sandbox)).search("bfs", Limits(keep_going=True))
+    assert type(process) is type(service) is _core.Outcome
+    assert {type(now) for now in told} == {_core.Progress}
+    assert process.stopped_by is StopReason.SECONDS and service.stopped_by is None
+    assert [type(each) for each in service.found] == [_core.Finding]
+    with pytest.raises(AttributeError):
+        service.unique = 0
 
 
 def test_a_stop_reason_is_written_as_the_text_it_was():

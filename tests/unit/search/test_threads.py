@@ -8,13 +8,15 @@ import subprocess
 import sys
 from textwrap import dedent
 from time import sleep  # taken before it is fenced, so that a handler can be slow
+from types import SimpleNamespace
 
 import pytest
 
 from presage import Service, System, Verdict, action, always, check, on, sometimes
 from presage.errors import BadSystem
+from presage.limits import Limits
 from presage.search import threads as module
-from presage.search.threads import BY_CHANCE, settle
+from presage.search.threads import BY_CHANCE, Searched, settle
 from presage.systems import paxos
 
 GUARD = 60  # seconds; only against a hang
@@ -121,30 +123,26 @@ def test_threads_tell_of_a_violation_what_one_thread_tells(keep_going):
 
 
 def test_where_there_is_no_time_to_look_again_it_is_said_that_traces_may_differ():
-    limits = {"threads": 2, "alone_until": 0, "keep_going": False, "depth": None}
-    raw = {
-        "found": [(1, None, [7])],
-        "unique": 5,
-        "resumed_from": None,
-        "seconds": 1.0,
-        "notes": [],
-    }
-    again = raw | {"found": [], "seconds": 2.0}
-    settled = settle(raw, limits, lambda one: one["found"], lambda changed: again)
-    assert settled == raw | {"seconds": 3.0, "notes": [BY_CHANCE]}
-    alone = settle(raw, limits | {"threads": 1}, lambda one: one["found"], lambda changed: again)
-    assert alone == raw
+    limits = Limits(threads=2)
+    found = [SimpleNamespace(at=1, events=[7])]
+    counts = {"unique": 5, "resumed_from": None, "notes": [], "checkpoints": 0}
+    outcome = SimpleNamespace(found=found, seconds=1.0, **counts)
+    again = SimpleNamespace(found=[], seconds=2.0, **counts)
+    searched = settle(outcome, limits, (), lambda changed: again)
+    assert searched == Searched(outcome, found, 3.0, [BY_CHANCE], 0)
+    alone = settle(outcome, Limits(threads=1), (), lambda changed: again)
+    assert alone == Searched(outcome, found, 1.0, [], 0)
 
 
 def test_auto_is_all_cores_where_the_order_of_states_does_not_matter(monkeypatch):
     monkeypatch.setattr(module, "cores", lambda: 6)
     several = module.with_defaults("auto", "bfs", ordered=False)
-    assert several == {"threads": 6, "alone_until": module.ALONE_UNTIL}
-    assert module.with_defaults("auto", "bfs", ordered=True) == {"threads": 1}
-    assert module.with_defaults("auto", "walk", ordered=False) == {"threads": 1}
-    assert module.with_defaults(3, "walk", ordered=False) == {"threads": 3}
+    assert several == (6, module.ALONE_UNTIL)
+    assert module.with_defaults("auto", "bfs", ordered=True) == (1, 0)
+    assert module.with_defaults("auto", "walk", ordered=False) == (1, 0)
+    assert module.with_defaults(3, "walk", ordered=False) == (3, 0)
     monkeypatch.setattr(module, "cores", lambda: 1000)
-    assert module.with_defaults("auto", "bfs", ordered=False)["threads"] == module.THREADS_MAX
+    assert module.with_defaults("auto", "bfs", ordered=False)[0] == module.THREADS_MAX
 
 
 @pytest.mark.parametrize("threads", [0, -1, 257, 10**9, "all", 1.5])

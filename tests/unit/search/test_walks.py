@@ -25,6 +25,7 @@ from presage import (
 from presage._core import FAULTS
 from presage.errors import BadSystem
 from presage.execution.sandbox import Sandbox
+from presage.limits import Limits
 from presage.model.choice import Chooser as Toss
 from presage.model.weights import UNIT
 from presage.search.check import build
@@ -126,38 +127,26 @@ def test_weights_let_faults_be_rare_or_absent():
 
 def test_of_all_faults_a_calm_walk_knows_only_those_that_end_others():
     system = System(nodes={"n": Frail()})
-    faults, losses = kernel_weights(system, calm=True)
-    weights = dict(zip(FAULTS, faults, strict=True))
+    calm = kernel_weights(system, "walk", calm=True)
+    weights = dict(zip(FAULTS, calm.faults, strict=True))
     assert {fault: weight for fault, weight in weights.items() if weight} == {
         "restart": 40 * UNIT,
         "heal": 40 * UNIT,
     }
-    assert losses == [8 * UNIT, 2 * UNIT, UNIT]
-    assert kernel_weights(system, calm=False) is None
+    assert calm.lost == [8 * UNIT, 2 * UNIT, UNIT]
+    assert kernel_weights(system, "walk", calm=False) is None
 
 
 def walked(system: System, *possible: str, walks: int = 200, depth: int = 30) -> dict[str, int]:
     """How often each fault happened in walks that are calm but for the faults in `possible`."""
-    faults, losses = kernel_weights(system, calm=True)
+    weights = kernel_weights(system, "walk", calm=True)
     for fault in possible:
-        faults[FAULTS.index(fault)] = UNIT
+        weights.faults[FAULTS.index(fault)] = UNIT
     with Sandbox(10, None) as sandbox:
         kernel = build(system, Bridge(system, sandbox))
-        raw = kernel.search(
-            "walk",
-            depth=depth,
-            states=None,
-            seconds=None,
-            memory_mib=None,
-            threads=1,
-            keep_going=True,
-            seed=1,
-            walks=walks,
-            progress=None,
-            calm=True,
-            weights=(faults, losses),
-        )
-    return {fault: times for fault, times in raw["faults"].items() if times}
+        limits = Limits(depth=depth, keep_going=True, seed=1, walks=walks, weights=weights)
+        outcome = kernel.search("walk", limits)
+    return {fault: times for fault, times in zip(FAULTS, outcome.faults, strict=True) if times}
 
 
 def test_what_is_down_or_apart_recovers_in_a_calm_walk_as_often_as_budgets_allow():

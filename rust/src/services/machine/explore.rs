@@ -3,7 +3,6 @@
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,6 +10,7 @@ use super::events::{Events, all_losses};
 use super::losses::affordable;
 use super::recorder::Recorder;
 use super::state::State;
+use crate::python::outcome::Outcome;
 use crate::reduce::por::{self, Counts, Reduction};
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
@@ -26,17 +26,17 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    pub fn new(reduction: &str, runs: Option<u64>, classes: bool) -> PyResult<Self> {
+    pub fn new(reduction: &str, runs: u64, classes: bool) -> PyResult<Self> {
         Ok(Wanted {
             reduction: Reduction::named(reduction)?,
-            runs: runs.unwrap_or(u64::MAX),
+            runs,
             classes,
         })
     }
 }
 
 #[derive(Default)]
-struct Told {
+struct Explored {
     counts: Counts,
     transitions: u64,
     restarts: u32,
@@ -44,34 +44,34 @@ struct Told {
     rests: Vec<u64>,
 }
 
-/// Explore; adds what it counted to the report that `report` makes.
-pub fn explore<'py>(
-    py: Python<'py>,
+/// Explore; adds what it counted to the outcome that `outcome` makes.
+pub fn explore(
+    py: Python<'_>,
     search: &Search,
     wanted: Wanted,
     progress: Option<&Py<PyAny>>,
-    report: impl Fn(f64) -> PyResult<Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let told = Mutex::new(Told::default());
+    outcome: impl Fn(f64) -> PyResult<Outcome>,
+) -> PyResult<Outcome> {
+    let explored = Mutex::new(Explored::default());
     let work = |_| {
-        *told.lock() = restarting(search, wanted)?;
+        *explored.lock() = restarting(search, wanted)?;
         Ok(())
     };
     let seconds = search.supervise(py, progress, work)?;
-    let report = report(seconds)?;
-    let told = told.into_inner();
-    report.set_item("nodes", told.counts.nodes)?;
-    report.set_item("traces", told.counts.traces)?;
-    report.set_item("blocked", told.counts.blocked)?;
-    report.set_item("truncated", told.counts.truncated)?;
-    report.set_item("transitions", told.transitions)?;
-    report.set_item("restarts", told.restarts)?;
-    report.set_item("classes", told.classes)?;
-    report.set_item("rests", told.rests)?;
-    Ok(report)
+    let explored = explored.into_inner();
+    Ok(Outcome {
+        unique: explored.counts.nodes,
+        generated: explored.transitions + 1,
+        traces: explored.counts.traces,
+        blocked: explored.counts.blocked,
+        restarts: explored.restarts,
+        classes: explored.classes,
+        rests: explored.rests,
+        ..outcome(seconds)?
+    })
 }
 
-fn restarting(search: &Search, wanted: Wanted) -> PyResult<Told> {
+fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
     let worker = Worker::new(search);
     let mut machine = Events::new(worker, State::new(Vec::new(), 0));
     let mut look = Recorder::new(search, wanted.runs, wanted.classes);
@@ -80,7 +80,7 @@ fn restarting(search: &Search, wanted: Wanted) -> PyResult<Told> {
     let restarts = por::restarting(&mut machine, &mut look, |machine, look| {
         from_all(search, wanted, machine, look)
     })?;
-    Ok(Told {
+    Ok(Explored {
         counts: look.counts,
         transitions: machine.runs,
         restarts,

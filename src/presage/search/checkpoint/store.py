@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from presage import _core
 from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted
+from presage.limits import Storage
 from presage.model.system import System
 from presage.search.checkpoint.code_digest import Definition
 from presage.search.coverage.vacuity import Vacuity
@@ -136,18 +137,19 @@ class Checkpoint:
     def _may_resume(self, resume: bool) -> bool:
         """Whether there is something to go on with; raises if what is there must not be lost."""
         try:
-            header, over, states, self._signed = _core.inspect(self.path, self._key)
+            found = _core.inspect(self.path, self._key)
         except OSError:
             return False
         except ValueError as error:
             self.refuse(error)
+        self._signed = found.signed
         if resume:
-            self._compare(self._decoded(header))
+            self._compare(self._decoded(found.header))
             if not self._signed and not self._trust:
                 self.refuse(ValueError("unsigned", ""))
-        elif not over:
+        elif not found.over:
             raise BadCheckpoint(
-                f"`{self.path}` holds an unfinished search of {states:,} states",
+                f"`{self.path}` holds an unfinished search of {found.states:,} states",
                 "a search that was stopped, and is started again without `--resume`",
                 "`--resume` goes on with it; remove the file to begin again",
             )
@@ -268,19 +270,19 @@ def prepare(
     learned: Learned,
     memory_mib: int | None,
     keeping: CheckpointOptions,
-) -> dict[str, Any]:
-    """What the kernel needs to keep its progress, and to go on in files."""
+) -> Storage:
+    """Where the kernel keeps its progress, and goes on in files."""
     _check_options(search, memory_mib, keeping)
     checkpoint, spill = keeping.get("checkpoint"), keeping.get("spill")
-    given: dict[str, Any] = {}
+    opened = None
     if checkpoint is not None:
         resume = keeping.get("resume", False)
         known = (learned, keeping.get("trust", False))
         saved = Checkpoint(system, checkpoint, search, resume, target, parameters, *known)
-        given["checkpoint"] = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
-    if spill is not None and memory_mib is not None:
-        given["spill"] = _spill(spill, memory_mib)
-    return given
+        opened = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
+    if spill is None or memory_mib is None:
+        return Storage(opened)
+    return Storage(opened, _spill(spill, memory_mib))
 
 
 def told(keeping: CheckpointOptions, resumed_from: int | None) -> list[str]:

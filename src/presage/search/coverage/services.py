@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from presage._core import UP, Kernel, StopReason
+from presage._core import UP, Kernel, KernelCoverage, StopReason
 from presage.model.automaton import Automaton
 from presage.model.shape import Action, Handler
 from presage.model.source import place_of
@@ -62,7 +62,7 @@ def covered(bridge: Bridge, kernel: Kernel, report: Report) -> Coverage:
             Guard(each.name, each.true, each.false) for each in tallies.values() if each.guarded
         ],
         faults=list(report.faults.items()),
-        vacuous=list(_vacuous(bridge, report, told["reads"])),
+        vacuous=list(_vacuous(bridge, report, told.reads)),
         growing=list(_growing(bridge, kernel, report)),
         partial=not report.exhausted,
     )
@@ -72,22 +72,22 @@ class _Node:
     """One node, and what the kernel says of it."""
 
     def __init__(
-        self, node: Automaton, kernel: Kernel, told: dict[str, Any], faults: dict[str, int]
+        self, node: Automaton, kernel: Kernel, told: KernelCoverage, faults: dict[str, int]
     ) -> None:
         self.node = node
         self.faults = faults
         self._kernel = kernel
         index = node.index
         self.delivered: dict[type, tuple[int, int]] = {}  # done and not, while the node was up
-        for at, cls, status, done, count in told["deliveries"]:
+        for at, cls, status, done, count in told.deliveries:
             if at == index and status == UP:
                 true, false = self.delivered.get(cls, (0, 0))
                 more = (true + count, false) if done else (true, false + count)
                 self.delivered[cls] = more
-        self.sent = {cls for at, cls, _ in told["sent"] if at == index}
+        self.sent = {cls for at, cls, _ in told.sent if at == index}
         self.own: dict[tuple[str, str, int], tuple[int, int]] = {}
         self.turns: Counter[int] = Counter()  # local states in which it is up, by calls made
-        for at, kind, name, number, steps, states in told["own"]:
+        for at, kind, name, number, steps, states in told.own:
             if at == index and kind:
                 self.own[kind, name, number] = (steps, states)
             elif at == index:

@@ -8,15 +8,15 @@ the execution that recovers and has most in common with it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from presage._core import Suspect
+from presage._core import CriticalStep, Finding, Progress, Suspect
 from presage.execution.budget import Budget
-from presage.execution.confirm import Confirmed, Finding, confirmed, follow
+from presage.execution.confirm import Confirmed, confirmed, follow
 from presage.execution.sandbox import Sandbox
+from presage.limits import Effort
 from presage.model.system import System
 from presage.search.hunt.settings import Hunt
 
@@ -48,69 +48,61 @@ def locate(
     suspect: Suspect,
     settings: Hunt,
     budget: Budget,
-    progress: Callable[..., None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Located:
     """Find the critical transition of `suspect`, and confirm it on live code."""
-    effort = (settings.recovery_walks, settings.region, settings.samples)
-    found = suspect.locate(*effort, budget.remaining(), progress)
-    critical: int | None = found["critical"]
-    turn = found["tried"] if critical is None else critical
+    effort = Effort(settings.recovery_walks, settings.region, settings.samples)
+    found = suspect.locate(effort, budget.remaining(), progress)
+    turn = found.tried if found.critical is None else found.critical
     kept = len(suspect) if suspect.at_rest else min(len(suspect), turn + settings.tail)
-    (choices, initial), events = suspect.events(kept)
-    finding = Finding(suspect.property, tuple(choices), initial, tuple(events))
-    run = follow(system, sandbox, finding, lacking=critical)
-    alternate = None
-    if found["alternate"] is not None:
-        (choices, initial), events = found["alternate"]
-        alternate = _alternate(system, sandbox, suspect.property, (choices, initial), events)
+    finding = suspect.finding(kept)
+    run = follow(system, sandbox, finding, lacking=found.critical)
+    alternate = None if found.alternate is None else _alternate(system, sandbox, found.alternate)
     return Located(
         confirmed(run, finding, run.lacks()),
         len(suspect),
-        critical,
-        found["states"],
-        tuple(found["shares"]),
+        found.critical,
+        found.states,
+        tuple(found.shares),
         evidence(found, settings),
-        found["seconds"],
+        found.seconds,
         alternate,
     )
 
 
-def _alternate(
-    system: System, sandbox: Sandbox, at: int, begun: tuple[Any, int], events: Any
-) -> Confirmed:
-    finding = Finding(at, tuple(begun[0]), begun[1], tuple(events))
+def _alternate(system: System, sandbox: Sandbox, finding: Finding) -> Confirmed:
     run = follow(system, sandbox, finding)
     holds = None if run.lacks() else f"holds again after {len(run.steps):,} steps"
     return confirmed(run, finding, holds)
 
 
-def evidence(found: dict[str, Any], settings: Hunt) -> str:
+def evidence(found: CriticalStep, settings: Hunt) -> str:
     """On what the claim rests, in one sentence."""
-    walks, length = settings.recovery_walks, found["length"]
-    if not found["in_time"]:
+    walks, length = settings.recovery_walks, found.length
+    if not found.in_time:
         return (
-            f"time ran out; walks still recovered after step {found['live']:,}: allow more"
+            f"time ran out; walks still recovered after step {found.live:,}: allow more"
             " `--seconds`, or fewer walks from each place, to find the critical transition"
         )
-    if found["slow"]:
+    if found.slow:
         return (
-            f"after step {found['tried']:,} none of {walks} walks of {length:,} steps recovered,"
+            f"after step {found.tried:,} none of {walks} walks of {length:,} steps recovered,"
             " but a longer one did: raise the walk length to find the critical transition, if"
             " there is one"
         )
-    if found["critical"] is None and found["tried"] == 0:
+    if found.critical is None and found.tried == 0:
         return (
             f"not even walks from the start recovered ({walks} of {length:,} steps): either it"
             " never holds, or walks are too short; raise the walk length to find out"
         )
-    if found["critical"] is None:
+    if found.critical is None:
         return (
-            f"walks still recovered after step {found['live']:,}, and less than half a walk was"
+            f"walks still recovered after step {found.live:,}, and less than half a walk was"
             " left then: it may recover yet; raise the walk length to find out"
         )
-    if found["states"] is not None:
+    if found.states is not None:
         return (
-            f"exact: it holds in none of the {found['states']:,} states that can follow without"
+            f"exact: it holds in none of the {found.states:,} states that can follow without"
             " further faults"
         )
     return f"none of {_walks(found)} recovered{confidence(walks)}"
@@ -122,10 +114,10 @@ def confidence(walks: int) -> str:
     return f": with {1 - DOUBT:.0%} confidence fewer than {share:.1%} would"
 
 
-def _walks(found: dict[str, Any]) -> str:
+def _walks(found: CriticalStep) -> str:
     """The walks from the critical place: how many, and how they ended."""
-    rested, walks, most = found["rested"]
-    length = f"{found['length']:,} steps"
+    rested, walks, most = found.rested, found.walks, found.rested_within
+    length = f"{found.length:,} steps"
     if not rested:
         return f"{walks} walks of {length}"
     at_rest = f"came to rest within {most:,} step{'' if most == 1 else 's'}"

@@ -7,13 +7,16 @@ number of choices, and random ones with faults, are continued by a calm walk; on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from presage._core import Kernel
+from msgspec.structs import replace
+
+from presage._core import HuntOutcome, Kernel, Outcome, Progress
 from presage.errors import BadSystem
 from presage.execution.replay import replay
+from presage.limits import HuntPlan, Limits
 from presage.model.system import System
 from presage.search.report import Hunted, Report
 from presage.search.walks import calm_weights
@@ -67,19 +70,6 @@ class Hunt:
                     f"use one of {', '.join(f'`{each}`' for each in known)}",
                 )
 
-    def settings(self) -> dict[str, Any]:
-        """What the kernel needs to know of these."""
-        return {
-            "walk_length": self.walk_length,
-            "depth_step": self.depth_step,
-            "by_steps": self.count == "steps",
-            "likely_first": self.order == "likely",
-            "tree": self.executions != "random",
-            "random": self.executions != "tree",
-            "storm": self.storm,
-            "prefixes": self.prefixes,
-        }
-
 
 def checked(search: str, settings: Hunt | None, *, calm: bool) -> Hunt:
     """The settings to hunt with; refuses them for another search, and what no hunt needs."""
@@ -102,29 +92,41 @@ def run(
     kernel: Kernel,
     system: System,
     settings: Hunt,
-    limits: Mapping[str, Any],
-) -> dict[str, Any]:
+    limits: Limits,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
     """Hunt within `limits`; gives what the kernel reports."""
-    eventually = [at for at, prop in enumerate(system.properties, 1) if prop.kind == "eventually"]
-    told = settings.settings() | {
-        "eventually": eventually,
-        "depth": limits["depth"] or COUNT_MAX,
-        "prefix": None if settings.prefix is None else begun(system, settings.prefix),
-    }
-    rest = {name: value for name, value in limits.items() if name != "depth"}
-    weights = calm_weights(system)  # where faults may happen, they are drawn apart
-    return kernel.hunt(told, calm=weights, stormy=weights, **rest)
+    plan = HuntPlan(
+        eventually=[
+            at for at, prop in enumerate(system.properties, 1) if prop.kind == "eventually"
+        ],
+        calm=calm_weights(system),
+        walk_length=settings.walk_length,
+        depth_step=settings.depth_step,
+        depth=limits.depth or COUNT_MAX,
+        by_steps=settings.count == "steps",
+        likely_first=settings.order == "likely",
+        tree=settings.executions != "random",
+        random=settings.executions != "tree",
+        storm=settings.storm,
+        prefixes=settings.prefixes,
+        prefix=None if settings.prefix is None else begun(system, settings.prefix),
+    )
+    return kernel.hunt(plan, replace(limits, depth=None), progress)
 
 
-def tell(report: Report, raw: Mapping[str, Any]) -> None:
+def tell(report: Report, hunt: HuntOutcome | None) -> None:
     """Let a report say how executions ended, and on what `eventually` rests."""
-    if "ends" not in raw:
+    if hunt is None:
         return
     hunted = Hunted(
-        **raw["ends"],
-        choices=raw["choices"],
-        complete=raw["complete"],
-        lengths=tuple(sorted(raw["lengths"])),
+        live=hunt.live,
+        rest=hunt.rest,
+        long=hunt.long,
+        duplicate=hunt.duplicate,
+        choices=hunt.choices,
+        complete=hunt.complete,
+        lengths=tuple(sorted(hunt.lengths)),
     )
     report.hunted = hunted
     bound = f"executions of up to {hunted.choices} choices"

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from presage._core import Suspect
+from presage._core import Progress, Suspect
 from presage.execution.budget import Budget
 from presage.execution.prefix import PrefixReplay, Taken, events_of, likeness
 from presage.execution.sandbox import Sandbox
+from presage.limits import Effort
 from presage.model.event import Event
 from presage.model.system import System
 from presage.search.hunt.critical import Located, locate
@@ -32,7 +33,7 @@ def shortened(
     located: Located,
     settings: Hunt,
     budget: Budget,
-    progress: Callable[..., None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Located:
     """The same death with fewer steps before it, or `located` itself."""
     critical = located.critical
@@ -76,7 +77,7 @@ class CriticalShrinker:
         steps = located.confirmed.steps[: located.critical]
         *self._before, self._last = events_of(steps)
         self.prints = [step.fingerprint for step in steps]  # where the shortest way leads
-        self._effort = (min(walks, settings.recovery_walks), settings.region)
+        self._effort = Effort(min(walks, settings.recovery_walks), settings.region)
         self._spent = 0
         self._deadline = budget.deadline(SECONDS_MAX)
 
@@ -104,7 +105,7 @@ class CriticalShrinker:
 
     def _dies(self, prints: Sequence[int]) -> bool | None:
         """Whether nothing recovers after these steps; None: there is no time to find out."""
-        return self._suspect.dies(prints, *self._effort, self._deadline.remaining())
+        return self._suspect.dies(prints, self._effort, self._deadline.remaining())
 
 
 def likeness_of(event: Event) -> object:

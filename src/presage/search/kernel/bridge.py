@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, NoReturn
 
 from presage import lifeline
-from presage._core import Reader
+from presage._core import Finding, Reader
 from presage.errors import (
     HandlerStuck,
     Impure,
@@ -24,7 +24,6 @@ from presage.errors import (
     Sharing,
     explain,
 )
-from presage.execution.confirm import Finding, KernelEvent
 from presage.execution.fairness import unit
 from presage.execution.sandbox import Sandbox
 from presage.model.automaton import Automaton
@@ -171,9 +170,9 @@ class Bridge(Asymmetry):
         if name not in lifeline.findings:  # later on there may be more to say of it
             lifeline.found(name, NOT_CONFIRMED)
 
-    def found(self, at: int, begun: tuple[list[int], int], events: list[KernelEvent]) -> None:
+    def found(self, finding: Finding) -> None:
         """Hear of the first violation of a property, while the search goes on."""
-        self.early.found(Finding(at, tuple(begun[0]), begun[1], tuple(events)))
+        self.early.found(finding)
 
     def judge(self, at: int, reader: Reader) -> bool | None:
         """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""

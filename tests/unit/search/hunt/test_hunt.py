@@ -1,6 +1,7 @@
 """Hunts: what is suspected, where it became inevitable, on what evidence, and what is refused."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
@@ -202,24 +203,20 @@ def test_faults_happen_in_the_storm_and_not_in_the_calm():
 
 
 def test_the_evidence_says_which_of_maces_conditions_it_is():
-    found = {
-        "critical": None,
-        "tried": 0,
-        "live": 0,
-        "states": None,
-        "length": 400,
-        "in_time": True,
-        "slow": False,
-        "rested": (0, 20, 0),
-    }
-    assert "not even walks from the start" in evidence(found, SMALL)
-    found |= {"tried": 300, "live": 150}
-    assert "walks still recovered after step 150" in evidence(found, SMALL)
-    assert "time ran out" in evidence(found | {"in_time": False}, SMALL)
-    assert "but a longer one did" in evidence(found | {"slow": True}, SMALL)
-    found |= {"critical": 3}
-    assert evidence(found, SMALL).startswith("none of 20 walks of 400 steps recovered: with 95%")
-    rested = evidence(found | {"rested": (20, 20, 7)}, SMALL)
+    facts = {"critical": None, "tried": 0, "live": 0, "states": None, "length": 400}
+    facts |= {"in_time": True, "slow": False, "rested": 0, "walks": 20, "rested_within": 0}
+
+    def told(**more):
+        return evidence(SimpleNamespace(**(facts | more)), SMALL)
+
+    assert "not even walks from the start" in told()
+    facts |= {"tried": 300, "live": 150}
+    assert "walks still recovered after step 150" in told()
+    assert "time ran out" in told(in_time=False)
+    assert "but a longer one did" in told(slow=True)
+    facts |= {"critical": 3}
+    assert told().startswith("none of 20 walks of 400 steps recovered: with 95%")
+    rested = told(rested=20, rested_within=7)
     assert rested.startswith("none of 20 walks, which all came to rest within 7 steps, recovered")
-    rested = evidence(found | {"rested": (5, 20, 1)}, SMALL)
+    rested = told(rested=5, rested_within=1)
     assert "of which 5 came to rest within 1 step and the others were 400 steps long," in rested

@@ -1,0 +1,168 @@
+"""What the native core gives back: the classes of `presage._core` that hold results.
+
+A stub only, of which `_core.pyi` takes its names. All of them are frozen.
+"""
+
+from enum import StrEnum
+from typing import Any, final
+
+from presage._core import Suspect
+
+class StopReason(StrEnum):
+    """What ended an exploration before its end, as it stands in reports."""
+
+    VIOLATION = "violation"
+    PASSED = "passed"  # an execution ended well, and one was looked for
+    DEPTH = "depth"
+    STATES = "states"
+    RUNS = "runs"
+    SPINS = "spins"
+    SECONDS = "seconds"
+    MEMORY = "memory"
+    INTERRUPT = "interrupt"
+
+@final
+class Outcome:
+    """What a search did and found; each search fills in what it counts."""
+
+    unique: int  # states; where executions are explored one by one, the nodes of their trees
+    generated: int
+    depth: int
+    seconds: float
+    stopped_by: StopReason | None
+    cut: bool  # something was left out because of the depth limit
+    walks: int
+    traces: int  # executions that went to the end
+    blocked: int  # executions begun in vain: all that was left sleeps
+    restarts: int  # because it was learnt which steps depend on others
+    spun: int  # times that a process was not allowed to test in vain once more
+    handler_runs: int  # how often Python ran a step
+    property_runs: int
+    faults: list[int]  # how often each happened, in the order of `FAULTS`
+    resumed_from: int | None  # states in the checkpoint it went on from
+    checkpoints: int
+    notes: list[str]
+    sampled: bool  # arrangements of nodes were compared on part of them only
+    found: list[Finding]  # one per property of a system: the shortest
+    run_findings: list[RunFinding]  # of the processes of a program
+    passed: list[tuple[int, int]] | None  # the path of processes that ended well
+    classes: list[int]  # fingerprints of the classes of executions, where asked for
+    rests: list[int]  # and of the states at rest
+    hunt: HuntOutcome | None
+
+@final
+class HuntOutcome:
+    """How the executions of a hunt ended, and those that did not come right."""
+
+    live: int
+    rest: int
+    long: int
+    duplicate: int
+    choices: int  # how many the tree is deep
+    complete: bool  # the tree met all there is
+    lengths: list[int]  # of walks that came right
+    suspects: list[Suspect]
+
+@final
+class Finding:
+    """A property of a system, and the events that decide it."""
+
+    at: int  # 0: no_exception, i + 1: the i-th property of the system
+    choices: tuple[int, ...]  # of the start handlers
+    initial: int  # fingerprint
+    events: tuple[KernelEvent, ...]
+    loop: int | None  # the step, from 1, from which on the events repeat for ever
+    def __new__(
+        cls,
+        at: int,
+        choices: tuple[int, ...],
+        initial: int,
+        events: tuple[KernelEvent, ...],
+        loop: int | None = None,
+    ) -> Finding: ...
+
+@final
+class KernelEvent:
+    """An event by indices: `origin` is a stimulus, (source, to, message) or (number,)."""
+
+    kind: str
+    node: int
+    origin: tuple[Any, ...]
+    choices: list[int]
+    fingerprint: int  # of the state after it
+    def __new__(
+        cls, kind: str, node: int, origin: tuple[Any, ...], choices: list[int], fingerprint: int
+    ) -> KernelEvent: ...
+
+@final
+class RunFinding:
+    """What is wrong at the end of a path of processes: each step a process and its choice."""
+
+    kind: str  # failure, deadlock, property, unmatched
+    detail: list[int]
+    path: list[tuple[int, int]]
+    count: int  # how often it was met
+
+@final
+class Progress:
+    """How far a search is."""
+
+    unique: int
+    generated: int
+    depth: int
+    frontier: int
+    walks: int
+    handler_runs: int
+    decided: list[bool]  # per property
+    seconds: float
+    resumed_from: int  # states in the checkpoint that it went on from
+    checkpoints: int  # written by this process
+    right: int  # calm walks of a hunt that came right
+
+@final
+class CriticalStep:
+    """The critical transition of a suspect, as far as it was found."""
+
+    critical: int | None  # after it nothing recovers; 0: nothing ever does; None: not known
+    states: int | None  # that follow it, if it is certain that none of them recovers
+    live: int  # from how far along walks were seen to recover
+    tried: int  # the next place looked at
+    shares: list[tuple[int, int, int]]  # (steps taken, walks that recovered, walks)
+    length: int  # of walks that did not recover
+    rested: int  # of the walks from the critical place: how many came to rest
+    walks: int  # of how many
+    rested_within: int  # after how many steps at most
+    slow: bool  # from the place that was tried only walks recovered that were too long
+    in_time: bool
+    seconds: float
+    alternate: Finding | None  # recovers, and has most in common with the suspect
+
+@final
+class KernelCoverage:
+    """What searches have run and read; a step is a local state and a stimulus."""
+
+    # Node, class, status of the node, whether it could be delivered, steps.
+    deliveries: list[tuple[int, type, int, bool, int]]
+    sent: list[tuple[int, type, int]]  # receiver, class, different messages
+    # Node, kind, name, number of the call, steps, local states; with the kind "", in how many local
+    # states the node is up and so many calls were made.
+    own: list[tuple[int, str, str, int, int, int]]
+    reads: list[tuple[bool, bool]]  # per property: whether it was asked, and whether that differed
+
+@final
+class Reachable:
+    """States that can still reach a property, may, and cannot; edges from the first to the last."""
+
+    live: int
+    unknown: int
+    dead: int
+    critical: int
+
+@final
+class Inspected:
+    """What a checkpoint says of itself."""
+
+    header: bytes
+    over: bool  # whether the search was over
+    states: int
+    signed: bool  # with the key

@@ -1,0 +1,68 @@
+"""How far a search is, told a few times a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from presage._core import Progress
+from presage.model.system import System
+from presage.process.program import Program
+
+
+class Snapshot(Struct, frozen=True):
+    """How far a search is; counts include the initial state."""
+
+    unique: int
+    generated: int
+    depth: int
+    frontier: int
+    walks: int
+    handler_runs: int
+    properties: dict[str, str]  # "open" until it is known
+    seconds: float
+    resumed_from: int = 0  # states in the checkpoint that it went on from
+    checkpoints: int = 0  # written by this process
+    right: int = 0  # calm walks of a hunt that came right
+    suspect: int | None = None  # steps of the execution whose critical transition is looked for
+
+
+class ProgressLine(Protocol):
+    """Told a few times a second how far the search is."""
+
+    def update(self, snapshot: Snapshot, /) -> None: ...
+
+
+def progress_callback(
+    system: System | Program,
+    line: ProgressLine | None,
+    suspect: int | None = None,
+    spent: float = 0.0,
+) -> Callable[[Progress], None] | None:
+    """What the kernel calls; `suspect` is how long the execution is that it looks at."""
+    if line is None:
+        return None
+    named = [] if isinstance(system, Program) else system.properties
+
+    def update(now: Progress) -> None:
+        ends = [("reached" if p.kind == "sometimes" else "violated") for p in named]
+        known = zip(named, ends, now.decided[1:], strict=True)
+        snapshot = Snapshot(
+            unique=now.unique,
+            generated=now.generated,
+            depth=now.depth,
+            frontier=now.frontier,
+            walks=now.walks,
+            handler_runs=now.handler_runs,
+            properties={prop.name: end if sure else "open" for prop, end, sure in known},
+            seconds=spent + now.seconds,
+            resumed_from=now.resumed_from,
+            checkpoints=now.checkpoints,
+            right=now.right,
+            suspect=suspect,
+        )
+        line.update(snapshot)
+
+    return update
