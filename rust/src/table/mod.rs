@@ -3,8 +3,22 @@
 pub mod fingerprint;
 pub mod flat;
 pub mod intern;
+#[cfg(test)]
+mod loomed;
 pub mod recent;
 pub mod scratch;
 pub mod seen;
 pub mod slots;
 pub mod store;
+#[cfg(test)]
+mod tests;
+
+/// What threads share a seen table by; in `loomed.rs` it is another.
+mod sync {
+    pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
+
+    pub use parking_lot::{RwLock, RwLockReadGuard};
+
+    /// The smallest table has two to the power of this many slots.
+    pub const BITS_MIN: u32 = 14;
+}

@@ -9,23 +9,24 @@
 //! would not fit into memory.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use parking_lot::Mutex;
 
-use crate::table::recent::Recent;
+use super::recent::Recent;
+pub use super::slots::Inserted;
+use super::slots::{MOVED_AT_ONCE, Slots};
+use super::store::Slot;
+use super::sync::{AtomicBool, AtomicUsize, BITS_MIN, RwLock, RwLockReadGuard};
 use crate::table::scratch::{Scratch, page_size, passes};
-pub use crate::table::slots::Inserted;
-use crate::table::slots::{MOVED_AT_ONCE, Slots};
-use crate::table::store::Slot;
 
 /// The part of it that pages of the file may fill between two looks, one in so many.
 const PAGES_SHARE: u64 = 16;
 /// What one look-up may bring in: the system maps the neighbours of a page, too.
 const BROUGHT_IN: usize = 64 << 10;
 /// Tables of fewer bytes grow whatever the limit says: the watcher sees that in time.
-const SMALL: usize = 4 << 20;
+pub const SMALL: usize = 4 << 20;
 
 pub struct Seen {
     slots: RwLock<Slots>,
@@ -56,7 +57,7 @@ impl Seen {
 
     /// One that does not grow where the process would then hold more than `limit_mib`.
     pub fn within(depths: bool, limit_mib: u64) -> Self {
-        let bits = 14;
+        let bits = BITS_MIN;
         let allowed = limit_mib.min(u64::MAX >> 20) << 20;
         Seen {
             limit_mib,
@@ -241,71 +242,5 @@ impl Seen {
         }
         chain.reverse();
         chain
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Inserted, SMALL, Seen, Slot};
-    use crate::table::fingerprint::scramble;
-
-    #[test]
-    fn threads_that_insert_the_same_keys_agree_on_who_was_first() {
-        let seen = Seen::new(false);
-        let new = std::sync::atomic::AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for key in 1..=100_000u64 {
-                        seen.reserve(16);
-                        let inserted = seen.read().insert(scramble(key), scramble(key - 1), 0);
-                        if inserted == Inserted::New {
-                            seen.add(1);
-                            new.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                        }
-                    }
-                });
-            }
-        });
-        assert_eq!(new.into_inner(), 100_000);
-        assert_eq!(seen.len(), 100_000);
-    }
-
-    #[test]
-    fn a_table_that_may_not_grow_says_so_before_it_has_no_room() {
-        let seen = Seen::within(false, 1); // any process holds more than that
-        let mut count = 0u64;
-        while !seen.is_full() {
-            seen.reserve(16);
-            count += 1;
-            seen.read().insert(scramble(count), 0, 0);
-            seen.add(1);
-        }
-        let slots = seen.read();
-        assert_eq!(slots.slots.len(), SMALL / size_of::<Slot>() / 2); // the largest that is small
-        assert!(count + 16 >= slots.slots.len() as u64 / 8 * 7);
-        assert!((1..=count).all(|key| slots.find(scramble(key)).1 == scramble(key)));
-        assert!(count < slots.slots.len() as u64 / 16 * 15);
-    }
-
-    #[test]
-    fn a_chain_leads_back_to_the_first_state() {
-        let seen = Seen::new(false);
-        for key in 1..=50u64 {
-            seen.read().insert(key, key - 1, 0);
-            seen.add(1);
-        }
-        assert_eq!(seen.chain(50), (1..=50).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_shorter_path_is_told_apart_only_when_depths_are_kept() {
-        let bounded = Seen::new(true);
-        assert_eq!(bounded.read().insert(9, 0, 5), Inserted::New);
-        assert_eq!(bounded.read().insert(9, 0, 6), Inserted::Known);
-        assert_eq!(bounded.read().insert(9, 0, 3), Inserted::Shorter);
-        let plain = Seen::new(false);
-        assert_eq!(plain.read().insert(9, 0, 5), Inserted::New);
-        assert_eq!(plain.read().insert(9, 0, 3), Inserted::Known);
     }
 }

@@ -4,11 +4,12 @@
 //! no second look.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use crate::table::recent::Recent;
+use super::recent::Recent;
+use super::store::Store;
+use super::sync::AtomicU32;
 use crate::table::scratch::Scratch;
-use crate::table::store::Store;
 
 /// Slots that are moved before the pages they filled are let go of.
 pub const MOVED_AT_ONCE: usize = 1 << 18;
