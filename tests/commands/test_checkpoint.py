@@ -247,9 +247,9 @@ def test_a_search_larger_than_its_memory_is_exact(arguments, memory, unique, rec
 
 
 def test_a_search_in_files_is_gone_on_with_in_files():
-    limits = ("--memory", "60", "--spill", "spilled", "--checkpoint", "kept", "--json")
-    arguments = ("check", "paxos", "--set", "clients=3", *limits)
-    first = told(run(*arguments, "--states", "700000"), 0)
+    limits = ("--memory", "40", "--spill", "spilled", "--checkpoint", "kept", "--json")
+    arguments = ("check", "two_phase_commit", "--set", "rms=7", *limits)
+    first = told(run(*arguments, "--states", "200000"), 0)
     report = told(run(*arguments, "--resume", "--threads", "2"), 0)
     assert report["resumed_from"] == first["states"]["unique"]
-    assert report["states"] == {"unique": 1_194_428, "generated": 2_420_477, "depth": 28}
+    assert report["states"] == {"unique": 296_448, "generated": 2_744_706, "depth": 23}

@@ -55,7 +55,7 @@ def survive(arguments, seed):
 
 
 CASES = [
-    pytest.param("1", 1, id="one thread"),
+    pytest.param("1", 1, id="one thread", marks=pytest.mark.slow),
     pytest.param("2", 2, id="two threads"),
     pytest.param("1", 3, id="one thread again", marks=pytest.mark.slow),
     pytest.param("2", 4, id="two threads again", marks=pytest.mark.slow),
@@ -95,7 +95,7 @@ INTERRUPTED = RELAY.replace(
 )
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("threads", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_an_interrupted_search_goes_on_where_it_was(threads):
     write(INTERRUPTED, "relay.py")
     arguments = ("relay.py", "--set", "most=4", "--keep-going", "--threads", threads, "--json")

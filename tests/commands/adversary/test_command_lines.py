@@ -4,7 +4,7 @@ import pytest
 from commands.adversary.command_lines import command_line, judge
 from commands.harness import run
 
-QUICK, MANY, BATCH = 30, 520, 26
+QUICK, MANY, BATCH = 10, 520, 26
 
 
 def play(seeds):

@@ -231,7 +231,7 @@ def told(system: System, threads: int, *, calm: bool):
 @pytest.mark.usefixtures("no_good_runs")
 @pytest.mark.parametrize("calm", [False, True])
 def test_a_seed_visits_the_same_states_however_many_threads_share_the_walks(calm):
-    for seed in range(800_000, 800_015):
+    for seed in range(800_000, 800_006):
         system = featured_system(seed, weights=Weights(timer=2))
         first = told(system, 1, calm=calm)
         assert told(system, 3, calm=calm) == first, seed
@@ -241,7 +241,7 @@ def test_a_seed_visits_the_same_states_however_many_threads_share_the_walks(calm
 @pytest.mark.usefixtures("no_good_runs")
 def test_calm_walks_stay_where_no_fault_has_been():
     compared = 0
-    for seed in range(810_000, 810_040):
+    for seed in range(810_000, 810_020):
         system = featured_system(seed)
         quiet = System(
             nodes=system.nodes,
@@ -261,7 +261,7 @@ def test_calm_walks_stay_where_no_fault_has_been():
         assert report.unique <= expected.states, seed
         assert {found.prop for found in report.violations} <= set(expected.decided), seed
         compared += 1
-    assert compared >= 12
+    assert compared >= 6
 
 
 @dataclass(frozen=True)
