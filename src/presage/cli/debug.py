@@ -16,7 +16,6 @@ from presage.search.report import Report
 from presage.trace import codec
 from presage.trace.trace import Trace
 from presage.ui import explanation, violation
-from presage.ui.debug.start import start
 from presage.ui.theme import Theme
 from presage.version import VERSION
 
@@ -31,6 +30,7 @@ def debug(
 ) -> int:
     """A session on the trace that is named; `report` gives what `presage report` would be asked."""
     from presage.cli import report as reports
+    from presage.ui.debug.start import start
 
     def write() -> str:
         return next(iter(reports.write(report(), give_up=give_up)))
