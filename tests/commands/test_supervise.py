@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from commands.harness import command, end, refused, run, start, told, worker, write
+from commands.harness import command, end, refused, run_cold, start, told, worker, write
 
 LARGE = ["check", "two_phase_commit", "--set", "rms=9", "--json"]  # ten million states
 
@@ -44,18 +44,18 @@ ENDS = {
 def test_a_handler_that_ends_the_process_is_reported_with_its_line(code: str) -> None:
     place = write(ENDING.replace("BODY", code))
     for arguments in ([], ["--json"]):
-        refused(run("check", "bad.py", *arguments), 3, f"{place}: ", ENDS[code])
+        refused(run_cold("check", "bad.py", *arguments), 3, f"{place}: ", ENDS[code])
 
 
 def test_code_that_ends_the_process_while_it_is_loaded_is_reported_with_its_line() -> None:
     place = write("import os\nos._exit(0)  # HERE\n")
-    refused(run("check", "bad.py"), 3, f"{place}: ", "`os._exit`")
-    refused(run("doctor", "bad.py"), 3, f"{place}: ", "`os._exit`")
+    refused(run_cold("check", "bad.py"), 3, f"{place}: ", "`os._exit`")
+    refused(run_cold("doctor", "bad.py"), 3, f"{place}: ", "`os._exit`")
 
 
 def test_a_process_that_ends_by_itself_in_native_code_is_not_taken_for_success() -> None:
     write(ENDING.replace("BODY", "EXIT(0)"))
-    refused(run("check", "bad.py"), 3, "with exit status 0")
+    refused(run_cold("check", "bad.py"), 3, "with exit status 0")
 
 
 def test_a_search_that_is_killed_is_told_by_its_parent() -> None:
@@ -99,7 +99,7 @@ def test_a_signal_ends_a_search_with_its_report_and_a_checkpoint(number: int, to
     report = told(ended, 0)
     assert (report["stopped_by"], report["exhausted"]) == ("interrupt", False)
     assert ended.stderr == ""
-    resumed = told(run(*LARGE, "--checkpoint", "kept", "--resume", "--states", "1000"), 0)
+    resumed = told(run_cold(*LARGE, "--checkpoint", "kept", "--resume", "--states", "1000"), 0)
     assert resumed["resumed_from"] == report["states"]["unique"]
 
 
@@ -175,7 +175,7 @@ def test_the_hash_seed_of_the_environment_changes_nothing() -> None:
     write(ORDER)
     seen = set()
     for seed in ("1", "2", "3", "random"):
-        ended = run("check", "bad.py", "--json", PYTHONHASHSEED=seed)
+        ended = run_cold("check", "bad.py", "--json", PYTHONHASHSEED=seed)
         shown = json.loads(ended.stdout or "{}")
         seen.add((ended.returncode, ended.stderr, str(shown.get("properties"))))
     assert len(seen) == 1

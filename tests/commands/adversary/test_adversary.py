@@ -3,7 +3,7 @@
 import pytest
 from commands.adversary import cases
 from commands.adversary.cases import Case
-from commands.harness import run, told, write
+from commands.harness import run_cold, told, write
 
 TEXT = """
     import _thread, asyncio, copy, ctypes, datetime, decimal, faulthandler, glob, hashlib, io
@@ -61,7 +61,7 @@ def attempt(part: str, case: Case) -> None:
         mark = "  # HERE" if name == part and name != "GUARD" and "\n" not in code else ""
         text = text.replace(f"{name}\n", f"{code}{mark}\n").replace(f"({name},", f"({code},")
     place = write(text)
-    ended = run("check", "bad.py", "--json", "--handler-seconds", "1")
+    ended = run_cold("check", "bad.py", "--json", "--handler-seconds", "1")
     assert ended.returncode == case.status, ended.stderr
     assert "Traceback" not in ended.stderr
     assert case.needle in ended.stderr + ended.stdout
@@ -103,4 +103,4 @@ def test_ordinary_code_is_left_alone() -> None:
     for name, code in FINE.items():
         text = text.replace(f"{name}\n", f"{code}\n").replace(f"({name},", f"({code},")
     write(text)
-    assert told(run("check", "bad.py", "--json"), 0)["exhausted"]
+    assert told(run_cold("check", "bad.py", "--json"), 0)["exhausted"]
