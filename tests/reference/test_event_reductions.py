@@ -148,6 +148,6 @@ def test_a_class_has_one_name_whichever_message_is_met_first(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(10))
+@pytest.mark.parametrize("batch", range(6))
 def test_executions_and_states_tell_the_same_of_many_systems(batch):
     compare_many(200_000 + batch * 2_500, MANY_PER_TEST, lively_system)

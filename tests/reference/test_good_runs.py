@@ -14,7 +14,7 @@ FOUND_PER_TEST = 5
 
 
 @pytest.mark.parametrize("make", [random_system, featured_system])
-@pytest.mark.parametrize("batch", batches(1, 6))
+@pytest.mark.parametrize("batch", batches(1, 4))
 def test_the_good_run_of_a_random_violation_replays_and_leaves_it_late(batch, make):
     found = 0
     for seed in count(1_100_000 + batch * 10_000):
