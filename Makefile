@@ -53,6 +53,7 @@ lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/stubtest presage._core presage._results
 	$(BIN)/lint-imports
 	for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \

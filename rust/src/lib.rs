@@ -61,6 +61,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::python::tables::export(module)
+        crate::python::tables::export(module)?;
+        module.delattr("__all__") // all of it is public, and the stub lists it
     }
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, final
 
 from presage._results import CriticalStep as CriticalStep
 from presage._results import Finding as Finding
@@ -17,7 +17,7 @@ from presage._results import RunFinding as RunFinding
 from presage._results import StopReason as StopReason
 from presage.limits import Effort, HuntPlan, Limits, Storage
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 # Faults, in the order of `Faults.budgets`; `FAULTS` has their names.
 FAULTS: tuple[str, ...]
@@ -35,49 +35,53 @@ EXIT, FAIL, SEND, RECV, WAIT, TEST, PROBE, CANCEL, CHOOSE, SLEEP, CREATE, JOIN, 
     range(len(OPCODES))
 )
 
+@final
 class Codec:
     """Values to canonical bytes and back.
 
     Typed (1, True and 1.0 differ); independent of hash seed, insertion order and object sharing.
     Raises `presage.errors.NotState` for what cannot be state.
     """
-    def __init__(self) -> None: ...
-    def encode(self, value: Any, /) -> bytes: ...
-    def decode(self, data: bytes, /) -> Any:
+    def __new__(cls) -> Self: ...
+    def encode(self, value: Any) -> bytes: ...
+    def decode(self, data: bytes) -> Any:
         """Fresh objects, equal to what was encoded."""
-    def encode_fields(self, values: list[Any], /) -> list[bytes]:
+    def encode_fields(self, values: list[Any]) -> list[bytes]:
         """Each of the values of one node; raises `Sharing` if a mutable object is there twice."""
-    def unordered(self, data: bytes, /) -> bool:
+    def unordered(self, data: bytes) -> bool:
         """Whether the value holds a set or dict with two or more entries."""
     @staticmethod
-    def reorder(function: Callable[..., Any], /, *args: Any) -> Any:
+    def reorder(function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`, while all that is decoded has its sets and dicts in another order."""
     @staticmethod
-    def in_order(function: Callable[..., Any], /, *args: Any) -> Any:
+    def in_order(function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`, while all that is decoded is in the canonical order."""
-    def learn(self, cls: type, /) -> None:
+    def learn(self, cls: type) -> None:
         """Let encodings of instances of `cls` be decoded, before any was encoded."""
-    def immutable(self, data: bytes, /) -> bool:
+    @staticmethod
+    def immutable(data: bytes) -> bool:
         """Whether the value could be shared without harm."""
-    def rename(self, data: bytes, names: dict[str, str], /) -> bytes:
+    def rename(self, data: bytes, names: dict[str, str]) -> bytes:
         """The encoding of the same value with strings exchanged, old to new."""
-    def digest(self, data: bytes, /) -> int:
+    @staticmethod
+    def digest(data: bytes) -> int:
         """64 bits, the same in every process."""
 
+@final
 class Watchdog:
     """Ends the process when user code keeps the interpreter for too long; needs nothing of it.
 
     `descriptor` is where the parent is told, `signal` makes a thread write where it is.
     """
 
-    def __init__(self, seconds: float, descriptor: int, signal: int) -> None: ...
-    def call(self, run: int, function: Callable[..., Any], /, *args: Any) -> Any:
+    def __new__(cls, seconds: float, descriptor: int, signal: int) -> Self: ...
+    def call(self, run: int, function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`: user code, watched while it runs."""
 
     def stop(self) -> None:
         """Look no longer."""
 
-def die_with(parent: int, /) -> None:
+def die_with(parent: int) -> None:
     """End this process when `parent` ends, which has started it; at once, and whatever it does."""
 
 def mix(kind: int, slot: int, digest: int) -> int:
@@ -89,7 +93,7 @@ def combine(digests: Sequence[int]) -> int:
 def may_go_backwards() -> bool:
     """Make sets obey `backwards`, in this process and for good; False if they cannot."""
 
-def backwards(function: Callable[..., T], *args: Any) -> T:
+def backwards(function: Callable[..., _T], *args: Any) -> _T:
     """`function(*args)`, while this thread iterates every set backwards."""
 
 def goes_backwards() -> bool:
@@ -121,20 +125,22 @@ def inspect(path: Path, key: bytes | None) -> Inspected:
     "damaged" or "version".
     """
 
+@final
 class Checkpoint:
     """A place for checkpoints. `host` has `errors`, `restore`, `recall` and `refuse`."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         path: Path,
         header: bytes,
         seconds: float,
         resume: bool,
         signing: tuple[bytes | None, bool],
         host: Any,
-    ) -> None:
+    ) -> Self:
         """`signing`: the key, and whether to go on from a file that it did not sign."""
 
+@final
 class Steps:
     """The distinct local steps that the searches of a kernel have met.
 
@@ -142,7 +148,7 @@ class Steps:
     did); equal digests mean that the world cannot tell the difference.
     """
 
-    def __init__(self, kernel: Kernel) -> None: ...
+    def __new__(cls, kernel: Kernel) -> Self: ...
     def names(self) -> tuple[list[str], list[str]]:
         """The classes, and the importable objects, that encoded values may name."""
 
@@ -157,11 +163,13 @@ class Steps:
     def digest(self, kind: int, node: int, values: list[bytes], cause: bytes) -> int:
         """Run a step; the digest of what it does in this process."""
 
+@final
 class Spill:
     """A folder for what does not fit into memory; its files have no names."""
 
-    def __init__(self, folder: str | Path, memory_mib: int) -> None: ...
+    def __new__(cls, folder: str | Path, memory_mib: int) -> Self: ...
 
+@final
 class Reader:
     """A state as a predicate sees it; notes what is read. Made by the kernel only."""
 
@@ -174,14 +182,15 @@ class Reader:
 
 class TooManyWays(Exception): ...
 
+@final
 class Kernel:
     """A system in integers. Steps run in Python once, through `bridge`; searches run natively.
 
     `bridge.found(finding)` hears at once of the first violation of each property.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         bridge: Any,
         codec: Codec,
         *,
@@ -196,7 +205,7 @@ class Kernel:
         lost: Any,
         symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None,
         timed: bool = False,
-    ) -> None:
+    ) -> Self:
         """`properties`: "always", "sometimes", "rest" or "step"; `budgets`: -1 is unlimited.
 
         `severed`: per partition, whether it stands between two nodes, for all pairs in order;
@@ -248,6 +257,7 @@ class Kernel:
         `room` is how many states and edges to expect: right or wrong, it changes only the speed.
         """
 
+@final
 class ProcessKernel:
     """Sequential processes in integers. Python runs a process once for each (local, response).
 
@@ -258,15 +268,15 @@ class ProcessKernel:
     `bridge.found(finding)` hears of each finding at once.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         bridge: Any,
         processes: Sequence[tuple[int, bool]],
         *,
         spins: int = 0,
         unmatched: bool = False,
         judge: bool = False,
-    ) -> None: ...
+    ) -> Self: ...
     def explore(
         self,
         reduction: str = "odpor",
@@ -284,6 +294,7 @@ class ProcessKernel:
     def verify(self, states: int) -> tuple[list[str], int]:
         """Try out the relation of dependence: what is wrong, and how many pairs were tried."""
 
+@final
 class Suspect:
     """An execution on which a property that must hold again and again ceased to hold."""
 
@@ -306,6 +317,7 @@ class Suspect:
         """The execution that takes these steps and walks on calmly; none if that comes right, or
         if time ran out."""
 
+@final
 class Graph:
     """A state space as a graph: its cycles, and what can be reached from where.
 

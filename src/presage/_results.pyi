@@ -1,6 +1,6 @@
 """What the native core gives back: the classes of `presage._core` that hold results.
 
-A stub only, of which `_core.pyi` takes its names. All of them are frozen.
+All of them are frozen. They stand here because a file has at most 400 lines.
 """
 
 from enum import StrEnum

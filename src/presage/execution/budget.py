@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from presage._core import StopReason, forget_stop, listen_for_stop, stop_once, stop_requested
+from presage._core import forget_stop, listen_for_stop, stop_once, stop_requested
+from presage._results import StopReason
 from presage.errors import BadSystem
 from presage.execution.sandbox import NOW
 

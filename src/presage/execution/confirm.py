@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from presage._core import Finding
+from presage._results import Finding
 from presage.errors import Nondeterminism
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution

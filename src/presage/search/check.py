@@ -14,7 +14,8 @@ from typing import Any, Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
-from presage._core import FAULTS, Kernel, Outcome, Progress, StopReason
+from presage._core import FAULTS, Kernel
+from presage._results import Outcome, Progress, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, budget_of
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from presage._core import Finding, Progress, Suspect
+from presage._core import Suspect
+from presage._results import Finding, Progress
 from presage.errors import BadTrace, PresageError
 from presage.execution.budget import Budget
 from presage.execution.confirm import RAISED, Confirmed, confirm

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from presage._core import Graph, Kernel, StopReason
+from presage._core import Graph, Kernel
+from presage._results import StopReason
 from presage.errors import BadSystem, Diverged, Nondeterminism
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, confirm, confirmed, follow

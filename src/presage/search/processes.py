@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from presage._core import Outcome, ProcessKernel, Progress, RunFinding, StopReason
+from presage._core import ProcessKernel
+from presage._results import Outcome, Progress, RunFinding, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, Deadline
 from presage.execution.processes import follow

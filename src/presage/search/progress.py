@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from presage._core import Progress
+from presage._results import Progress
 from presage.model.system import System
 from presage.process.program import Program
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from presage._core import StopReason
+from presage._results import StopReason
 from presage.errors import EXIT_NONDETERMINISM, EXIT_USAGE, OrderDependence, PropertyError
 from presage.search.summary import plain
 from presage.trace.trace import plain_parameters

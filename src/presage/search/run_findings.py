@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from presage._core import RunFinding
+from presage._results import RunFinding
 from presage.errors import Nondeterminism
 from presage.execution.budget import Deadline
 from presage.execution.confirm import RAISED

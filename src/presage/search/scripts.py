@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from presage._core import StopReason
+from presage._results import StopReason
 from presage.execution.budget import Budget
 from presage.frontends.mpi.launch.program import BUFFERINGS, script
 from presage.frontends.mpi.report.races import HAZARD

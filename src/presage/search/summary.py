@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from presage._core import StopReason
+from presage._results import StopReason
 
 if TYPE_CHECKING:
     from presage.search.report import Report

@@ -12,7 +12,8 @@ from collections.abc import Callable, Container, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from presage._core import Finding, Outcome, cores
+from presage._core import cores
+from presage._results import Finding, Outcome
 from presage.errors import BadSystem
 from presage.limits import Limits
 

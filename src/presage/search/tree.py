@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from presage._core import Kernel, Outcome, Progress, TooManyWays
+from presage._core import Kernel, TooManyWays
+from presage._results import Outcome, Progress
 from presage.errors import BadSystem
 from presage.limits import Limits
 from presage.model.faults import UNLIMITED

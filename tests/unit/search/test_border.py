@@ -1,7 +1,9 @@
 """What crosses the border between Python and the native core has names and types."""
 
 import json
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from unit.process import scripts
@@ -49,3 +51,9 @@ def test_a_program_and_a_system_tell_of_themselves_in_the_same_classes():
 def test_a_stop_reason_is_written_as_the_text_it_was():
     assert json.dumps([StopReason.RUNS]) == '["runs"]'
     assert f"{StopReason.MEMORY}" == "memory" == StopReason.MEMORY
+
+
+def test_no_dictionary_of_anything_crosses_the_border():
+    stubs = [Path(_core.__file__).with_name(name) for name in ("_core.pyi", "_results.pyi")]
+    for stub in stubs:
+        assert not re.findall(r"(?:dict|Mapping)\[str, Any\]", stub.read_text())

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from presage._core import UP, Kernel, KernelCoverage, StopReason
+from presage._core import UP, Kernel
+from presage._results import KernelCoverage, StopReason
 from presage.model.automaton import Automaton
 from presage.model.shape import Action, Handler
 from presage.model.source import place_of

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from presage._core import CriticalStep, Finding, Progress, Suspect
+from presage._core import Suspect
+from presage._results import CriticalStep, Finding, Progress
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, confirmed, follow
 from presage.execution.sandbox import Sandbox

@@ -13,7 +13,8 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from presage._core import HuntOutcome, Kernel, Outcome, Progress
+from presage._core import Kernel
+from presage._results import HuntOutcome, Outcome, Progress
 from presage.errors import BadSystem
 from presage.execution.replay import replay
 from presage.limits import HuntPlan, Limits

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from presage._core import Progress, Suspect
+from presage._core import Suspect
+from presage._results import Progress
 from presage.execution.budget import Budget
 from presage.execution.prefix import PrefixReplay, Taken, events_of, likeness
 from presage.execution.sandbox import Sandbox

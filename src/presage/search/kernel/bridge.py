@@ -14,7 +14,8 @@ from math import prod
 from typing import Any, NoReturn
 
 from presage import lifeline
-from presage._core import Finding, Reader
+from presage._core import Reader
+from presage._results import Finding
 from presage.errors import (
     HandlerStuck,
     Impure,

@@ -1,0 +1,13 @@
+"""What the native core gives back; `_results.pyi` says what these are."""
+
+from presage._core import CriticalStep as CriticalStep
+from presage._core import Finding as Finding
+from presage._core import HuntOutcome as HuntOutcome
+from presage._core import Inspected as Inspected
+from presage._core import KernelCoverage as KernelCoverage
+from presage._core import KernelEvent as KernelEvent
+from presage._core import Outcome as Outcome
+from presage._core import Progress as Progress
+from presage._core import Reachable as Reachable
+from presage._core import RunFinding as RunFinding
+from presage._core import StopReason as StopReason
