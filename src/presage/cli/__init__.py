@@ -23,6 +23,7 @@ from presage.cli.options import (
     add_doctor,
     add_explore,
     add_graph,
+    add_hunt,
     add_mpirun,
     add_report,
     add_run_once,
@@ -75,6 +76,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     add = functools.partial(_add, commands)
     add("check", check.run_check, "search a system for violations of its properties", add_check)
+    add("hunt", check.run_check, "look for executions that never recover", add_hunt)
     add("run-once", systems.run_run_once, "show one random execution of a system", add_run_once)
     add("replay", traces.run_replay, "run a saved trace again, step by step", add_trace)
     add("debug", traces.run_debug, "walk about in a saved trace, on live code", add_debug)

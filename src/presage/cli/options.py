@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    return argparse.HelpFormatter(prog, width=columns(WIDTH_UNKNOWN) - 2)
+    return argparse.HelpFormatter(prog, max_help_position=26, width=columns(WIDTH_UNKNOWN) - 2)
 
 
 def add_check(parser: Parser) -> None:
@@ -85,46 +85,74 @@ def add_check(parser: Parser) -> None:
     from presage.search.liveness import LIVENESS
     from presage.search.processes import REDUCTIONS as REDUCED
     from presage.search.reductions import REDUCTIONS
-    from presage.search.threads import AUTO
 
+    parser.usage = "presage check [OPTIONS] TARGET"
+    parser.epilog = "`presage hunt` looks for executions that never recover in larger systems."
     add_target(parser)
     how = parser.add_argument_group("search")
-    default = "default: bfs; of programs: tree"
-    threads = "default: auto, for bfs all cores"
-    how.add_argument("--search", choices=SEARCHES, help=default)
-    how.add_argument("--threads", metavar="N", type=_threads, default=AUTO, help=threads)
-    how.add_argument("--seed", metavar="N", type=_seed, default=0, help="of walks; default: 0")
-    how.add_argument("--walks", metavar="N", type=positive, help="how many random walks")
-    default = "default: none; in a tree: odpor"
-    how.add_argument("--reduction", choices=(*REDUCTIONS, *REDUCED[1:]), help=default)
-    spins = "tests in a row that may fail before the next waits; 0: no end; default: 2"
+    names = "bfs (default), dfs, tree (of programs), walk, hunt"
+    how.add_argument("--search", metavar="NAME", choices=SEARCHES, help=names)
+    _add_walks(how, "how many random walks")
+    names, known = "none (default), sleep; in a tree dpor, sdpor, odpor", REDUCED[1:]
+    how.add_argument("--reduction", metavar="NAME", choices=(*REDUCTIONS, *known), help=names)
+    spins = "tests that may fail in a row; 0: no end; default: 2"
     how.add_argument("--spins", metavar="N", type=at_least(0), help=spins)
     how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
-    how.add_argument("--calm", action="store_true", help="walks without faults, by weights")
-    how.add_argument("--keep-going", action="store_true", help="look on after a violation")
-    how.add_argument(
-        "--liveness", choices=LIVENESS, default="exact", help="cycles too, or rest only"
-    )
-    waits = "whether sends wait for their receives (zero), never do (eager); default: both"
+    calm = "random walks only: no faults, likely events first"
+    how.add_argument("--calm", action="store_true", help=calm)
+    rest = "exact (default), rest: only where nothing happens"
+    how.add_argument("--liveness", metavar="KIND", choices=LIVENESS, default="exact", help=rest)
+    waits = "sends wait (zero), never do (eager); default: both"
     _add_script(parser, ("zero", "eager", "both"), None, waits)
-    limits = parser.add_argument_group("limits")
+    limits = _add_limits(parser)
     limits.add_argument("--depth", metavar="N", type=positive, help="the initial state is 1")
     limits.add_argument("--states", metavar="N", type=positive, help="distinct states")
-    limits.add_argument("--seconds", metavar="S", type=_duration, help="wall-clock time")
-    limits.add_argument("--memory", metavar="MIB", type=positive, help="of the process, in MiB")
-    limits.add_argument(
-        "--handler-seconds", metavar="S", type=_duration, help="for one run of one handler"
-    )
     long = parser.add_argument_group("long searches")
     long.add_argument("--checkpoint", metavar="DIR", help="keep the progress there")
     long.add_argument("--checkpoint-seconds", metavar="S", type=_duration, help="default: 60")
     long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     long.add_argument("--trust", action="store_true", help="whoever made the checkpoint")
     long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
-    lines = "write what ran there, with source lines; as JSON if it ends in .json"
+    _add_outputs(parser)
+    _add_hunt(parser, shown=False)  # as they were spelt before `presage hunt`
+
+
+def add_hunt(parser: Parser) -> None:
+    """The options of `presage hunt`: those of `check` that mean something there, and its own."""
+    unasked = Parser(add_help=False)
+    add_check(unasked)
+    parser.set_defaults(**vars(unasked.parse_args(["", "--search", "hunt"])))
+    parser.usage = "presage hunt [OPTIONS] TARGET"
+    add_target(parser)
+    _add_walks(parser.add_argument_group("search"), "how many executions")
+    _add_limits(parser)
+    _add_outputs(parser)
+    _add_hunt(parser, shown=True)
+
+
+def _add_walks(group: argparse._ArgumentGroup, walks: str) -> None:
+    from presage.search.threads import AUTO
+
+    threads = "default: auto, for bfs all cores"
+    group.add_argument("--threads", metavar="N", type=_threads, default=AUTO, help=threads)
+    group.add_argument("--seed", metavar="N", type=_seed, default=0, help="default: 0")
+    group.add_argument("--walks", metavar="N", type=positive, help=walks)
+    group.add_argument("--keep-going", action="store_true", help="look on after a violation")
+
+
+def _add_limits(parser: Parser) -> argparse._ArgumentGroup:
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--seconds", metavar="S", type=_duration, help="wall-clock time")
+    limits.add_argument("--memory", metavar="MIB", type=positive, help="of the process, in MiB")
+    text = "for one run of one handler"
+    limits.add_argument("--handler-seconds", metavar="S", type=_duration, help=text)
+    return limits
+
+
+def _add_outputs(parser: Parser) -> None:
+    lines = "write which lines ran there; *.json: as JSON"
     parser.add_argument("--coverage", metavar="FILE", help=lines)
     parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
-    _add_hunt(parser)
 
 
 def add_trace(parser: Parser) -> None:
@@ -180,12 +208,12 @@ def _add_script(
 ) -> None:
     mpi = parser.add_argument_group("mpi4py scripts")
     mpi.add_argument("--mpi", metavar="N", type=_ranks, help="run TARGET, a script, by N ranks")
-    mpi.add_argument("--buffering", choices=bufferings, default=default, help=waits)
+    mpi.add_argument("--buffering", metavar="KIND", choices=bufferings, default=default, help=waits)
     args = "an argument of the script; may be repeated"
     mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
 
 
-def _add_hunt(parser: Parser) -> None:
+def _add_hunt(parser: Parser, *, shown: bool) -> None:
     from presage.search.hunt.settings import COUNTS, EXECUTIONS, ORDERS, Hunt
 
     choices = {"count": COUNTS, "executions": EXECUTIONS, "order": ORDERS}
@@ -206,12 +234,14 @@ def _add_hunt(parser: Parser) -> None:
     for each in fields(Hunt)[:-1]:
         option = f"--{each.name.replace('_', '-')}"
         if each.name in choices:
-            group.add_argument(option, choices=choices[each.name], help=about[each.name])
+            text = about[each.name] if shown else argparse.SUPPRESS
+            group.add_argument(option, choices=choices[each.name], help=text)
         else:
             least = 0 if each.name in Hunt.MAY_BE_NONE else 1
-            text = f"{about[each.name]}; default: {each.default:,}"
+            text = f"{about[each.name]}; default: {each.default:,}" if shown else argparse.SUPPRESS
             group.add_argument(option, metavar="N", type=at_least(least), help=text)
-    group.add_argument("--prefix", metavar="TRACE", help="go on from the end of a saved trace")
+    text = "go on from the end of a saved trace" if shown else argparse.SUPPRESS
+    group.add_argument("--prefix", metavar="TRACE", help=text)
 
 
 def hunt_of(args: argparse.Namespace) -> Any:
@@ -230,7 +260,7 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
     parser.add_argument(
         "target",
         metavar="TARGET",
-        help="a shipped system, `package.module:name` or `path/to/file.py:name`",
+        help="a shipped system, `module:name` or `file.py:name`",
     )
     parser.add_argument(
         "--set",
@@ -238,7 +268,7 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
         action="append",
         default=[],
         type=_setting,
-        help="a keyword argument of the function that makes the system; may be repeated",
+        help="a parameter of the system; may be repeated",
     )
     if json:
         parser.add_argument("--json", action="store_true", help="print one JSON object")

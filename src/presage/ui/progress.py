@@ -24,7 +24,7 @@ LINE_SECONDS = 10.0
 BAR_COLUMNS = 20
 ESTIMATE_AFTER = 5.0  # seconds; what is over sooner needs no advice
 LONG_SECONDS = 3600.0  # what takes longer is not waited for
-TRY = "try `--search hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
+TRY = "try `presage hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,27 @@ def test_without_a_command_the_help_is_shown() -> None:
     assert run("check", "--help").returncode == 0
 
 
+def test_the_help_of_check_fits_a_screen() -> None:
+    lines = run("check", "--help", COLUMNS="80").stdout.splitlines()
+    assert len(lines) <= 50 and max(map(len, lines)) < 80
+
+
+def test_hunt_is_check_with_the_search_hunt_and_its_help_lists_what_belongs_to_it() -> None:
+    system = ("mace_transport", "--set", "bug=MT-5", "--set", "messages=2", "--set", "drops=1")
+    how = (*system, "--walks", "500", "--samples", "0", "--json")
+    alone, old = run("hunt", *how), run("check", *how, "--search", "hunt")
+    assert alone.returncode == old.returncode == 1
+
+    def facts(text: str) -> object:
+        report = json.loads(text)
+        return report["properties"], report["states"], report["search"]
+
+    assert facts(alone.stdout) == facts(old.stdout)
+    assert "--walk-length" in run("hunt", "--help").stdout
+    assert "--walk-length" not in run("check", "--help").stdout
+    assert "unrecognized arguments: --spill" in run("hunt", "counter", "--spill", "x").stderr
+
+
 def test_systems_lists_what_can_be_checked() -> None:
     result = run("systems", COLUMNS="80")
     assert (result.returncode, result.stderr) == (0, "")

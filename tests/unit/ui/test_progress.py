@@ -63,7 +63,7 @@ def grown(shown: Progress, sizes: list[int]) -> Snapshot:
 def test_levels_that_keep_growing_are_too_large_to_exhaust() -> None:
     shown = progress(io.StringIO(), estimates=True)
     last = grown(shown, [3**depth for depth in range(1, 15)])
-    advice = "try `--search hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
+    advice = "try `presage hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
     told = f"too large to exhaust: the levels keep growing; {advice}"
     assert shown.line(last).endswith(told)
     assert "too large to exhaust" in shown.lines(last)[-1]
