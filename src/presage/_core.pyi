@@ -15,7 +15,7 @@ from presage._results import Progress as Progress
 from presage._results import Reachable as Reachable
 from presage._results import RunFinding as RunFinding
 from presage._results import StopReason as StopReason
-from presage.limits import Effort, HuntPlan, Limits, Storage
+from presage.limits import Effort, HuntPlan, KernelSystem, Limits, Storage
 
 _T = TypeVar("_T")
 
@@ -189,30 +189,7 @@ class Kernel:
     `bridge.found(finding)` hears at once of the first violation of each property.
     """
 
-    def __new__(
-        cls,
-        bridge: Any,
-        codec: Codec,
-        *,
-        values: Sequence[list[Any]],
-        ghosts: Sequence[Sequence[bool]],
-        observers: Sequence[Any],
-        properties: Sequence[str],
-        budgets: Sequence[int],
-        network: str,
-        skip_noops: bool,
-        severed: Sequence[Sequence[bool]],
-        lost: Any,
-        symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None,
-        timed: bool = False,
-    ) -> Self:
-        """`properties`: "always", "sometimes", "rest" or "step"; `budgets`: -1 is unlimited.
-
-        `severed`: per partition, whether it stands between two nodes, for all pairs in order;
-        `lost`: what is delivered to a node whose stream is gone; None: there are no streams;
-        `timed`: the last observer holds the clocks, and `bridge.due` says what they allow.
-        """
-
+    def __new__(cls, bridge: Any, codec: Codec, system: KernelSystem) -> Self: ...
     def search(
         self,
         kind: str,

@@ -1,4 +1,4 @@
-"""What the kernel is told of a search: how far it may go, how it draws, where it keeps things.
+"""What the kernel is told: the system, how far a search may go, how it draws, what it keeps.
 
 The kernel reads the fields of these by their names.
 """
@@ -6,10 +6,27 @@ The kernel reads the fields of these by their names.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from presage._core import Checkpoint, Spill
+
+
+class KernelSystem(Struct, frozen=True):
+    """A system as the kernel takes it."""
+
+    values: Sequence[list[Any]]  # of each node, before its start
+    ghosts: Sequence[Sequence[bool]]  # per node and field
+    observers: Sequence[Any]
+    properties: Sequence[str]  # always, sometimes, rest or step
+    budgets: Sequence[int]  # -1 is unlimited
+    network: str
+    skip_noops: bool
+    severed: Sequence[Sequence[bool]]  # per partition: whether it stands between each two nodes
+    lost: Any  # what is delivered to a node whose stream is gone; None: there are no streams
+    symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None
+    timed: bool = False  # the last observer holds the clocks, and `bridge.due` says what they allow
 
 
 class Weighing(Struct, frozen=True):

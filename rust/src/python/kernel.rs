@@ -33,6 +33,22 @@ struct Storage {
     spill: Option<Py<Spill>>,
 }
 
+/// A system, read off an object of Python: see `presage.limits`.
+#[derive(FromPyObject)]
+struct KernelSystem<'py> {
+    values: Vec<Bound<'py, PyAny>>,
+    ghosts: Vec<Vec<bool>>,
+    observers: Vec<Bound<'py, PyAny>>,
+    properties: Vec<String>,
+    budgets: [i64; FAULTS.len()],
+    network: String,
+    skip_noops: bool,
+    severed: Vec<Vec<bool>>,
+    lost: Option<Bound<'py, PyAny>>,
+    symmetric: Option<SymmetricNodes>,
+    timed: bool,
+}
+
 #[pyclass(frozen)]
 pub struct Kernel {
     pub shared: Arc<Shared>,
@@ -68,36 +84,27 @@ fn property(kind: &str) -> PyResult<PropertyState> {
 
 #[pymethods]
 impl Kernel {
-    /// `values`: each node's values before its start; `ghosts`: per node and field; `severed`: per
-    /// partition and pair of nodes; `lost`: the message that tells of lost streams, if any are;
-    /// `timed`: the last observer holds the clocks.
     #[new]
-    #[pyo3(signature = (
-        bridge, codec, *, values, ghosts, observers, properties, budgets, network, skip_noops,
-        severed, lost, symmetric=None, timed=false
-    ))]
-    #[allow(clippy::too_many_arguments)] // keywords on the Python side; grouping them hides names
     fn new(
         py: Python<'_>,
         bridge: Py<PyAny>,
         codec: Py<Codec>,
-        values: Vec<Bound<'_, PyAny>>,
-        ghosts: Vec<Vec<bool>>,
-        observers: Vec<Bound<'_, PyAny>>,
-        properties: Vec<String>,
-        budgets: [i64; FAULTS.len()],
-        network: &str,
-        skip_noops: bool,
-        severed: Vec<Vec<bool>>,
-        lost: Option<Bound<'_, PyAny>>,
-        symmetric: Option<SymmetricNodes>,
-        timed: bool,
+        system: KernelSystem<'_>,
     ) -> PyResult<Self> {
-        let network = (self::network(network)?, skip_noops);
+        let KernelSystem {
+            values,
+            ghosts,
+            observers,
+            budgets,
+            severed,
+            lost,
+            ..
+        } = system;
+        let network = (network(&system.network)?, system.skip_noops);
         let (nodes, streams) = (ghosts.len(), lost.is_some());
         let mut layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
-        layout.clocks = timed.then(|| nodes + observers.len() - 1);
-        let properties = properties.iter().map(|kind| property(kind));
+        layout.clocks = system.timed.then(|| nodes + observers.len() - 1);
+        let properties = system.properties.iter().map(|kind| property(kind));
         let properties = properties.collect::<PyResult<_>>()?;
         let mut shared = Shared {
             layout,
@@ -109,7 +116,7 @@ impl Kernel {
             lost: Vec::new(),
             ghosts,
             properties,
-            symmetry: symmetric.map(Symmetry::new),
+            symmetry: system.symmetric.map(Symmetry::new),
             asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),
             property_runs: AtomicU64::new(0),

@@ -19,7 +19,7 @@ from presage._results import Outcome, Progress, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget, budget_of
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.limits import Limits, Storage
+from presage.limits import KernelSystem, Limits, Storage
 from presage.model.stream import LOST
 from presage.model.system import System
 from presage.process.program import Program
@@ -244,9 +244,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
                 f"at most {PROPERTIES_MAX}: combine them, and say in the verdict which one failed",
             )
         )
-    return Kernel(
-        bridge,
-        system.codec,
+    known = KernelSystem(
         values=[automaton.initial() for automaton in system.automata],
         ghosts=[
             [at in automaton.ghosts for at in range(len(automaton.fields) + 1)]
@@ -265,6 +263,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
         symmetric=symmetric_nodes(system) if symmetry else None,
         timed=system.clock is not None,
     )
+    return Kernel(bridge, system.codec, known)
 
 
 def _with_defaults(search: str, limits: Limits, budget: Budget) -> Limits:
