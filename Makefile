@@ -26,7 +26,7 @@ export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-all lint bench shrinking catalogue figures
-.PHONY: wheel sbom lock clean
+.PHONY: schemas wheel sbom lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,9 @@ figures: ## draw the plots of the docs from what `make catalogue` measured
 wheel: $(VENV) ## build dist/presage-*.whl, to be installed elsewhere
 	CARGO_ENCODED_RUSTFLAGS="$$(printf '%b' '$(REMAPPED)')" \
 		$(BIN)/maturin build --release --locked --strip --out dist --target-dir rust/target/wheel
+
+schemas: $(CORE) ## write the JSON schemas in docs/reference
+	$(BIN)/python tools/schemas.py
 
 sbom: $(CORE) ## write dist/sbom.cdx.json and dist/licences.txt: what a build is made of
 	$(BIN)/python tools/sbom.py dist

@@ -14,7 +14,7 @@ import hashlib
 import re
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Final, Literal, TypeVar
 
 import msgspec
 
@@ -22,8 +22,8 @@ from presage.errors import BadTrace
 from presage.trace import seal
 from presage.trace.trace import Trace
 
-FORMAT = "presage-trace"
-VERSION = 1
+FORMAT: Final = "presage-trace"
+VERSION: Final = 1
 SUFFIX = ".trace"
 
 REMEDY = "make it again with `presage check`"
@@ -58,9 +58,11 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
         return seal.is_ours(FORMAT, _signed(trace, self.folder), self.signature)
 
 
-class _File(msgspec.Struct):
-    format: str
-    version: int
+class TraceFile(msgspec.Struct):
+    """All that a trace file holds."""
+
+    format: Literal["presage-trace"]
+    version: Literal[1]
     trace: Trace
     origin: Origin = Origin()
 
@@ -75,7 +77,7 @@ def _signed(trace: Trace, folder: str) -> bytes:
 
 def encode(trace: Trace) -> bytes:
     """The content of the file of `trace`, signed by this user."""
-    return msgspec.json.encode(_File(FORMAT, VERSION, trace, Origin.of(trace))) + b"\n"
+    return msgspec.json.encode(TraceFile(FORMAT, VERSION, trace, Origin.of(trace))) + b"\n"
 
 
 def file_name(trace: Trace) -> str:
@@ -84,7 +86,7 @@ def file_name(trace: Trace) -> str:
     What a reader notes down, which live path was found, and what there is to say of the search
     make no other trace of it.
     """
-    told = msgspec.to_builtins(_File(FORMAT, VERSION, trace))
+    told = msgspec.to_builtins(TraceFile(FORMAT, VERSION, trace))
     del told["origin"]
     for name in ("live", "notes", "coverage", "remarks"):
         del told["trace"][name]
@@ -127,7 +129,7 @@ def read(path: str | Path) -> Trace:
     path = Path(path)
     content = _content(path)
     _check_header(path, content)
-    trace = _decoded(path, content, _File).trace
+    trace = _decoded(path, content, TraceFile).trace
     _check_sense(path, trace)
     return trace
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from presage.search.coverage.lines import NEVER, RAN, Source
 
@@ -28,15 +28,6 @@ class Ran(Struct, frozen=True):
     steps: int
     why: str = ""  # why it never ran, where that is known
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "source": self.source,
-            "steps": self.steps,
-            "why": self.why,
-        }
-
 
 class Guard(Struct, frozen=True):
     """A condition of a handler or action, and how often it was true and false."""
@@ -44,9 +35,6 @@ class Guard(Struct, frozen=True):
     name: str
     true: int
     false: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "true": self.true, "false": self.false}
 
 
 class Growing(Struct, frozen=True):
@@ -133,8 +121,8 @@ class Coverage(Struct, frozen=True):
         return {
             "counted": COUNTED,
             "partial": self.partial,
-            "ran": [each.to_json() for each in self.ran],
-            "guards": [each.to_json() for each in self.guards],
+            "ran": [to_builtins(each) for each in self.ran],
+            "guards": [to_builtins(each) for each in self.guards],
             "faults": dict(self.faults),
             "vacuous": [{"property": name, "why": why} for name, why in self.vacuous],
             "growing": [each.to_json() for each in self.growing],
