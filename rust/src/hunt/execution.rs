@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::search::worker::Worker;
 use crate::search::{EventId, Route, Search};
-use crate::services::expand::{Candidate, NOWHERE};
+use crate::services::expand::Candidate;
 
 #[derive(Clone)]
 pub struct Execution {
@@ -51,10 +51,8 @@ impl Execution {
             .build(&self.before, candidate, &mut self.words);
         self.sum = candidate.fingerprint;
         let length = self.len() as u32;
-        if candidate.effect != NOWHERE {
-            let broken = worker.expander.effects[candidate.effect as usize].broken;
-            worker.broken(broken, length, || self.route());
-        }
+        let broken = worker.expander.broken_by(candidate);
+        worker.broken(broken, length, || self.route());
         worker.check_state(&self.words, Some(&self.before), length, || self.route())
     }
 

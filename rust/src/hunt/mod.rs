@@ -28,7 +28,6 @@ use crate::search::dice::{Dice, Weighing};
 use crate::search::worker::Worker;
 use crate::search::{EventId, Initial, Search};
 use crate::services::context::Kind;
-use crate::services::expand::NOWHERE;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
 use execution::Execution;
@@ -362,10 +361,7 @@ impl Hunt {
     /// Report the steps from here that break a property, whether or not they are taken.
     fn check_steps(&self, worker: &Worker<'_>, execution: &Execution) {
         for candidate in &worker.expander.candidates {
-            if candidate.effect == NOWHERE {
-                continue;
-            }
-            let broken = worker.expander.effects[candidate.effect as usize].broken;
+            let broken = worker.expander.broken_by(candidate);
             if broken != 0 {
                 let mut events: Vec<EventId> = execution.events.clone();
                 events.push(worker.happened(candidate, &execution.words));

@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::space::{CALL, FAULT};
-use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
+use crate::services::effects::EffectId;
+use crate::services::expand::{Candidate, EventKind, Expander};
 
 const UNASKED: u32 = FAULT - 1;
 
@@ -33,10 +34,10 @@ impl Units {
     /// The unit of `candidate`, as `expander` listed it. One expander per `Units`.
     #[inline(always)]
     pub fn of(&mut self, expander: &Expander, candidate: &Candidate) -> PyResult<u32> {
-        if candidate.effect == NOWHERE {
+        if candidate.effect == EffectId::NONE {
             return Ok(FAULT);
         }
-        match self.effects.get(candidate.effect as usize) {
+        match self.effects.get(candidate.effect.index()) {
             Some(&unit) if unit != UNASKED => Ok(unit),
             _ => self.learn(expander, candidate),
         }
@@ -46,7 +47,7 @@ impl Units {
     fn learn(&mut self, expander: &Expander, candidate: &Candidate) -> PyResult<u32> {
         let unit = self.ask(expander, candidate)?;
         self.effects.resize(expander.effects.len(), UNASKED);
-        self.effects[candidate.effect as usize] = unit;
+        self.effects[candidate.effect.index()] = unit;
         Ok(unit)
     }
 
@@ -54,7 +55,7 @@ impl Units {
         if expander.is_fault(candidate) {
             return Ok(FAULT);
         }
-        let effect = &expander.effects[candidate.effect as usize];
+        let effect = &expander.effects[candidate.effect];
         let source = match candidate.what {
             EventKind::Deliver => Source::Network,
             EventKind::Receive | EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => {

@@ -11,6 +11,7 @@
 
 use pyo3::prelude::*;
 
+use crate::services::effects::EffectId;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::{Budget, Network};
 use crate::services::tables::NOT_A_FAULT;
@@ -55,9 +56,13 @@ impl Expander {
             return Ok(false);
         }
         match (a.effect, b.effect) {
-            (NOWHERE, NOWHERE) => Ok(true),
-            (NOWHERE, effect) => Ok(!self.restores(state, a, effect) && !self.may_flow(effect)),
-            (effect, NOWHERE) => Ok(!self.restores(state, b, effect) && !self.may_flow(effect)),
+            (EffectId::NONE, EffectId::NONE) => Ok(true),
+            (EffectId::NONE, effect) => {
+                Ok(!self.restores(state, a, effect) && !self.may_flow(effect))
+            }
+            (effect, EffectId::NONE) => {
+                Ok(!self.restores(state, b, effect) && !self.may_flow(effect))
+            }
             (one, other) if self.may_flow(one) || self.may_flow(other) => Ok(false),
             (one, other) if self.may_tick(one) || self.may_tick(other) => Ok(false),
             _ => self.steps_commute(commuting, state, a, b),
@@ -65,27 +70,22 @@ impl Expander {
     }
 
     /// Whether an effect uses streams, or as a fault of a node may break some.
-    fn may_flow(&self, effect: u32) -> bool {
-        let effect = &self.effects[effect as usize];
+    fn may_flow(&self, effect: EffectId) -> bool {
+        let effect = &self.effects[effect];
         let streams = self.shared.layout.streams.is_some();
         effect.flowing != NOWHERE || (streams && effect.fault != NOT_A_FAULT)
     }
 
     /// Whether the clocks of a timed system hear of an effect. Firing always tells them.
-    fn may_tick(&self, effect: u32) -> bool {
-        self.shared.layout.clocks.is_some() && self.effects[effect as usize].records != 0
+    fn may_tick(&self, effect: EffectId) -> bool {
+        self.shared.layout.clocks.is_some() && self.effects[effect].records != 0
     }
 
     /// Whether `effect` sends the very message that `lost` takes out of a set of messages.
-    fn restores(&self, state: &[u32], lost: &Candidate, effect: u32) -> bool {
+    fn restores(&self, state: &[u32], lost: &Candidate, effect: EffectId) -> bool {
         self.shared.layout.network == Network::Duplicating
             && lost.what == EventKind::Drop
-            && self.sent(effect).contains(&state[lost.word as usize])
-    }
-
-    fn sent(&self, effect: u32) -> &[u32] {
-        let (start, count) = self.effects[effect as usize].sends;
-        &self.sends[start as usize..(start + count) as usize]
+            && self.sends_of(effect).contains(&state[lost.word as usize])
     }
 
     fn steps_commute(
@@ -99,14 +99,11 @@ impl Expander {
             true => (a, b),
             false => (b, a),
         };
-        let (one, two) = (
-            self.effects[first.effect as usize],
-            self.effects[second.effect as usize],
-        );
+        let (one, two) = (self.effects[first.effect], self.effects[second.effect]);
         let (one_later, two_later) = if one.node != two.node {
             (one.records, two.records)
         } else {
-            let key = pair(first.effect, second.effect);
+            let key = pair(first.effect.number(), second.effect.number());
             let memo = match commuting.pairs.get(key) {
                 Some(known) => known,
                 None => {
@@ -165,13 +162,13 @@ impl Expander {
         if self.may_flow(first_later) || self.may_flow(second_later) {
             return Ok(DEPENDENT);
         }
-        let local = |effect: u32| self.effects[effect as usize].local;
+        let local = |effect: EffectId| self.effects[effect].local;
         let one = self.sent_by(first.effect, second_later);
         let other = self.sent_by(second.effect, first_later);
         if local(second_later) != local(first_later) || one != other {
             return Ok(DEPENDENT);
         }
-        let records = |effect: u32| self.effects[effect as usize].records;
+        let records = |effect: EffectId| self.effects[effect].records;
         let later = (records(first_later), records(second_later));
         if [
             records(first.effect),
@@ -187,23 +184,23 @@ impl Expander {
     }
 
     /// The effect of `event` once `earlier` has happened at its node; none if it is not possible.
-    fn later(&mut self, earlier: u32, event: &Candidate) -> PyResult<Option<u32>> {
-        let local = self.effects[earlier as usize].local;
-        let wanted = self.effects[event.effect as usize];
-        let (start, count) = match event.what {
+    fn later(&mut self, earlier: EffectId, event: &Candidate) -> PyResult<Option<EffectId>> {
+        let local = self.effects[earlier].local;
+        let wanted = self.effects[event.effect];
+        let range = match event.what {
             EventKind::Deliver => self.delivery(local, wanted.origin)?,
             _ => self.internal(local)?,
         };
-        Ok((start..start + count).find(|&effect| {
-            let effect = &self.effects[effect as usize];
+        Ok(range.iter().find(|&effect| {
+            let effect = &self.effects[effect];
             (effect.origin, effect.branch, effect.fault)
                 == (wanted.origin, wanted.branch, wanted.fault)
         }))
     }
 
     /// What two effects in a row put into flight, in a form that is equal if the network is.
-    fn sent_by(&self, early: u32, late: u32) -> Vec<u32> {
-        let mut sent = [self.sent(early), self.sent(late)].concat();
+    fn sent_by(&self, early: EffectId, late: EffectId) -> Vec<u32> {
+        let mut sent = [self.sends_of(early), self.sends_of(late)].concat();
         match self.shared.layout.network {
             // The sort is stable: each channel keeps its order.
             Network::Ordered => {

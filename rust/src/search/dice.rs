@@ -6,7 +6,8 @@
 use pyo3::prelude::*;
 
 use crate::python::tables::FAULTS;
-use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
+use crate::services::effects::EffectId;
+use crate::services::expand::{Candidate, EventKind, Expander};
 use crate::table::fingerprint::scramble;
 
 /// Weights are counted in parts of this, as in `presage.model.weights`.
@@ -92,10 +93,10 @@ impl Weighing {
         if fault.is_some_and(|fault| self.faults[fault] == 0) {
             return 0;
         }
-        if candidate.effect == NOWHERE {
+        if candidate.effect == EffectId::NONE {
             return fault.map_or(UNIT, |fault| self.faults[fault]);
         }
-        let odds = expander.odds[candidate.effect as usize];
+        let odds = expander.odds[candidate.effect.index()];
         let own = if self.calm { odds.calm } else { odds.plain };
         match candidate.what {
             EventKind::Broken => scaled(own, self.lost[0]),

@@ -11,7 +11,6 @@ use super::worker::{HEADER, Stored, Worker, store, stored};
 use super::{Route, Search};
 use crate::reduce::commute::Commuting;
 use crate::reduce::sleep::{Table, Visit, label};
-use crate::services::expand::NOWHERE;
 use crate::table::fingerprint::nonzero;
 
 /// In place of a count: everything that does not sleep is awake.
@@ -198,8 +197,8 @@ impl Reduced {
         // What sends nothing comes first: it puts nothing new between others, so more may sleep.
         let expander = &worker.expander;
         self.order.sort_by_key(|&index| {
-            let effect = expander.candidates[index].effect;
-            effect != NOWHERE && expander.effects[effect as usize].sends.1 > 0
+            let sends = expander.sends_of(expander.candidates[index].effect);
+            !sends.is_empty()
         });
     }
 }

@@ -12,7 +12,7 @@ use super::worker::{HEADER, Stored, Worker, store, stored};
 use super::{EventId, Route, Search};
 use crate::reduce::symmetry::canon::Canon;
 use crate::reduce::symmetry::invariant::{Asking, Compared};
-use crate::services::expand::{Candidate, NOWHERE};
+use crate::services::expand::Candidate;
 use crate::services::path::lost;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
@@ -193,10 +193,8 @@ pub fn retrace(
     if let Some(property) = breaking {
         worker.expander.candidates.clear();
         worker.expander.list(&state, sum, 0)?;
-        let breaks = |candidate: &&Candidate| {
-            candidate.effect != NOWHERE
-                && worker.expander.effects[candidate.effect as usize].broken >> property & 1 == 1
-        };
+        let breaks =
+            |candidate: &&Candidate| worker.expander.broken_by(candidate) >> property & 1 == 1;
         let candidate = worker.expander.candidates.iter().find(breaks);
         let candidate = candidate.ok_or_else(lost)?;
         events.push(worker.happened(candidate, &state));

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use super::dice::{Dice, Target};
 use super::worker::Worker;
 use super::{EventId, Route, Search};
-use crate::services::expand::{Candidate, NOWHERE};
+use crate::services::expand::Candidate;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
 
@@ -94,11 +94,8 @@ fn pick(worker: &Worker<'_>, dice: &mut Dice, targets: &mut Vec<Target>) -> Opti
 /// A step that breaks a property is worth telling even where the walk goes another way.
 fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[EventId])) {
     for candidate in &worker.expander.candidates {
-        if candidate.effect == NOWHERE || weight(worker, candidate) == 0 {
-            continue;
-        }
-        let broken = worker.expander.effects[candidate.effect as usize].broken;
-        if broken != 0 {
+        let broken = worker.expander.broken_by(candidate);
+        if broken != 0 && weight(worker, candidate) != 0 {
             let mut events = events.to_vec();
             events.push(worker.happened(candidate, state));
             let length = events.len() as u32;

@@ -11,7 +11,7 @@ use crate::property::judge::Judge;
 use crate::python::tables::FAULTS;
 use crate::python::tables::StopReason;
 use crate::services::context::Kind;
-use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
+use crate::services::expand::{Candidate, EventKind, Expander};
 use crate::services::path;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
@@ -173,10 +173,7 @@ impl<'a> Worker<'a> {
     #[inline(always)]
     pub fn check_broken(&mut self, index: usize, sum: u64, depth: u32) {
         let candidate = self.expander.candidates[index];
-        if candidate.effect == NOWHERE {
-            return;
-        }
-        let broken = self.expander.effects[candidate.effect as usize].broken;
+        let broken = self.expander.broken_by(&candidate);
         if broken != 0 {
             let happened = self.happened(&candidate, &[]);
             self.broken(broken, depth, || Route::Seen(nonzero(sum), Some(happened)));
@@ -349,8 +346,7 @@ impl<'a> Worker<'a> {
 
     /// Name the event of a candidate. `words` are those of the state it starts from.
     pub fn happened(&self, candidate: &Candidate, words: &[u32]) -> EventId {
-        if candidate.effect != NOWHERE {
-            let effect = &self.expander.effects[candidate.effect as usize];
+        if let Some(effect) = self.expander.effects.get(candidate.effect) {
             return EventId {
                 what: candidate.what,
                 node: effect.node,

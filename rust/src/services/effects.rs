@@ -3,6 +3,8 @@
 //! Invariant: a range of effects, once handed out, never changes; what a step does depends on the
 //! local state and the stimulus alone.
 
+use std::ops::Index;
+
 use pyo3::prelude::*;
 
 use crate::services::expand::{Effect, Expander};
@@ -10,72 +12,144 @@ use crate::services::layout::Network;
 use crate::services::tables::{NOT_A_FAULT, Outcome};
 use crate::table::flat::pair;
 
+/// The number of an effect of one thread's `Expander`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectId(u32);
+
+impl EffectId {
+    /// No handler runs.
+    pub const NONE: EffectId = EffectId(u32::MAX);
+
+    #[inline(always)]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Effects in a row: the answers to one stimulus, or all that a node can start by itself.
+#[derive(Clone, Copy)]
+pub struct EffectRange {
+    start: u32,
+    count: u32,
+}
+
+impl EffectRange {
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = EffectId> {
+        (self.start..self.start + self.count).map(EffectId)
+    }
+
+    #[inline(always)]
+    fn packed(range: u64) -> Self {
+        let (start, count) = ((range >> 32) as u32, range as u32);
+        EffectRange { start, count }
+    }
+
+    fn pack(self) -> u64 {
+        pair(self.start, self.count)
+    }
+}
+
+#[derive(Default)]
+pub struct Effects(Vec<Effect>);
+
+impl Effects {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    pub fn get(&self, id: EffectId) -> Option<&Effect> {
+        self.0.get(id.index()) // no table is so long that `NONE` would be in it
+    }
+
+    /// Those from `start` on.
+    fn since(&self, start: usize) -> EffectRange {
+        EffectRange {
+            start: start as u32,
+            count: (self.len() - start) as u32,
+        }
+    }
+}
+
+impl Index<EffectId> for Effects {
+    type Output = Effect;
+
+    #[inline(always)]
+    fn index(&self, id: EffectId) -> &Effect {
+        &self.0[id.index()]
+    }
+}
+
 impl Expander {
     /// The range of effects of what a node in `local` can start by itself.
     #[inline(always)]
-    pub fn internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
+    pub fn internal(&mut self, local: u32) -> PyResult<EffectRange> {
         match self.internals[local as usize] {
             u64::MAX => self.learn_internal(local),
-            range => Ok(((range >> 32) as u32, range as u32)),
+            range => Ok(EffectRange::packed(range)),
         }
     }
 
     #[cold]
-    fn learn_internal(&mut self, local: u32) -> PyResult<(u32, u32)> {
+    fn learn_internal(&mut self, local: u32) -> PyResult<EffectRange> {
         let internals = self.shared.internals(local)?;
         if self.shared.symmetry.is_some() {
             self.shared.verify_internals(local)?;
         }
         self.sync();
-        let start = self.effects.len() as u32;
+        let start = self.effects.len();
         for internal in internals.iter() {
             let origin = (internal.stimulus, internal.fault);
             self.compile(local, origin, &internal.outcomes, false);
         }
-        let count = self.effects.len() as u32 - start;
-        self.internals[local as usize] = pair(start, count);
-        Ok((start, count))
+        let range = self.effects.since(start);
+        self.internals[local as usize] = range.pack();
+        Ok(range)
     }
 
     /// The range of effects of `envelope` on its receiver in `local`.
     #[inline(always)]
-    pub fn delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
+    pub fn delivery(&mut self, local: u32, envelope: u32) -> PyResult<EffectRange> {
         match self.deliveries.get(pair(local, envelope)) {
-            Some(range) => Ok(((range >> 32) as u32, range as u32)),
+            Some(range) => Ok(EffectRange::packed(range)),
             None => self.learn_delivery(local, envelope),
         }
     }
 
     #[cold]
-    fn learn_delivery(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
+    fn learn_delivery(&mut self, local: u32, envelope: u32) -> PyResult<EffectRange> {
         let outcomes = self.shared.delivery(local, envelope)?;
         if self.shared.symmetry.is_some() {
             self.shared.verify_delivery(local, envelope)?;
         }
         self.sync();
-        let start = self.effects.len() as u32;
+        let start = self.effects.len();
         let skip_noops = self.shared.layout.skip_noops;
         self.compile(local, (envelope, NOT_A_FAULT), &outcomes, skip_noops);
-        let count = self.effects.len() as u32 - start;
-        self.deliveries
-            .insert(pair(local, envelope), pair(start, count));
-        Ok((start, count))
+        let range = self.effects.since(start);
+        self.deliveries.insert(pair(local, envelope), range.pack());
+        Ok(range)
     }
 
     /// The range of effects of `envelope`, come by a stream, on its receiver in `local`.
     #[inline(always)]
-    pub fn reception(&mut self, local: u32, envelope: u32) -> PyResult<(u32, u32)> {
+    pub fn reception(&mut self, local: u32, envelope: u32) -> PyResult<EffectRange> {
         if let Some(range) = self.received.get(pair(local, envelope)) {
-            return Ok(((range >> 32) as u32, range as u32));
+            return Ok(EffectRange::packed(range));
         }
         let outcomes = self.shared.delivery(local, envelope)?;
         self.sync();
-        let start = self.effects.len() as u32;
+        let start = self.effects.len();
         self.compile(local, (envelope, NOT_A_FAULT), &outcomes, false);
-        let count = self.effects.len() as u32 - start;
-        let range = pair(start, count);
-        self.received.insert(pair(local, envelope), range);
-        Ok((start, count))
+        let range = self.effects.since(start);
+        self.received.insert(pair(local, envelope), range.pack());
+        Ok(range)
     }
 
     fn compile(&mut self, before: u32, origin: (u32, u8), outcomes: &[Outcome], skip_noops: bool) {
@@ -99,7 +173,7 @@ impl Expander {
             self.sends.extend_from_slice(&outcome.sends);
             let flowing = self.compile_flows(outcome);
             self.odds.push(outcome.odds);
-            self.effects.push(Effect {
+            self.effects.0.push(Effect {
                 node: self.mirror.locals[before as usize].node,
                 local: outcome.local,
                 delta,

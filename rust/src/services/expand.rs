@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 
 use crate::python::tables::{CUT, DROP, DUPLICATE, HEAL, IDLE, PARTITION};
 use crate::services::context::Shared;
+use crate::services::effects::{EffectId, Effects};
 use crate::services::layout::{Budget, Network};
 use crate::services::mirror::Mirror;
 use crate::services::streams::links::Flowing;
@@ -59,8 +60,7 @@ pub struct Candidate {
     pub fingerprint: u64,
     /// Which state of the batch it starts from.
     pub from: u32,
-    /// Index into `Expander::effects`; `NOWHERE` where no handler runs.
-    pub effect: u32,
+    pub effect: EffectId,
     /// Position of the word it concerns, a message or a connection; for `Split` the number of the
     /// partition; `NOWHERE` for internal events.
     pub word: u32,
@@ -88,7 +88,7 @@ pub struct Effect {
 pub struct Expander {
     pub shared: Arc<Shared>,
     pub mirror: Mirror,
-    pub effects: Vec<Effect>,
+    pub effects: Effects,
     pub sends: Vec<u32>,
     /// Per effect. Apart, because only walks look at it.
     pub odds: Vec<Odds>,
@@ -118,7 +118,7 @@ impl Expander {
         let mut expander = Expander {
             shared,
             mirror: Mirror::default(),
-            effects: Vec::new(),
+            effects: Effects::default(),
             sends: Vec::new(),
             odds: Vec::new(),
             internals: Vec::new(),
@@ -150,9 +150,8 @@ impl Expander {
     pub fn list(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<bool> {
         let first = self.candidates.len();
         for &local in &state[..self.shared.layout.nodes] {
-            let (start, count) = self.internal(local)?;
-            for effect in start..start + count {
-                let fault = self.effects[effect as usize].fault;
+            for effect in self.internal(local)?.iter() {
+                let fault = self.effects[effect].fault;
                 let allowed = fault == NOT_A_FAULT || self.allows(state, fault as usize);
                 if allowed && (self.shared.layout.clocks.is_none() || self.due(state, effect)?) {
                     self.push_candidate(
@@ -194,8 +193,7 @@ impl Expander {
             let position = position as u32;
             let info = self.mirror.envelopes[envelope as usize];
             if self.shared.layout.joined(state, info.source, info.to) {
-                let (start, count) = self.delivery(state[info.to as usize], envelope)?;
-                for effect in start..start + count {
+                for effect in self.delivery(state[info.to as usize], envelope)?.iter() {
                     self.push_candidate(
                         state,
                         fingerprint,
@@ -207,14 +205,14 @@ impl Expander {
                 self.push_candidate(
                     state,
                     fingerprint,
-                    (from, NOWHERE, position, EventKind::Drop),
+                    (from, EffectId::NONE, position, EventKind::Drop),
                 )?;
             }
             if duplicates {
                 self.push_candidate(
                     state,
                     fingerprint,
-                    (from, NOWHERE, position, EventKind::Duplicate),
+                    (from, EffectId::NONE, position, EventKind::Duplicate),
                 )?;
             }
         }
@@ -241,11 +239,18 @@ impl Expander {
             EventKind::Heal => Some(HEAL),
             EventKind::Deliver | EventKind::Receive => None,
             EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => None,
-            EventKind::Internal => match self.effects[candidate.effect as usize].fault {
+            EventKind::Internal => match self.effects[candidate.effect].fault {
                 NOT_A_FAULT => None,
                 fault => Some(fault as usize),
             },
         }
+    }
+
+    /// Bits of the properties that this very step breaks.
+    #[inline(always)]
+    pub fn broken_by(&self, candidate: &Candidate) -> u64 {
+        let effect = self.effects.get(candidate.effect);
+        effect.map_or(0, |effect| effect.broken)
     }
 
     /// Add the candidate, working out the fingerprint it leads to.
@@ -254,7 +259,7 @@ impl Expander {
         &mut self,
         state: &[u32],
         fingerprint: u64,
-        (from, effect, word, what): (u32, u32, u32, EventKind),
+        (from, effect, word, what): (u32, EffectId, u32, EventKind),
     ) -> PyResult<()> {
         let mut candidate = Candidate {
             fingerprint,
@@ -264,8 +269,7 @@ impl Expander {
             what,
         };
         let mut sum = fingerprint;
-        if effect != NOWHERE {
-            let effect = self.effects[effect as usize];
+        if let Some(&effect) = self.effects.get(effect) {
             sum = sum.wrapping_add(effect.delta);
             if effect.records != 0 {
                 sum = sum.wrapping_add(self.observers_delta(state, effect.records)?);
@@ -289,13 +293,13 @@ impl Expander {
 
     /// Whether the clocks of a timed system let an effect happen.
     #[cold]
-    fn due(&mut self, state: &[u32], effect: u32) -> PyResult<bool> {
+    fn due(&mut self, state: &[u32], effect: EffectId) -> PyResult<bool> {
         let clocks = self.shared.layout.clocks.map_or(0, |word| state[word]);
-        let key = pair(clocks, effect);
+        let key = pair(clocks, effect.number());
         if let Some(known) = self.dues.get(key) {
             return Ok(known == 1);
         }
-        let Effect { node, origin, .. } = self.effects[effect as usize];
+        let Effect { node, origin, .. } = self.effects[effect];
         let due = self.shared.due(clocks, node, origin)?;
         self.dues.insert(key, u64::from(due));
         Ok(due)

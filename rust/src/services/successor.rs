@@ -5,7 +5,8 @@
 //!
 //! Invariant: the words written have exactly the fingerprint that the candidate promised.
 
-use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
+use crate::services::effects::EffectId;
+use crate::services::expand::{Candidate, Effect, EventKind, Expander};
 use crate::services::layout::{Budget, Network};
 use crate::table::flat::pair;
 
@@ -48,11 +49,12 @@ impl Expander {
         }
     }
 
-    fn sends_of(&self, effect: u32) -> &[u32] {
-        if effect == NOWHERE {
-            return &[];
-        }
-        let (start, count) = self.effects[effect as usize].sends;
+    /// The messages that an effect sends.
+    pub fn sends_of(&self, effect: EffectId) -> &[u32] {
+        let (start, count) = self
+            .effects
+            .get(effect)
+            .map_or((0, 0), |effect| effect.sends);
         &self.sends[start as usize..(start + count) as usize]
     }
 
@@ -69,10 +71,10 @@ impl Expander {
             };
             delta = self.replace(words, position, after);
         }
-        if candidate.effect == NOWHERE {
+        let Some(&Effect { sends, .. }) = self.effects.get(candidate.effect) else {
             return delta;
-        }
-        let (start, count) = self.effects[candidate.effect as usize].sends;
+        };
+        let (start, count) = sends;
         for index in start..start + count {
             let send = self.sends[index as usize];
             let channel = |queue: u32| {
@@ -133,8 +135,7 @@ impl Expander {
         let fixed = self.shared.layout.fixed;
         let start = out.len();
         out.extend_from_slice(&state[..fixed]);
-        if candidate.effect != NOWHERE {
-            let effect = self.effects[candidate.effect as usize];
+        if let Some(&effect) = self.effects.get(candidate.effect) {
             out[start + effect.node as usize] = effect.local;
             if effect.records != 0 {
                 for slot in 0..self.shared.layout.observers {
@@ -180,11 +181,9 @@ impl Expander {
         if candidate.what == EventKind::Duplicate {
             out.push(before[position]);
         }
-        if candidate.effect != NOWHERE {
-            for &send in self.sends_of(candidate.effect) {
-                if network == Network::Unordered || !out[start..].contains(&send) {
-                    out.push(send);
-                }
+        for &send in self.sends_of(candidate.effect) {
+            if network == Network::Unordered || !out[start..].contains(&send) {
+                out.push(send);
             }
         }
     }

@@ -12,6 +12,7 @@ use super::losses::{Loss, WAYS_MAX, affordable, ways};
 use super::state::{State, Terrain};
 use crate::reduce::por::{Machine, Step};
 use crate::search::worker::Worker;
+use crate::services::effects::EffectId;
 use crate::services::expand::{Effect, EventKind, NOWHERE};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::tables::NOT_A_FAULT;
@@ -30,7 +31,7 @@ pub fn way_number(step: Step) -> u32 {
 pub struct Way {
     pub number: u32,
     /// `NOWHERE`: the faults give up.
-    pub effect: u32,
+    pub effect: EffectId,
     pub word: u32,
     pub what: EventKind,
 }
@@ -43,7 +44,7 @@ pub struct Events<'a> {
     pub runs: u64,
     /// By local state and message; `NOWHERE` for what a node starts by itself.
     pub footprints: FxHashMap<(u32, u32), Arc<Footprint>>,
-    losses: FxHashMap<u32, Arc<Vec<Vec<Loss>>>>,
+    losses: FxHashMap<EffectId, Arc<Vec<Vec<Loss>>>>,
     pub quiet: Arc<Footprint>,
     list: Vec<Way>,
     /// Properties that are judged in every state, and how much they had looked at at the beginning.
@@ -124,7 +125,7 @@ impl Machine for Events<'_> {
         let label = self.label(state, step.process, &way)?;
         (state.by, state.last) = (step.process, None);
         state.lost.clear();
-        if way.effect == NOWHERE {
+        if way.effect == EffectId::NONE {
             state.calm = true;
             return Ok(label);
         }
@@ -233,8 +234,8 @@ impl<'a> Events<'a> {
         &self.worker.search.shared.layout
     }
 
-    pub fn effect(&self, effect: u32) -> Effect {
-        self.worker.expander.effects[effect as usize]
+    pub fn effect(&self, effect: EffectId) -> Effect {
+        self.worker.expander.effects[effect]
     }
 
     /// Whether an effect does nothing in `state`: such steps are left out. Only steps of its own
@@ -251,17 +252,17 @@ impl<'a> Events<'a> {
 
     /// Whether a node in `local` can start something by itself.
     fn starts(&mut self, state: &State, local: u32) -> PyResult<bool> {
-        let (start, count) = self.worker.expander.internal(local)?;
+        let range = self.worker.expander.internal(local)?;
         let own = |effect: Effect| effect.fault == NOT_A_FAULT && !self.idle(state, local, &effect);
-        Ok((start..start + count).any(|effect| own(self.effect(effect))))
+        Ok(range.iter().any(|effect| own(self.effect(effect))))
     }
 
     /// Whether a node in `local` can take a message that is in flight.
     fn accepts(&mut self, state: &State, local: u32, envelope: u32) -> PyResult<bool> {
-        let (start, count) = self.worker.expander.delivery(local, envelope)?;
+        let range = self.worker.expander.delivery(local, envelope)?;
         let stays = self.terrain.network == Network::Duplicating;
-        let moves = |effect: u32| !stays || !self.idle(state, local, &self.effect(effect));
-        Ok((start..start + count).any(moves))
+        let moves = |effect: EffectId| !stays || !self.idle(state, local, &self.effect(effect));
+        Ok(range.iter().any(moves))
     }
 
     fn ways(&mut self, state: &State, process: u32, into: &mut Vec<Way>) -> PyResult<()> {
@@ -270,11 +271,10 @@ impl<'a> Events<'a> {
         }
         let Some(key) = self.terrain.key(process) else {
             let local = state.words[process as usize];
-            let (start, count) = self.worker.expander.internal(local)?;
-            for effect in start..start + count {
+            let range = self.worker.expander.internal(local)?;
+            for (number, effect) in range.iter().enumerate() {
                 let known = self.effect(effect);
                 if known.fault == NOT_A_FAULT && !self.idle(state, local, &known) {
-                    let number = effect - start;
                     into.push(Way::new(number, effect, NOWHERE, EventKind::Internal)?);
                 }
             }
@@ -287,10 +287,9 @@ impl<'a> Events<'a> {
         let envelope = self.terrain.envelope(mirror, state.words[word]);
         let to = mirror.envelopes[envelope as usize].to;
         let local = state.words[to as usize];
-        let (start, count) = self.worker.expander.delivery(local, envelope)?;
+        let range = self.worker.expander.delivery(local, envelope)?;
         let stays = self.terrain.network == Network::Duplicating;
-        for effect in start..start + count {
-            let number = effect - start;
+        for (number, effect) in range.iter().enumerate() {
             if !stays || !self.idle(state, local, &self.effect(effect)) {
                 into.push(Way::new(number, effect, word as u32, EventKind::Deliver)?);
             }
@@ -306,8 +305,8 @@ impl<'a> Events<'a> {
         let mut number = 0;
         for node in 0..self.terrain.nodes {
             let local = state.words[node as usize];
-            let (start, count) = self.worker.expander.internal(local)?;
-            for effect in start..start + count {
+            let range = self.worker.expander.internal(local)?;
+            for effect in range.iter() {
                 let known = self.effect(effect);
                 let fault = known.fault as usize;
                 if known.fault == NOT_A_FAULT || !self.layout().allows(&state.words, fault) {
@@ -321,18 +320,18 @@ impl<'a> Events<'a> {
             }
         }
         if into.is_empty() {
-            into.push(Way::new(0, NOWHERE, NOWHERE, EventKind::Internal)?);
+            into.push(Way::new(0, EffectId::NONE, NOWHERE, EventKind::Internal)?);
         }
         Ok(())
     }
 
     /// The ways in which what an effect sends can be lost or duplicated.
-    fn losses(&mut self, effect: u32) -> PyResult<Arc<Vec<Vec<Loss>>>> {
+    fn losses(&mut self, effect: EffectId) -> PyResult<Arc<Vec<Vec<Loss>>>> {
         if let Some(known) = self.losses.get(&effect) {
             return Ok(known.clone());
         }
         let sent = match effect {
-            NOWHERE => &[],
+            EffectId::NONE => &[],
             _ => self.sent(&self.effect(effect)),
         };
         let found = Arc::new(all_losses(self.layout(), sent)?);
@@ -355,14 +354,14 @@ impl<'a> Events<'a> {
                 let mirror = &self.worker.expander.mirror;
                 let word = self.terrain.find(mirror, &state.words, loss.envelope);
                 let gone = || PyRuntimeError::new_err("a message that was sent is not in flight");
-                self.apply(state, (NOWHERE, word.ok_or_else(gone)? as u32, what))?;
+                self.apply(state, (EffectId::NONE, word.ok_or_else(gone)? as u32, what))?;
             }
         }
         Ok(())
     }
 
     /// Write the state that an event leads to, and remember the event.
-    fn apply(&mut self, state: &mut State, event: (u32, u32, EventKind)) -> PyResult<()> {
+    fn apply(&mut self, state: &mut State, event: (EffectId, u32, EventKind)) -> PyResult<()> {
         let (effect, word, what) = event;
         let expander = &mut self.worker.expander;
         expander.candidates.clear();
@@ -383,12 +382,12 @@ impl<'a> Events<'a> {
 }
 
 impl Way {
-    fn new(number: u32, effect: u32, word: u32, what: EventKind) -> PyResult<Self> {
+    fn new(number: usize, effect: EffectId, word: u32, what: EventKind) -> PyResult<Self> {
         if number >= 1 << STEP_BITS {
             return Err(too_many(1 << STEP_BITS));
         }
         Ok(Way {
-            number,
+            number: number as u32,
             effect,
             word,
             what,

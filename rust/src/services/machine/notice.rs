@@ -92,12 +92,12 @@ impl Events<'_> {
         if let Some(known) = self.footprints.get(&key) {
             return Ok(known.clone());
         }
-        let (start, count) = match envelope {
+        let range = match envelope {
             Some(envelope) => self.worker.expander.delivery(local, envelope)?,
             None => self.worker.expander.internal(local)?,
         };
         let mut footprint = Footprint::default();
-        for at in start..start + count {
+        for at in range.iter() {
             let effect = self.effect(at);
             if effect.fault != NOT_A_FAULT {
                 continue;

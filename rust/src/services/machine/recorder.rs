@@ -11,7 +11,6 @@ use super::state::State;
 use crate::python::tables::StopReason;
 use crate::reduce::por::{Counts, End, Machine, Step, Visitor};
 use crate::search::{EventId, Route, Search};
-use crate::services::expand::NOWHERE;
 use crate::table::fingerprint::{combine_iter, nonzero};
 
 pub struct Recorder<'a> {
@@ -66,10 +65,7 @@ impl<'a> Recorder<'a> {
         for at in 0..worker.expander.candidates.len() {
             let candidate = worker.expander.candidates[at];
             worker.count_fault(&candidate);
-            if candidate.effect == NOWHERE {
-                continue;
-            }
-            let broken = worker.expander.effects[candidate.effect as usize].broken;
+            let broken = worker.expander.broken_by(&candidate);
             if broken != 0 {
                 let happened = worker.happened(&candidate, &state.words);
                 worker.broken(broken, length + 1, || match self.route() {

@@ -8,6 +8,7 @@
 use pyo3::prelude::*;
 
 use crate::python::tables::{CRASH, CUT, HEAL, IDLE, PARTITION, RESET, SILENT};
+use crate::services::effects::EffectId;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::layout::Layout;
 use crate::services::streams::connection::{Link, Op};
@@ -45,8 +46,7 @@ impl Expander {
             let word = position as u32;
             for end in 0..if link.is_loop() { 1 } else { 2 } {
                 if let Some((node, envelope, what)) = self.offered(state, &link, end) {
-                    let (start, count) = self.reception(state[node as usize], envelope)?;
-                    for effect in start..start + count {
+                    for effect in self.reception(state[node as usize], envelope)?.iter() {
                         self.push_candidate(state, fingerprint, (from, effect, word, what))?;
                     }
                 }
@@ -55,12 +55,20 @@ impl Expander {
                 continue;
             }
             if self.allows(state, CUT) {
-                self.push_candidate(state, fingerprint, (from, NOWHERE, word, EventKind::Cut))?;
+                self.push_candidate(
+                    state,
+                    fingerprint,
+                    (from, EffectId::NONE, word, EventKind::Cut),
+                )?;
             }
             let idle = link.queues.iter().all(|queue| queue.is_empty());
             let joined = self.shared.layout.joined(state, link.ends[0], link.ends[1]);
             if idle && joined && self.allows(state, IDLE) {
-                self.push_candidate(state, fingerprint, (from, NOWHERE, word, EventKind::Idle))?;
+                self.push_candidate(
+                    state,
+                    fingerprint,
+                    (from, EffectId::NONE, word, EventKind::Idle),
+                )?;
             }
         }
         Ok(())
@@ -97,7 +105,7 @@ impl Expander {
                 self.push_candidate(
                     state,
                     fingerprint,
-                    (from, NOWHERE, NOWHERE, EventKind::Heal),
+                    (from, EffectId::NONE, NOWHERE, EventKind::Heal),
                 )?;
             }
         } else if self.allows(state, PARTITION) {
@@ -105,7 +113,7 @@ impl Expander {
                 self.push_candidate(
                     state,
                     fingerprint,
-                    (from, NOWHERE, number, EventKind::Split),
+                    (from, EffectId::NONE, number, EventKind::Split),
                 )?;
             }
         }
@@ -145,7 +153,7 @@ impl Expander {
         match candidate.what {
             EventKind::Drop | EventKind::Duplicate | EventKind::Split | EventKind::Heal => false,
             EventKind::Internal | EventKind::Deliver => {
-                let effect = &self.effects[candidate.effect as usize];
+                let effect = &self.effects[candidate.effect];
                 effect.flowing != NOWHERE || ends_process(effect.fault)
             }
             _ => true,
@@ -157,10 +165,10 @@ impl Expander {
         words.clear();
         words.extend_from_slice(self.shared.layout.links(state));
         self.begin(candidate, words);
-        if candidate.effect == NOWHERE {
+        if candidate.effect == EffectId::NONE {
             return true;
         }
-        let effect = self.effects[candidate.effect as usize];
+        let effect = self.effects[candidate.effect];
         if effect.flowing == NOWHERE {
             return true;
         }
@@ -186,8 +194,8 @@ impl Expander {
     fn begin(&mut self, candidate: &Candidate, words: &mut [u32]) {
         let effect = candidate.effect;
         let node = match effect {
-            NOWHERE => 0,
-            _ => self.effects[effect as usize].node,
+            EffectId::NONE => 0,
+            _ => self.effects[effect].node,
         };
         let slot = || candidate.word as usize - self.shared.layout.streams.unwrap_or(0);
         let op = match candidate.what {
@@ -206,8 +214,8 @@ impl Expander {
             EventKind::Idle => Op::Part,
             _ => {
                 let fault = match effect {
-                    NOWHERE => return,
-                    _ => self.effects[effect as usize].fault,
+                    EffectId::NONE => return,
+                    _ => self.effects[effect].fault,
                 };
                 if ends_process(fault) {
                     self.end_process(node, fault as usize == SILENT, words);
