@@ -88,14 +88,14 @@ def test_who_runs_where(cluster):
 
 
 def test_units():
-    assert units.speed("1Gf") == units.speed("1Gflops") == units.speed(1e9) == 1e9
-    assert units.bandwidth("1Gbps") == units.bandwidth("125MBps") == 1.25e8
-    assert units.bandwidth("1MiBps") == 2**20
-    assert units.bandwidth("8kbps") == 1000
-    assert units.latency("50us") == 5e-5
-    assert units.latency("1 ms") == 1e-3
-    assert units.latency("0.1ns") == 1e-10
-    assert units.latency(0) == 0
+    assert units.Speed.read("1Gf") == units.Speed.read("1Gflops") == units.Speed.read(1e9) == 1e9
+    assert units.Bandwidth.read("1Gbps") == units.Bandwidth.read("125MBps") == 1.25e8
+    assert units.Bandwidth.read("1MiBps") == 2**20
+    assert units.Bandwidth.read("8kbps") == 1000
+    assert units.Latency.read("50us") == 5e-5
+    assert units.Latency.read("1 ms") == 1e-3
+    assert units.Latency.read("0.1ns") == 1e-10
+    assert units.Latency.read(0) == 0
     assert [units.seconds(t) for t in (0.0, 1.5, 2e-3, 3.25e-6, 5e-9, 1e-13)] == [
         *("0 s", "1.5 s", "2 ms", "3.25 us", "5 ns"), "1e-13 s",
     ]  # fmt: skip
@@ -113,9 +113,16 @@ BAD = {
     '[hosts.alpha]\nspeed = "1Gx"\n': r"\[hosts.alpha\] speed = '1Gx': a speed such as",
     "[hosts.alpha]\nspeed = 0\n": "finite and more than 0",
     "[hosts.alpha]\nspeed = inf\n": "finite and more than 0",
+    f"[hosts.alpha]\nspeed = 1{'0' * 400}\n": "finite and more than 0",
+    f"[hosts.alpha]\nspeed = -1{'0' * 400}\n": "finite and more than 0",
+    f"[hosts.alpha]\nspeed = 1{'0' * 5000}\n": "this is not TOML: .*5001 digits",
+    f"[hosts.alpha]\nspeed = {'[' * 5000}\n": "this is not TOML: .*recursion",
     "[hosts.alpha]\nspeed = true\n": "a speed such as",
     "[hosts.alpha]\nspeeed = 1\n": "has a field `speeed`; did you mean `speed`",
     HOST + "cores = 0\n": "cores = 0: a whole number",
+    HOST + "cores = true\n": "cores = True: a whole number",
+    HOST + "uplink = 3\n": "uplink = 3: the name of a link is wanted",
+    HOST + 'name = "beta"\n': r"\[hosts.alpha\] has a field `name`",
     HOST + 'uplink = "wire"\n': "uplink: there is no link 'wire'",
     "hosts = 3\n": "`hosts` is no table",
     "[hosts]\nalpha = 3\n": r"\[hosts.alpha\] is no table",
@@ -139,6 +146,11 @@ BAD = {
     HOST + '[[routes]]\nfrom = "alpha"\nto = "alpha"\nlinks = []\nsymmetrical = 1\n': (
         "true or false is wanted"
     ),
+    HOST + '[[routes]]\nfrom = "alpha"\n': r"number 1 lacks `(to|links)`: ",
+    HOST + '[[routes]]\nfrom = 3\nto = "alpha"\nlinks = []\n': "the name of a host is wanted",
+    HOST + '[[routes]]\nfrom = "alpha"\nto = "alpha"\nlinks = [3]\n': "a list of names is wanted",
+    "default_route = 3\n" + HOST: r"\[default_route\] is no table",
+    HOST + "[placement]\nmaster = 3\n": "master = 3: a list of names is wanted",
     HOST + "[routes]\nx = 1\n": "`routes` is no list",
     "routes = [1]\n" + HOST: "number 1 is no table",
     HOST + '[default_route]\nlink = ["wire"]\n': "did you mean `links`",

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
 
 from presage.errors import BadSystem
+from presage.simulate.units import Bandwidth, Latency, Speed
 
-SHARED = "shared"  # flows divide the bandwidth among them
-FATPIPE = "fatpipe"  # each flow has the whole bandwidth
-SHARINGS = (SHARED, FATPIPE)
+FATPIPE: Final = "fatpipe"  # each flow has the whole bandwidth
 
 
 class BadPlatform(BadSystem):
@@ -23,24 +25,22 @@ class BadPlatform(BadSystem):
     """
 
 
-@dataclass(frozen=True)
-class Host:
+class Host(Struct, frozen=True):
     """Where processes run. `uplink`: the link between it and the rest, for the default route."""
 
     name: str
-    speed: float  # flop/s of one core
-    cores: int = 1
+    speed: Speed  # of one core
+    cores: Annotated[int, Meta(ge=1)] = 1
     uplink: str | None = None
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(Struct, frozen=True):
     """What carries messages, both ways together."""
 
     name: str
-    bandwidth: float  # bytes per second
-    latency: float = 0.0  # seconds
-    sharing: str = SHARED
+    bandwidth: Bandwidth
+    latency: Latency = Latency(0)
+    sharing: Literal["shared", "fatpipe"] = "shared"  # shared: flows divide the bandwidth
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,44 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta, Struct, ValidationError, convert, field, structs
 
 from presage.errors import did_you_mean
-from presage.simulate import units
-from presage.simulate.platform import SHARED, SHARINGS, BadPlatform, Host, Link, Platform
+from presage.simulate.platform import BadPlatform, Host, Link, Platform
 
 RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 HOSTS_MAX = 100_000
 TABLES = ("hosts", "links", "routes", "default_route", "placement")
+FIELD = re.compile(r"`(?:\$\.)?(\w+)[^`]*`$")  # the one that an error of msgspec ends with
+WANTED = {
+    "cores": "a whole number, 1 or more, is wanted",
+    "sharing": "one of shared, fatpipe is wanted",
+    "symmetrical": "true or false is wanted",
+    "links": "a list of names is wanted",
+    "uplink": "the name of a link is wanted",
+    "from": "the name of a host is wanted",
+    "to": "the name of a host is wanted",
+}
+
+_Table = TypeVar("_Table", bound=Struct)
+
+
+class Via(Struct, frozen=True):
+    """A default route."""
+
+    links: tuple[str, ...]
+
+
+class Route(Via, frozen=True):
+    """A route from one host to another, and back."""
+
+    source: str = field(name="from")
+    to: str
+    symmetrical: bool = True
 
 
 def read(path: str | Path) -> Platform:
@@ -34,7 +61,7 @@ def read(path: str | Path) -> Platform:
         ) from error
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers and lists have their limits, too
         raise BadPlatform(
             f"{path}: this is not TOML: {error}",
             "a text without quotes, or a table or key that is there twice",
@@ -59,106 +86,87 @@ class Reader:
 
     def platform(self) -> Platform:
         self._only("the file", self._tables, TABLES, "table")
-        for name, _, table in self._named("links", ("bandwidth", "latency", "sharing")):
-            self._links[name] = self._link(name, table)
-        for name, number, table in self._named("hosts", ("speed", "cores", "uplink")):
-            self._hosts[name] = self._host(name, number, table)
+        for name, _, link in self._named("links", Link):
+            self._links[name] = structs.replace(link, name=name)
+        for name, number, host in self._named("hosts", Host):
+            uplink = host.uplink and host.uplink.replace("{}", number)
+            if uplink is not None:
+                self._declared(f"[hosts.{name}]", "uplink", uplink, self._links, "link")
+            self._hosts[name] = structs.replace(host, name=name, uplink=uplink)
         if not self._hosts:
             raise self._bad(
                 "there are no hosts", "an empty file", '[hosts.alpha] with speed = "1Gf"'
             )
-        default = self._table("default_route") if "default_route" in self._tables else None
-        if default is not None:
-            self._only("[default_route]", default, ("links",))
+        where, default = "[default_route]", self._tables.get("default_route")
         return Platform(
             self._name,
             self._hosts,
             self._links,
             self._routes(),
-            None if default is None else self._route("[default_route]", default),
+            None if default is None else self._route(where, self._read(where, default, Via)),
             self._placement(),
         )
 
-    def _link(self, name: str, table: Mapping[str, Any]) -> Link:
-        where = f"[links.{name}]"
-        sharing = table.get("sharing", SHARED)
-        if sharing not in SHARINGS:
-            raise self._field(where, "sharing", sharing, f"one of {', '.join(SHARINGS)} is wanted")
-        return Link(
-            name,
-            self._quantity(where, table, "bandwidth", units.bandwidth),
-            self._quantity(where, table, "latency", units.latency, 0.0),
-            sharing,
-        )
-
-    def _host(self, name: str, number: str, table: Mapping[str, Any]) -> Host:
-        where = f"[hosts.{name}]"
-        cores = table.get("cores", 1)
-        if isinstance(cores, bool) or not isinstance(cores, int) or cores < 1:
-            raise self._field(where, "cores", cores, "a whole number, 1 or more, is wanted")
-        uplink = table.get("uplink")
-        if isinstance(uplink, str):
-            uplink = uplink.replace("{}", number)
-        if uplink is not None:
-            self._declared(where, "uplink", uplink, self._links, "link")
-        return Host(name, self._quantity(where, table, "speed", units.speed), cores, uplink)
-
     def _routes(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        given = self._tables.get("routes", [])
-        if not isinstance(given, list):
+        tables = self._tables.get("routes", [])
+        if not isinstance(tables, list):
             raise self._bad("`routes` is no list", "`[routes]`", "write `[[routes]]` for each")
         routes: dict[tuple[str, str], tuple[str, ...]] = {}
-        for at, table in enumerate(given, 1):
+        for at, table in enumerate(tables, 1):
             where = f"[[routes]] number {at}"
-            if not isinstance(table, dict):
-                raise self._bad(f"{where} is no table", "a list of texts", "write `[[routes]]`")
-            self._only(where, table, ("from", "to", "links", "symmetrical"))
-            ends = [self._end(where, table, key) for key in ("from", "to")]
-            both = table.get("symmetrical", True)
-            if not isinstance(both, bool):
-                raise self._field(where, "symmetrical", both, "true or false is wanted")
-            links = self._route(where, table)
-            self._add(routes, where, (ends[0], ends[1]), links)
-            if both and ends[0] != ends[1]:
-                self._add(routes, where, (ends[1], ends[0]), links[::-1])
+            route = self._read(where, table, Route)
+            self._declared(where, "from", route.source, self._hosts, "host")
+            self._declared(where, "to", route.to, self._hosts, "host")
+            links = self._route(where, route)
+            ways = {(route.source, route.to): links}
+            if route.symmetrical:
+                ways.setdefault((route.to, route.source), links[::-1])
+            for source, to in (ends for ends in ways if ends in routes):
+                raise self._bad(
+                    f"{where} is a second route from `{source}` to `{to}`",
+                    "routes count for both directions, unless they say `symmetrical = false`",
+                    "keep one of them",
+                )
+            routes |= ways
         return routes
 
-    def _add(
-        self,
-        routes: dict[tuple[str, str], tuple[str, ...]],
-        where: str,
-        ends: tuple[str, str],
-        links: tuple[str, ...],
-    ) -> None:
-        if ends in routes:
-            raise self._bad(
-                f"{where} is a second route from `{ends[0]}` to `{ends[1]}`",
-                "routes count for both directions, unless they say `symmetrical = false`",
-                "keep one of them",
-            )
-        routes[ends] = links
-
-    def _end(self, where: str, table: Mapping[str, Any], key: str) -> str:
-        host = table.get(key)
-        self._declared(where, key, host, self._hosts, "host")
-        return str(host)
-
-    def _route(self, where: str, table: Mapping[str, Any]) -> tuple[str, ...]:
-        links = self._list(where, "links", table.get("links"))
-        for link in links:
+    def _route(self, where: str, route: Via) -> tuple[str, ...]:
+        for link in route.links:
             self._declared(where, "links", link, self._links, "link")
-        if len(set(links)) < len(links):
-            raise self._field(where, "links", links, "each link can be there once")
-        return tuple(links)
+        if len(set(route.links)) < len(route.links):
+            raise self._field(where, "links", list(route.links), "each link can be there once")
+        return route.links
 
     def _placement(self) -> dict[str, tuple[str, ...]]:
         placement = {}
-        for pattern, given in self._table("placement").items():
-            hosts = [given] if isinstance(given, str) else given
-            for host in self._list("[placement]", pattern, hosts, least=1):
+        for pattern, hosts in self._table("placement").items():
+            names = [hosts] if isinstance(hosts, str) else hosts
+            try:
+                placement[pattern] = convert(names, Annotated[tuple[str, ...], Meta(min_length=1)])
+            except ValidationError as error:
+                raise self._field("[placement]", pattern, hosts, WANTED["links"]) from error
+            for host in placement[pattern]:
                 self._declared("[placement]", pattern, host, self._hosts, "host")
-            placement[pattern] = tuple(hosts)
         return placement
+
+    def _read(self, where: str, table: Any, kind: type[_Table], name: str = "") -> _Table:
+        """A table as its type; `name` is what it is called in the file."""
+        if not isinstance(table, dict):
+            header = where.partition(" ")[0]
+            raise self._bad(f"{where} is no table", "`NAME = ...`, or a list", f"write `{header}`")
+        known = [each for each in kind.__struct_encode_fields__ if each != "name"]
+        self._only(where, table, known)
+        try:
+            return convert(
+                {**table, "name": name}, kind, dec_hook=lambda kind, given: kind.read(given)
+            )
+        except ValidationError as error:
+            field = FIELD.findall(str(error))[0]
+            wanted = WANTED.get(field, str(error).partition(" - at `")[0])
+            if field in table:
+                raise self._field(where, field, table[field], wanted) from error
+            fact = f"{where} lacks `{field}`{f': {wanted}' * (field in WANTED)}"
+            raise self._bad(fact, "a forgotten line", f"add `{field} = ...`") from error
 
     def _table(self, name: str) -> Mapping[str, Any]:
         table = self._tables.get(name, {})
@@ -166,21 +174,17 @@ class Reader:
             raise self._bad(f"`{name}` is no table", f"`{name} = ...`", f"write `[{name}]`")
         return table
 
-    def _named(
-        self, kind: str, fields: tuple[str, ...]
-    ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """Each host or link with its name, its number in a range, and its table."""
+    def _named(self, kind: str, form: type[_Table]) -> Iterator[tuple[str, str, _Table]]:
+        """Each name of a host or link, its number in a range, and its table."""
         taken: set[str] = set()
         for written, table in self._table(kind).items():
             where = f"[{kind}.{written}]"
-            if not isinstance(table, dict):
-                raise self._bad(f"{where} is no table", f"`{written} = ...`", f"write `{where}`")
-            self._only(where, table, fields)
+            read = self._read(where, table, form, written)
             for name, number in self._expanded(where, written):
                 if name in taken:
                     raise self._bad(f"{where} declares `{name}` again", "a range", "keep one")
                 taken.add(name)
-                yield name, number, table
+                yield name, number, read
 
     def _expanded(self, where: str, written: str) -> Iterator[tuple[str, str]]:
         match = RANGE.search(written)
@@ -197,42 +201,18 @@ class Reader:
         for number in range(first, last + 1):
             yield written.replace(match[0], str(number), 1), str(number)
 
-    def _quantity(
-        self,
-        where: str,
-        table: Mapping[str, Any],
-        name: str,
-        unit: Callable[[object], float],
-        default: float | None = None,
-    ) -> float:
-        if name not in table and default is not None:
-            return default
-        if name not in table:
-            raise self._bad(f"{where} lacks `{name}`", "a forgotten line", f"add `{name} = ...`")
-        try:
-            return unit(table[name])
-        except ValueError as error:
-            raise self._field(where, name, table[name], str(error)) from error
-
-    def _list(self, where: str, name: str, given: object, least: int = 0) -> list[str]:
-        is_list = isinstance(given, list) and all(isinstance(each, str) for each in given)
-        if not is_list or len(given) < least:  # type: ignore[arg-type]
-            raise self._field(where, name, given, "a list of names is wanted")
-        return given  # type: ignore[return-value]
-
     def _declared(
-        self, where: str, field: str, name: object, known: Mapping[str, object], kind: str
+        self, where: str, field: str, name: str, known: Mapping[str, object], kind: str
     ) -> None:
-        if not isinstance(name, str) or name not in known:
-            hint = did_you_mean(name, known) if isinstance(name, str) else ""
+        if name not in known:
             raise self._bad(
-                f"{where} {field}: there is no {kind} {name!r}{hint}",
+                f"{where} {field}: there is no {kind} {name!r}{did_you_mean(name, known)}",
                 "a misspelt name, or a forgotten table",
                 f"declare it as `[{kind}s.NAME]`, or use a name that is declared",
             )
 
     def _only(
-        self, where: str, table: Mapping[str, Any], known: tuple[str, ...], what: str = "field"
+        self, where: str, table: Mapping[str, Any], known: Sequence[str], what: str = "field"
     ) -> None:
         for name in table:
             if name not in known:

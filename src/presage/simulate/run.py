@@ -57,7 +57,7 @@ def simulate(
 def _result(engine: Engine, program: Program, platform: Platform, seed: int) -> Simulation:
     from presage.simulate.result import FINISHED, Simulation
 
-    links = {name: link.bandwidth for name, link in platform.links.items()}
+    links: dict[str, float] = {name: link.bandwidth for name, link in platform.links.items()}
     hosts = {name: host.speed * host.cores for name, host in platform.hosts.items()}
     return Simulation(
         program=program.name,
