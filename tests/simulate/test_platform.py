@@ -127,6 +127,7 @@ BAD = {
     "hosts = 3\n": "`hosts` is no table",
     "[hosts]\nalpha = 3\n": r"\[hosts.alpha\] is no table",
     '[hosts."n{3..1}"]\nspeed = 1\n': r"`\{3..1\}` is no range",
+    f'[hosts."n{{{"1" * 5_000}..2}}"]\nspeed = 1\n': r"`\{1{79}` is no range",
     '[hosts."n{1..2}"]\nspeed = 1\n[hosts.n2]\nspeed = 1\n': "declares `n2` again",
     HOST + '[links.wire]\nbandwidth = "1Gf"\n': r"\[links.wire\] bandwidth = '1Gf'",
     HOST + WIRE + 'latency = "-1s"\n': "a time such as",

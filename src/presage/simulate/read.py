@@ -17,6 +17,8 @@ from msgspec import Meta, Struct, ValidationError, convert, field, structs
 from presage.errors import did_you_mean
 from presage.simulate.platform import BadPlatform, Host, Link, Platform
 
+DIGITS_MAX = 18  # of a number in a range
+LINE_MAX = 80  # of what a message quotes
 RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 HOSTS_MAX = 100_000
 TABLES = ("hosts", "links", "routes", "default_route", "placement")
@@ -191,10 +193,11 @@ class Reader:
         if match is None:
             yield written, ""
             return
-        first, last = int(match[1]), int(match[2])
+        longest = max(len(match[1]), len(match[2]))
+        first, last = (int(match[1]), int(match[2])) if longest <= DIGITS_MAX else (1, 0)
         if not first <= last < first + HOSTS_MAX:
             raise self._bad(
-                f"{where}: `{match[0]}` is no range",
+                f"{where[:LINE_MAX]}: `{match[0][:LINE_MAX]}` is no range",
                 "the larger number first, or a slip in its digits",
                 f'as in "node-{{0..3}}"; at most {HOSTS_MAX:,} at once',
             )
