@@ -37,7 +37,7 @@ def measure(name: str, kernel: ProcessKernel) -> None:
     verdict = "met" if speed >= GOAL * PEER else "MISSED"
     print(
         f"  {name:22} {seconds:7.3f} s {speed:10,.0f} executions/s"
-        f" {speed / PEER:6.1f} x SimGrid   {report['advances']:8,} runs of Python  {verdict}"
+        f" {speed / PEER:6.1f} x SimGrid   {report.handler_runs:8,} runs of Python  {verdict}"
     )
 
 
