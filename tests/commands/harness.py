@@ -69,10 +69,10 @@ def run_cold(*arguments: str, **environ: str) -> Ended:
 
 
 def run(*arguments: str, **environ: str) -> Ended:
-    """Run a command to its end; without an environment of its own it starts at once (`ready`)."""
-    if environ:
+    """Run a command to its end; it starts at once (`ready`) unless Python reads `environ`."""
+    if any(name.startswith(("PYTHON", "LC_", "LANG")) for name in environ):
         return run_cold(*arguments, **environ)
-    status, out, err = _ready().run(list(arguments), TIMEOUT)
+    status, out, err = _ready().run(list(arguments), os.environ | environ, TIMEOUT)
     return subprocess.CompletedProcess(command(*arguments), status, out, err)
 
 

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 LOADED = (
@@ -42,10 +43,12 @@ class Ready:
         self._process = subprocess.Popen(command, env=environ, pass_fds=descriptors, cwd="/")
         theirs.close()
 
-    def run(self, arguments: list[str], timeout: float) -> tuple[int, str, str]:
+    def run(
+        self, arguments: list[str], environ: Mapping[str, str], timeout: float
+    ) -> tuple[int, str, str]:
         """The exit status of a command, and what it wrote."""
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            request = json.dumps([arguments, os.getcwd(), dict(os.environ)]).encode()
+            request = json.dumps([arguments, os.getcwd(), dict(environ)]).encode()
             streams = array.array("i", [out.fileno(), err.fileno()])
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)
             self._socket.sendmsg([len(request).to_bytes(8, "big")], [rights])

@@ -8,6 +8,10 @@ import time
 from pathlib import Path
 from textwrap import dedent
 
+from commands.harness import run
+
+__all__ = ["COUNTER", "PRESAGE", "fails", "on_terminal", "run", "signalled", "write"]
+
 PRESAGE = [sys.executable, "-P", "-m", "presage"]
 
 COUNTER = """
@@ -30,17 +34,6 @@ COUNTER = """
     def system(*, nodes: int = 1) -> System:
         return System(nodes={f"n{i}": Counter() for i in range(nodes)}, properties=[small])
 """
-
-
-def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PRESAGE, *arguments],
-        env=os.environ | environ,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 def write(text: str, *, limit: int = 3, name: str = "counter.py") -> None:
