@@ -9,7 +9,6 @@ or with N if the line ends in `# exit N`.
 
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from commands.harness import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -24,7 +24,6 @@ PAGES = sorted(
     for path in [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").rglob("*.md")]
     if path.is_file()
 )
-SECONDS_MAX = 120
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\s*$")
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
@@ -81,12 +80,7 @@ def run_commands(page: Path, block: Block) -> None:
         if not (command := COMMAND.match(line)):
             continue
         arguments = shlex.split(command["arguments"])
-        done = subprocess.run(
-            [sys.executable, "-m", "presage", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_MAX,
-        )
+        done = run(*arguments)
         assert done.returncode == int(command["status"] or 0), (
             f"{name_of(page)}:{block.line + offset}: exit status {done.returncode}\n"
             f"{done.stdout}{done.stderr}"
