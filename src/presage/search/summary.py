@@ -179,7 +179,7 @@ def not_covered(report: Report) -> list[str]:
         return ["other orders of sets and dicts, on which the checked code depends"]
     if report.stopped_by is None:
         if report.hunted is not None and not report.exhausted:
-            return ["other executions: a hunt proves nothing; `--search bfs` does, where it ends"]
+            return ["other executions: a hunt proves nothing; `check` does, where it ends"]
         return [] if report.exhausted else ["whatever the search did not come across"]
     text = STOPPED.get(report.stopped_by, f"the rest; the search ended by {report.stopped_by}")
     return [

@@ -256,28 +256,52 @@ def test_what_is_not_known_to_be_sound_is_refused(how, what):
 
 
 class Shouter(Service):
-    """Sends many different messages in one step."""
+    """Sends many messages in one step."""
 
-    words: int
+    words: tuple[int, ...]
 
     def start(self):
-        for n in range(self.words):
+        for n in self.words:
             self.send("listener", Word(n))
 
 
-def shouting(words, drop):
-    nodes = {"listener": Listener(), "shouter": Shouter(words=words)}
-    return System(nodes=nodes, faults=Faults(drop=drop))
+def shouting(words, *, properties=(), **faults):
+    nodes = {"listener": Listener(), "shouter": Shouter(words=tuple(words))}
+    return System(nodes=nodes, faults=Faults(**faults), properties=properties)
+
+
+def heard(zeros, ones):
+    """Violated where an execution ends with just so many heard."""
+
+    def other(world):
+        said = world["listener"].heard
+        return (said.count(0), said.count(1)) != (zeros, ones)
+
+    return eventually(other, name=f"{zeros} and {ones}")
+
+
+@pytest.mark.usefixtures("no_good_runs")
+@pytest.mark.parametrize("words", [(0, 0), (0, 1), (0, 0, 1)])
+@pytest.mark.parametrize("drop", range(3))
+@pytest.mark.parametrize("duplicate", range(3))
+def test_losses_of_one_step_lead_where_losses_one_by_one_lead(words, drop, duplicate):
+    counts = [heard(zeros, ones) for zeros in range(5) for ones in range(4)]
+    system = shouting(words, properties=counts, drop=drop, duplicate=duplicate)
+    states = check(system, keep_going=True, liveness="rest", traces=None)
+    executions = check(system, search="tree", keep_going=True, traces=None)
+    assert states.exhausted and executions.exhausted
+    assert executions.properties == states.properties
+    assert executions.properties["0 and 0"] == ("violated" if drop >= len(words) else "held")
 
 
 def test_a_small_budget_keeps_the_ways_of_a_large_step_few():
-    kept = check(shouting(16, drop=1), search="tree", traces=None, walks=20)
+    kept = check(shouting(range(16), drop=1), search="tree", traces=None, walks=20)
     assert (kept.executions, kept.stopped_by) == (20, "runs")
 
 
 def test_a_step_with_more_ways_than_can_be_counted_is_refused_with_a_way_out():
     with pytest.raises(BadSystem, match="more than 16,384 ways") as refused:
-        check(shouting(15, drop=15), search="tree", traces=None)
+        check(shouting(range(15), drop=15), search="tree", traces=None)
     assert "use `bfs`" in str(refused.value)
 
 
