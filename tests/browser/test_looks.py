@@ -134,7 +134,7 @@ def test_all_nodes_now_has_every_field_of_every_node_as_python_writes_it(opened,
 
 def test_a_step_shows_the_code_of_its_handler(opened, agreement):
     page = opened(agreement).page
-    assert page.locator("#source").inner_text().startswith("presage/systems/paxos.py:")
+    assert page.locator("#source").inner_text().startswith("presage/systems/paxos/service.py:")
     code = page.locator(".code").first
     assert code.locator(".here").inner_text().split(maxsplit=1)[1] == "@on(Accepted)"
     assert "def was_accepted" in code.inner_text()

@@ -1,25 +1,36 @@
 """Systems shipped with presage: classic models whose state counts are published, and real bugs.
 
-Each module has a function `system(...)`, or `program(...)` if it is made of processes, whose
-keyword arguments are its parameters, and is written with public names only: read one as an example
-of how to write your own. Names are the targets of `presage check`; modules are imported only when
-asked for.
+Each is a folder, written with public names only: read one as an example of how to write your own.
+Its files have the same names everywhere; a file that would be empty is left out.
+
+    __init__     `system(...)`, whose keyword arguments are its parameters
+    messages     what the nodes send each other
+    service      the nodes; what they rest on may be a file of its own (`circle`, `transport`)
+    properties   what must hold, and what must come about
+    bugs         what went wrong in real implementations, and the switches that bring it back
+
+Beside the folders stands what several systems share: `register`, the clients of a register, and
+`catalogue`, what a list of bugs is made of. `simgrid` is a collection: one file for each program of
+processes, with a function `program(...)`.
+
+Names are the targets of `presage check`; modules are imported only when asked for.
 """
 
 from __future__ import annotations
 
 from presage.systems.simgrid import PROGRAMS
 
-SHIPPED: dict[str, str] = {
-    "abd": "presage.systems.abd",
-    "chord": "presage.systems.chord",
-    "counter": "presage.systems.counter",
-    "mace_transport": "presage.systems.mace_transport",
-    "pastry": "presage.systems.pastry",
-    "paxos": "presage.systems.paxos",
-    "ping_pong": "presage.systems.ping_pong",
-    "randtree": "presage.systems.randtree",
-    "single_copy": "presage.systems.single_copy",
-    "two_phase_commit": "presage.systems.two_phase_commit",
-}
-SHIPPED |= {f"simgrid.{name}": f"presage.systems.simgrid.{name}" for name in PROGRAMS}
+SYSTEMS: tuple[str, ...] = (
+    "abd",
+    "chord",
+    "counter",
+    "mace_transport",
+    "pastry",
+    "paxos",
+    "ping_pong",
+    "randtree",
+    "single_copy",
+    "two_phase_commit",
+)
+TARGETS: tuple[str, ...] = (*SYSTEMS, *(f"simgrid.{name}" for name in PROGRAMS))
+SHIPPED: dict[str, str] = {name: f"presage.systems.{name}" for name in TARGETS}

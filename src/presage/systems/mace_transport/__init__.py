@@ -12,9 +12,9 @@ from typing import Literal
 
 from presage import Faults, System
 from presage.systems.catalogue import missing
-from presage.systems.mace_transport.app import App, StrictApp
 from presage.systems.mace_transport.bugs import PROFILES
-from presage.systems.mace_transport.claims import LIVENESS, SAFETY
+from presage.systems.mace_transport.properties import LIVENESS, SAFETY
+from presage.systems.mace_transport.service import App, StrictApp
 
 BugName = Literal[
     "none",

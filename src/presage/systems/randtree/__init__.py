@@ -12,8 +12,8 @@ from typing import Literal
 from presage import Faults, Streams, System
 from presage.systems.catalogue import missing
 from presage.systems.randtree.bugs import PROFILES
-from presage.systems.randtree.claims import LIVENESS, SAFETY, timers, timers_with_peers
-from presage.systems.randtree.node import RandTree
+from presage.systems.randtree.properties import LIVENESS, SAFETY, timers, timers_with_peers
+from presage.systems.randtree.service import RandTree
 
 BugName = Literal[
     "none",

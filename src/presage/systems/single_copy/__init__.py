@@ -7,23 +7,11 @@ single-copy-register example of Stateright, whose state counts it reproduces.
 
 from __future__ import annotations
 
-from presage import Linearizable, Register, Service, System, linearizable, on
-from presage.systems.register import Get, GetOk, Put, PutOk, client_nodes, value_chosen
+from presage import Linearizable, Register, System, linearizable
+from presage.systems.register import client_nodes, value_chosen
+from presage.systems.single_copy.service import Server
 
-
-class Server(Service):
-    """Keeps its own copy."""
-
-    value: str | None = None
-
-    @on(Put)
-    def put(self, put: Put, source: str) -> None:
-        self.value = put.value
-        self.send(source, PutOk(put.request))
-
-    @on(Get)
-    def get(self, get: Get, source: str) -> None:
-        self.send(source, GetOk(get.request, self.value))
+__all__ = ["Server", "system"]
 
 
 def system(*, servers: int = 1, clients: int = 2) -> System:

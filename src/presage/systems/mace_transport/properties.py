@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage import Verdict, WorldView, always, eventually, forall
-from presage.systems.mace_transport.app import App
+from presage.systems.mace_transport.service import App
 
 
 def _in_flight(node: App) -> set[tuple[str, int]]:

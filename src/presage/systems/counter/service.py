@@ -1,13 +1,8 @@
-"""Threads that add one to a shared counter, with and without a lock.
-
-Reading and writing back are two steps, so two threads may read the same value and one increment
-is lost: the classic race. One node with guarded actions, one per thread, is enough: this is how a
-specification is written without messages. Same model as Stateright's increment examples.
-"""
+"""The memory that the threads share, and where each of them is."""
 
 from __future__ import annotations
 
-from presage import Property, Service, System, Verdict, WorldView, action, always, state
+from presage import Service, action, state
 
 
 class Counter(Service):
@@ -55,37 +50,3 @@ class Counter(Service):
     def release(self, thread: int) -> None:
         self.lock_held = False
         self.next_step[thread] = "done"
-
-
-@always
-def no_lost_increment(world: WorldView) -> Verdict:
-    """The counter equals the number of threads that have written."""
-    counter = world["counter"]
-    written = sum(step in ("release", "done") for step in counter.next_step)
-    return Verdict(
-        counter.value == written,
-        f"{written} threads have incremented, the counter is {counter.value}",
-    )
-
-
-@always
-def mutual_exclusion(world: WorldView) -> bool:
-    """At most one thread is between taking and giving back the lock."""
-    inside = ("read", "write", "release")
-    return sum(step in inside for step in world["counter"].next_step) <= 1
-
-
-def system(*, threads: int = 2, locked: bool = False) -> System:
-    """Threads that each increment a counter once.
-
-    threads: how many.
-    locked: whether each takes a lock around its increment; without it, increments are lost.
-    """
-    properties: list[Property] = [no_lost_increment]
-    if locked:
-        properties.append(mutual_exclusion)
-    return System(
-        nodes={"counter": Counter(threads=threads, locked=locked)},
-        properties=properties,
-        name="counter",
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presage import Verdict, WorldView, always, eventually, exactly, forall, reach
-from presage.systems.randtree.node import RandTree
+from presage.systems.randtree.service import RandTree
 
 
 @always

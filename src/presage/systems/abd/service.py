@@ -1,50 +1,12 @@
-"""A linearizable register kept by a majority of servers, without consensus.
-
-After Attiya, Bar-Noy and Dolev, "Sharing Memory Robustly in Message-Passing Systems", 1995. The
-server a client asks leads two rounds: it queries a majority for the latest stamped value, then
-records the value to return, or the new one under a higher stamp, at a majority. What a server
-would send to itself it does on the spot. Same model as Stateright's linearizable-register
-example, whose state counts it reproduces.
-"""
+"""A replica that leads the requests of its clients in two rounds."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
-from presage import Linearizable, Register, Service, System, linearizable, on, state
-from presage.systems.register import Get, GetOk, Put, PutOk, client_nodes, value_chosen
-
-Stamp = tuple[int, str]  # count, then the writer's name: no two writes share one
-
-
-class Query(Struct, frozen=True):
-    """Which value is the latest you know?"""
-
-    request: int
-
-
-class QueryOk(Struct, frozen=True):
-    """This one."""
-
-    request: int
-    stamp: Stamp
-    value: str | None
-
-
-class Record(Struct, frozen=True):
-    """Keep this value, if it is later than yours."""
-
-    request: int
-    stamp: Stamp
-    value: str | None
-
-
-class RecordOk(Struct, frozen=True):
-    """Kept, or already superseded."""
-
-    request: int
+from presage import Service, on, state
+from presage.systems.abd.messages import Query, QueryOk, Record, RecordOk, Stamp
+from presage.systems.register import Get, GetOk, Put, PutOk
 
 
 class Task(Struct, frozen=True):
@@ -133,28 +95,3 @@ class Server(Service):
     def _tell_peers(self, message: Query | Record) -> None:
         for peer in self.peers:
             self.send(peer, message)
-
-
-def system(
-    *,
-    servers: int = 2,
-    clients: int = 2,
-    network: Literal["unordered", "ordered"] = "unordered",
-) -> System:
-    """Replicas of a register, and clients.
-
-    servers: how many replicas.
-    clients: how many; each writes once and then reads once.
-    network: `unordered` may deliver messages in any order, `ordered` keeps the order of each pair.
-    """
-    names = tuple(f"s{i}" for i in range(servers))
-    replicas: dict[str, Service] = {
-        name: Server(peers=tuple(peer for peer in names if peer != name)) for name in names
-    }
-    return System(
-        nodes={**replicas, **client_nodes(clients, names)},
-        network=network,
-        observers={"history": Linearizable(Register(None))},
-        properties=[linearizable(), value_chosen],
-        name="ABD register",
-    )
