@@ -71,13 +71,20 @@ class Codec:
 class Watchdog:
     """Ends the process when user code keeps the interpreter for too long; needs nothing of it.
 
-    `descriptor` is where the parent is told, `signal` makes a thread write where it is.
+    Raises `NoThread` if it cannot be started.
     """
 
-    def __new__(cls, seconds: float, descriptor: int, signal: int) -> Self: ...
+    @staticmethod
+    def alone(seconds: float, text: str) -> Watchdog:
+        """Writes `text` to standard error, and aborts."""
+    @staticmethod
+    def watched(seconds: float, descriptor: int, signal: int) -> Watchdog:
+        """Tells the parent through `descriptor`; `signal` makes a thread write where it is."""
     def call(self, run: int, function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`: user code, watched while it runs."""
 
+    def forget(self, thread: int) -> None:
+        """Let the run that `thread` is in take as long as it likes."""
     def stop(self) -> None:
         """Look no longer."""
 

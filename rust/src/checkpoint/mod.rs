@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -56,11 +56,27 @@ struct Pending {
     paused: Duration,
 }
 
+/// How a file fared: its states, and how long all threads waited for it.
+type Closed = io::Result<(usize, Duration)>;
+
+impl Pending {
+    /// Complete the file, wait for the disk, and give it its name.
+    fn close(mut self, errors: PyResult<Vec<u8>>, path: &Path) -> Closed {
+        self.out.bytes(&errors.map_err(io::Error::other)?)?;
+        self.out.close()?;
+        fs::rename(unfinished(path), path)?;
+        if let Some(folder) = path.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok((self.states, self.paused))
+    }
+}
+
 struct State {
     began: Instant,
     next: Instant,
     pending: Option<Pending>,
-    closing: Option<JoinHandle<io::Result<(usize, Duration)>>>,
+    closing: Option<JoinHandle<Closed>>,
     written: u64,
     /// States in the last whole checkpoint.
     states: usize,
@@ -163,8 +179,12 @@ impl Checkpointer {
         let due = pending.is_none() && Instant::now() >= state.next;
         drop(state);
         if let Some(pending) = pending {
-            let closing = self.close(pending);
-            self.state.lock().closing = Some(closing);
+            let started = self.close(pending);
+            let mut state = self.state.lock();
+            match started {
+                Ok(closing) => state.closing = Some(closing),
+                Err(error) => self.failed(search, &mut state, &error),
+            }
         } else if due {
             self.due.store(true, Relaxed);
         }
@@ -175,10 +195,13 @@ impl Checkpointer {
         let Some(closing) = state.closing.take() else {
             return;
         };
-        let ended = closing
-            .join()
-            .unwrap_or_else(|_| Err(io::Error::other("a fault of presage")));
-        match ended {
+        let closed = closing.join();
+        let closed = closed.unwrap_or_else(|_| Err(io::Error::other("a fault of presage")));
+        self.fared(search, state, closed);
+    }
+
+    fn fared(&self, search: &Search, state: &mut State, closed: Closed) {
+        match closed {
             Ok((states, paused)) => {
                 state.written += 1;
                 state.states = states;
@@ -203,24 +226,17 @@ impl Checkpointer {
         ));
     }
 
-    /// Complete the file in the background.
-    fn close(&self, pending: Pending) -> JoinHandle<io::Result<(usize, Duration)>> {
-        // Newer than the rest of the file, which does no harm: a property that cannot be judged
-        // somewhere will be found so again.
-        let errors = Python::attach(|py| -> PyResult<Vec<u8>> {
-            self.host.bind(py).call_method0("errors")?.extract()
-        });
-        let path = self.path.clone();
-        std::thread::spawn(move || {
-            let mut pending = pending;
-            pending.out.bytes(&errors.map_err(io::Error::other)?)?;
-            pending.out.close()?;
-            fs::rename(unfinished(&path), &path)?;
-            if let Some(folder) = path.parent() {
-                File::open(folder)?.sync_all()?;
-            }
-            Ok((pending.states, pending.paused))
-        })
+    /// Complete the file in the background; an error if no thread can be started for that.
+    fn close(&self, pending: Pending) -> io::Result<JoinHandle<Closed>> {
+        let (errors, path) = (self.errors(), self.path.clone());
+        let named = Builder::new().name("presage-checkpoint".into());
+        named.spawn(move || pending.close(errors, &path))
+    }
+
+    /// Newer than the rest of the file, which does no harm: a property that cannot be judged
+    /// somewhere will be found so again.
+    fn errors(&self) -> PyResult<Vec<u8>> {
+        Python::attach(|py| self.host.bind(py).call_method0("errors")?.extract())
     }
 
     /// Write what the search is now. No thread works meanwhile.
@@ -342,10 +358,8 @@ pub fn conclude(py: Python<'_>, search: &Search, frontier: &Frontier) {
         checkpoint.write(search, &frontier.levels.lock(), status);
         let pending = checkpoint.state.lock().pending.take();
         if let Some(pending) = pending {
-            let closing = checkpoint.close(pending);
-            let mut state = checkpoint.state.lock();
-            state.closing = Some(closing);
-            checkpoint.collect(search, &mut state);
+            let closed = pending.close(checkpoint.errors(), &checkpoint.path);
+            checkpoint.fared(search, &mut checkpoint.state.lock(), closed);
         }
     });
 }

@@ -1,13 +1,15 @@
 //! What ends a command from outside of Python: its parent's end, and code that never lets go.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rustc_hash::FxHashMap;
+
+use crate::python::threads::missing;
 
 /// End this process, at once, when the parent does, whatever ends that one.
 #[pyfunction]
@@ -48,31 +50,42 @@ const EXIT_STUCK: i32 = 2;
 ///
 /// The watchdog in Python ends code that lets others run now and then. This one needs nothing of
 /// Python: where a regular expression or a huge power never lets go, it makes the stuck thread
-/// write where it is (`signal` is registered with `faulthandler`), tells the parent, and ends.
+/// write where it is, and ends the process.
 #[pyclass(frozen)]
 pub struct Watchdog {
     shared: Arc<Shared>,
 }
 
 struct Shared {
+    seconds: f64,
+    way: Way,
     runs: Mutex<FxHashMap<u64, u64>>, // thread -> the number of the run it is in
-    over: AtomicBool,
+    over: Mutex<bool>,
+    ended: Condvar,
+}
+
+/// How a process ends.
+enum Way {
+    /// There is a parent, which says what happened: it reads `descriptor`, and what the thread
+    /// writes on `signal`, which `faulthandler` knows.
+    Watched { descriptor: i32, signal: i32 },
+    /// There is none: the text goes to standard error, and the thread aborts. Then `faulthandler`
+    /// writes where it was.
+    Alone { text: String },
 }
 
 #[pymethods]
 impl Watchdog {
-    #[new]
-    fn new(seconds: f64, descriptor: i32, signal: i32) -> Self {
-        let shared = Arc::new(Shared {
-            runs: Mutex::default(),
-            over: AtomicBool::new(false),
-        });
-        let looked_at = shared.clone();
-        // Without it everything works but this one limit, so a thread that cannot start is borne.
-        let _ = std::thread::Builder::new()
-            .name("presage-guard".into())
-            .spawn(move || looked_at.look(seconds, descriptor, signal));
-        Self { shared }
+    /// Alone, with a text to say at the end.
+    #[staticmethod]
+    fn alone(seconds: f64, text: String) -> PyResult<Self> {
+        Self::start(seconds, Way::Alone { text })
+    }
+
+    /// With a parent that reads `descriptor`.
+    #[staticmethod]
+    fn watched(seconds: f64, descriptor: i32, signal: i32) -> PyResult<Self> {
+        Self::start(seconds, Way::Watched { descriptor, signal })
     }
 
     /// `function(*args)`: user code, watched while it runs.
@@ -87,8 +100,36 @@ impl Watchdog {
         function.call1(args)
     }
 
+    /// Let the run that `thread` is in take as long as it likes.
+    fn forget(&self, thread: u64) {
+        self.shared.runs.lock().remove(&thread);
+    }
+
     fn stop(&self) {
-        self.shared.over.store(true, Relaxed);
+        *self.shared.over.lock() = true;
+        self.shared.ended.notify_all();
+    }
+}
+
+impl Watchdog {
+    fn start(seconds: f64, way: Way) -> PyResult<Self> {
+        let shared = Arc::new(Shared {
+            seconds,
+            way,
+            runs: Mutex::default(),
+            over: Mutex::new(false),
+            ended: Condvar::new(),
+        });
+        let looked_at = shared.clone();
+        let named = Builder::new().name("presage-guard".into());
+        match named.spawn(move || looked_at.look()) {
+            Ok(_) => Ok(Self { shared }),
+            Err(cause) => Err(missing(
+                "the watchdog of handlers",
+                &cause,
+                "raise the limit",
+            )),
+        }
     }
 }
 
@@ -124,11 +165,10 @@ impl Drop for Running<'_> {
 }
 
 impl Shared {
-    fn look(&self, seconds: f64, descriptor: i32, signal: i32) {
+    fn look(&self) {
         let mut spent: FxHashMap<u64, (u64, f64)> = FxHashMap::default();
         let mut last = Instant::now();
-        while !self.over.load(Relaxed) {
-            std::thread::sleep(LOOK_EVERY);
+        while self.goes_on() {
             // A machine that was asleep, or this process stopped, is not the code's doing.
             let passed = last.elapsed().min(2 * LOOK_EVERY).as_secs_f64();
             last = Instant::now();
@@ -137,33 +177,57 @@ impl Shared {
             for (thread, run) in runs {
                 let (_, total) = spent.entry(thread).or_insert((run, 0.0));
                 *total += passed;
-                if *total >= seconds + GRACE_SECONDS && self.dumped(thread, run, signal) {
-                    end(&format!("stuck {seconds}\n"), descriptor);
+                if *total >= self.seconds + GRACE_SECONDS && self.dumped(thread, run) {
+                    self.end();
                 }
             }
         }
     }
 
+    /// Wait until it is time to look again; false when there is nothing more to look at.
+    fn goes_on(&self) -> bool {
+        let mut over = self.over.lock();
+        if !*over {
+            self.ended.wait_for(&mut over, LOOK_EVERY);
+        }
+        !*over
+    }
+
     /// Let `thread` write where it is; whether it is still in `run` after that.
-    fn dumped(&self, thread: u64, run: u64, signal: i32) -> bool {
+    fn dumped(&self, thread: u64, run: u64) -> bool {
         {
             let runs = self.runs.lock();
             if runs.get(&thread) != Some(&run) {
                 return false;
             }
+            let signal = match &self.way {
+                Way::Watched { signal, .. } => *signal,
+                Way::Alone { text } => {
+                    write(libc::STDERR_FILENO, text);
+                    libc::SIGABRT
+                }
+            };
             // SAFETY: the thread cannot leave its run, and so not end, while the lock is held.
             unsafe { libc::pthread_kill(thread as libc::pthread_t, signal) };
         }
         std::thread::sleep(TO_DUMP);
         self.runs.lock().get(&thread) == Some(&run)
     }
+
+    /// End this process without a word but the one to the parent.
+    fn end(&self) {
+        match &self.way {
+            Way::Watched { descriptor, .. } => {
+                write(*descriptor, &format!("stuck {}\n", self.seconds));
+                // SAFETY: ends the process, and reads no memory of ours.
+                unsafe { libc::_exit(EXIT_STUCK) };
+            }
+            Way::Alone { .. } => std::process::abort(),
+        }
+    }
 }
 
-/// End this process without a word but the one to the parent.
-fn end(told: &str, descriptor: i32) {
-    // SAFETY: writes a valid buffer, and ends the process.
-    unsafe {
-        libc::write(descriptor, told.as_ptr().cast(), told.len());
-        libc::_exit(EXIT_STUCK);
-    }
+fn write(descriptor: i32, text: &str) {
+    // SAFETY: reads a valid buffer.
+    unsafe { libc::write(descriptor, text.as_ptr().cast(), text.len()) };
 }

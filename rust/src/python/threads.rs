@@ -75,10 +75,16 @@ pub fn start_all<'scope>(
 
 /// The error of the `number`-th of `count` threads, which did not start.
 pub fn refused(number: usize, count: usize, cause: &io::Error) -> PyErr {
+    let remedy = "give fewer `--threads`, or raise the limit";
+    missing(&format!("thread {number} of {count}"), cause, remedy)
+}
+
+/// The error of a thread that did not start.
+pub fn missing(which: &str, cause: &io::Error, remedy: &str) -> PyErr {
     Python::attach(|py| {
         let made = || -> PyResult<PyErr> {
             let class = py.import("presage.errors")?.getattr("NoThread")?;
-            let error = class.call1((number, count, cause.to_string()))?;
+            let error = class.call1((which, cause.to_string(), remedy))?;
             Ok(PyErr::from_value(error))
         };
         made().unwrap_or_else(|_| PyRuntimeError::new_err(cause.to_string()))

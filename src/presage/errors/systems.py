@@ -13,16 +13,16 @@ class BadSystem(PresageError):
 
 
 class NoThread(PresageError):
-    """Cause: the system does not let the process have as many threads as it was told to use.
+    """Cause: the system does not let the process have as many threads as it needs.
 
     Remedy: fewer `--threads`, or a higher limit.
     """
 
-    def __init__(self, number: int, count: int, cause: str) -> None:
+    def __init__(self, which: str, cause: str, remedy: str = "raise the limit") -> None:
         super().__init__(
-            f"thread {number} of {count} could not be started: {cause}",
+            f"{which} could not be started: {cause}",
             "a limit of processes or of memory (`ulimit -u`, `ulimit -v`, a container's)",
-            "give fewer `--threads`, or raise the limit",
+            remedy,
         )
 
 

@@ -8,6 +8,7 @@ second whether one has been in the same run for too long, and if so ends it and 
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ from typing import Any
 
 from presage import lifeline
 from presage._core import Watchdog
-from presage.errors import HandlerStuck, Impure
+from presage.errors import HandlerStuck, Impure, NoThread
 from presage.model.choice import Interrupted
 from presage.model.source import frame_place
 from presage.process.fence import take_numpy
@@ -26,6 +27,14 @@ from presage.process.leaves import HANDLERS, ORIGINALS, TABLE
 SECONDS_DEFAULT = 10.0  # for one run of a handler or predicate
 LOOKS_PER_SECOND = 5
 GRACE_SECONDS = 2.0  # between asking a stuck handler to stop and giving up on it
+WATCHDOG = "the watchdog of handlers"
+STDERR = 2
+# What is said of a run that nothing can end, where there is no parent to say it better.
+ABORTS = (
+    "presage: the checked code is still running after {:g} s (`handler_seconds`), and cannot be"
+    " ended: the process aborts; its innermost line below is where it is stuck\n"
+)
+DEBUGGERS = {"bdb", "pdb", "pydevd", "_pydevd_bundle"}  # who stops there takes any time
 
 NOW: Callable[[], float] = ORIGINALS[time, "monotonic"]
 CPU: Callable[[], float] = ORIGINALS[time, "process_time"]
@@ -35,11 +44,20 @@ class Stuck(Interrupted):
     """Ends a handler that runs too long."""
 
 
+def _native_watchdog(seconds: float) -> Watchdog:
+    """The one in Rust: without a parent that tells what happened, it does so itself."""
+    if attached := lifeline.attached():
+        return Watchdog.watched(seconds, *attached)
+    if not faulthandler.is_enabled():
+        faulthandler.enable(STDERR)
+    return Watchdog.alone(seconds, ABORTS.format(seconds))
+
+
 class Sandbox:
     """A context manager around everything that runs user code.
 
     `give_up` is called with the error when a stuck handler cannot be ended from inside, because
-    it waits in native code; it may end the process.
+    it waits in native code; it may end the process. If it does not, the watchdog in Rust does.
     """
 
     def __init__(
@@ -58,9 +76,13 @@ class Sandbox:
         self._native: Watchdog | None = None  # for code that keeps the interpreter
 
     def __enter__(self) -> Sandbox:
-        if (attached := lifeline.attached()) and self._give_up is not None:
-            self._native = Watchdog(self.seconds, *attached)
-        self._dog.start()
+        native = _native_watchdog(self.seconds)
+        try:
+            self._dog.start()
+        except RuntimeError as error:
+            native.stop()
+            raise NoThread(WATCHDOG, str(error)) from None
+        self._native = native
         TABLE.up()
         take_numpy()
         return self
@@ -116,8 +138,19 @@ class Sandbox:
                 elif thread in asked and seconds - asked[thread] >= GRACE_SECONDS:
                     asked[thread] = seconds
                     self._end(thread)
+                    self._bear_debugger(thread)
                     if self._give_up is not None and isinstance(self.error, HandlerStuck):
                         self._give_up(self.error)
+
+    def _bear_debugger(self, thread: int) -> None:
+        """Let the process live while somebody looks at the stuck code."""
+        frame = sys._current_frames().get(thread)
+        while frame is not None:
+            if str(frame.f_globals.get("__name__")).partition(".")[0] in DEBUGGERS:
+                if self._native is not None:
+                    self._native.forget(thread)
+                return
+            frame = frame.f_back
 
     def _end(self, thread: int) -> None:
         frame: FrameType | None = sys._current_frames().get(thread)

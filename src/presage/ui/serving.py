@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import ThreadingMixIn
 from typing import Any, TypeVar
 
-from presage.errors import PresageError
+from presage.errors import NoThread, PresageError
 
 HOST = "127.0.0.1"
 BODY_MAX = 1_000  # bytes of a posted form
@@ -38,7 +38,10 @@ class Desk:
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="presage-desk", daemon=True).start()
+        try:
+            threading.Thread(target=self._work, name="presage-desk", daemon=True).start()
+        except RuntimeError as error:
+            raise NoThread("the thread that runs the explored system", str(error)) from None
 
     def do(self, job: Callable[..., Answer], *args: Any) -> Answer:
         """Call `job` there, and give what it gives or raise what it raises."""

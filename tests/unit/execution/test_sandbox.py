@@ -6,13 +6,15 @@ import random
 import threading
 import time
 from time import sleep  # as user code may have it: taken before there was a fence
+from types import SimpleNamespace
 
 import pytest
 
 from presage import Service, System, action, check
-from presage.errors import HandlerStuck, Impure
+from presage.errors import HandlerStuck, Impure, NoThread
+from presage.execution import sandbox as module
 from presage.execution.sandbox import Sandbox
-from presage.process.leaves import ORIGINALS
+from presage.process.leaves import ORIGINALS, TABLE
 
 
 def originals():
@@ -163,6 +165,47 @@ def test_a_handler_blocked_in_native_code_is_given_up_on():
         sandbox.run(blocked)
     [error] = given_up
     assert "test_sandbox.py:" in error.location
+
+
+def test_a_watchdog_that_cannot_start_is_an_error_and_leaves_nothing_behind(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    stopped, before, depth = [], originals(), TABLE.depth
+    native = SimpleNamespace(stop=lambda: stopped.append(True))
+    monkeypatch.setattr(module, "_native_watchdog", lambda seconds: native)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(NoThread) as refused, Sandbox():
+        pass
+    assert "watchdog of handlers could not be started: can't start new thread" in str(refused.value)
+    assert "way out: raise the limit" in str(refused.value)
+    assert (stopped, originals(), TABLE.depth) == ([True], before, depth)
+
+
+def test_code_that_someone_debugs_is_not_ended_with_its_process():
+    forgotten = []
+    asked = threading.Event()
+
+    class Native:
+        def call(self, run, function):
+            return function()
+
+        def forget(self, thread):
+            forgotten.append(thread)
+            asked.set()
+
+        def stop(self):
+            """Nothing runs."""
+
+    prompt = {"__name__": "pdb", "wait": asked.wait}
+    exec("def interaction(): wait()", prompt)  # as `pdb` does, under its name
+
+    with Sandbox(seconds=0.2) as sandbox:
+        sandbox._native.stop()
+        sandbox._native = Native()
+        with pytest.raises(HandlerStuck):
+            sandbox.run(prompt["interaction"])
+    assert forgotten == [threading.get_ident()]
 
 
 def test_watches_may_be_nested():

@@ -190,6 +190,37 @@ def test_threads_that_cannot_start_are_an_error_and_no_hang():
     assert ended.stdout.endswith("violation\n")
 
 
+UNWATCHED = """
+    import resource
+    from pathlib import Path
+    from presage import check
+    from presage.errors import NoThread
+    from presage.systems import counter
+
+    system = counter.system(threads=2)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    room = pages * resource.getpagesize() + (1 << 20)  # less than the stack of one thread
+    resource.setrlimit(resource.RLIMIT_AS, (room, room))
+    try:
+        check(system, traces=None)
+    except NoThread as error:
+        print(error)
+"""
+
+
+def test_a_watchdog_that_cannot_start_is_an_error_of_the_check():
+    ended = subprocess.run(
+        [sys.executable, "-c", dedent(UNWATCHED)],
+        env=os.environ | {"MALLOC_ARENA_MAX": "1"},
+        capture_output=True,
+        text=True,
+        timeout=GUARD,
+        check=False,
+    )
+    assert ended.stderr == ""
+    assert ended.stdout.startswith("the watchdog of handlers could not be started: ")
+
+
 FAILING = """
     import sys
     from presage import PresageError, Service, System, action, always, check

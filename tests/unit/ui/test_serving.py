@@ -11,6 +11,7 @@ from unit.ui.samples import CHEATING
 
 from presage.cli.report import exploring
 from presage.cli.target.load import load
+from presage.errors import NoThread
 from presage.ui import serving
 from presage.ui.explore import Server
 
@@ -182,3 +183,12 @@ def test_many_readers_at_once_are_all_answered() -> None:
         assert len(answers) == 12
         assert all(" 303 " in answer or " 400 " in answer for answer in answers)
         assert " 200 " in look(server)[:20]
+
+
+def test_a_desk_whose_thread_cannot_start_is_an_error(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(NoThread, match="the thread that runs the explored system could not be"):
+        serving.Desk()
