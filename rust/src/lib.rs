@@ -25,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use crate::hunt::Suspect;
     #[pymodule_export]
-    use crate::liveness::{Graph, Reachable};
+    use crate::liveness::{Graph, PassCut, Reachable};
     #[pymodule_export]
     use crate::processes::ProcessKernel;
     #[pymodule_export]

@@ -189,6 +189,9 @@ class Reader:
 
 class TooManyWays(Exception): ...
 
+class PassCut(Exception):
+    """A pass over a graph was stopped before its end; holds the `StopReason`."""
+
 @final
 class Kernel:
     """A system in integers. Steps run in Python once, through `bridge`; searches run natively.
@@ -308,6 +311,8 @@ class Graph:
     Properties are told by their position in the list it was made with. A loop is a list of (state,
     unit): the unit of the edge taken there. Of units -1 (a call) and -2 (a fault) fairness does not
     speak.
+
+    A pass over it raises `PassCut` when its seconds end, its memory does, or somebody interrupts.
     """
     @staticmethod
     def of(
@@ -322,12 +327,16 @@ class Graph:
         """How many states have all their edges; the others were met and not looked at."""
     @property
     def stopped_by(self) -> StopReason | None: ...
-    def lasso(self, property: int, fairness: str) -> tuple[list[int], list[tuple[int, int]]] | None:
+    def lasso(
+        self, property: int, fairness: str, seconds: float | None = None
+    ) -> tuple[list[int], list[tuple[int, int]]] | None:
         """A nearest fair cycle without the property: the states before it, and the loop."""
-    def rest(self, property: int) -> list[int] | None:
+    def rest(self, property: int, seconds: float | None = None) -> list[int] | None:
         """The states from the start to a nearest one at rest without the property."""
     def finding(self, at: int, stem: Sequence[int], steps: Sequence[tuple[int, int]]) -> Finding:
         """What decides property `at`: through the states of `stem` and once round the loop."""
-    def reachability(self, property: int) -> Reachable: ...
-    def territories(self, property: int, fingerprints: Sequence[int]) -> list[str]:
+    def reachability(self, property: int, seconds: float | None = None) -> Reachable: ...
+    def territories(
+        self, property: int, fingerprints: Sequence[int], seconds: float | None = None
+    ) -> list[str]:
         """Per fingerprint "live", "unknown" or "dead"."""

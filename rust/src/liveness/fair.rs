@@ -7,6 +7,7 @@
 //! Strong: a unit that is enabled somewhere but never taken inside rules out the states where it is
 //! enabled; what is left is cut into components again.
 
+use super::patience::{Cut, Patience};
 use super::reachability::goes_round;
 use super::scc::Components;
 use super::space::Space;
@@ -60,7 +61,11 @@ impl<'a> Fair<'a> {
 
     /// The witness that is nearest to the start, if there is one. `cyclic` are the components in
     /// which one can go round without the property.
-    pub fn nearest(mut self, cyclic: &[Box<[u32]>]) -> Option<Witness> {
+    pub fn nearest(
+        mut self,
+        cyclic: &[Box<[u32]>],
+        patience: &Patience,
+    ) -> Result<Option<Witness>, Cut> {
         let mut components = None;
         let mut best: Option<(u32, Vec<u32>)> = None;
         for whole in cyclic {
@@ -71,49 +76,55 @@ impl<'a> Fair<'a> {
                 if best.as_ref().is_some_and(|best| best.0 < first) {
                     continue; // even if it were fair, it would not be nearer
                 }
-                let bad = self.bad(&states);
+                let bad = self.bad(&states, patience)?;
                 if bad.is_empty() {
                     best = Some((first, states));
                 } else if self.fairness == Fairness::Strong {
                     let components = components.get_or_insert_with(|| Components::new(self.space));
-                    self.cut(components, &states, &bad, &mut parts);
+                    self.cut(components, (&states, &bad), &mut parts, patience)?;
                 }
             }
         }
-        let (_, states) = best?;
+        let Some((_, states)) = best else {
+            return Ok(None);
+        };
         flag(&mut self.inside, &states, true);
         let inside = self.inside;
-        Some(Witness { states, inside })
+        Ok(Some(Witness { states, inside }))
     }
 
     /// Leave out the states where a unit of `bad` is enabled, and cut the rest up again.
     fn cut(
         &self,
         components: &mut Components<'_>,
-        states: &[u32],
-        bad: &[bool],
+        (states, bad): (&[u32], &[bool]),
         parts: &mut Vec<Vec<u32>>,
-    ) {
+        patience: &Patience,
+    ) -> Result<(), Cut> {
         let space = self.space;
-        let fine = |state: &u32| {
-            let mut edges = space.edges(*state);
-            !edges.any(|edge| edge.is_owed() && bad[edge.unit as usize])
-        };
-        let rest: Vec<u32> = states.iter().copied().filter(fine).collect();
-        components.visit(rest.iter().copied(), |states| {
+        let mut rest = Vec::new();
+        for &state in states {
+            patience.ask()?;
+            let mut edges = space.edges(state);
+            if !edges.any(|edge| edge.is_owed() && bad[edge.unit as usize]) {
+                rest.push(state);
+            }
+        }
+        components.visit(rest.iter().copied(), patience, |states| {
             if goes_round(space, states) {
                 parts.push(states.to_vec());
             }
-        });
+            Ok(())
+        })
     }
 
     /// The units that make the component unfair, as flags by unit; empty if it is fair.
-    fn bad(&mut self, states: &[u32]) -> Vec<bool> {
+    fn bad(&mut self, states: &[u32], patience: &Patience) -> Result<Vec<bool>, Cut> {
         if self.fairness == Fairness::Nothing {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         flag(&mut self.inside, states, true);
-        self.tally(states);
+        self.tally(states, patience)?;
         flag(&mut self.inside, states, false);
         let always = states.len() as u32;
         let offends = |tally: &Tally| {
@@ -126,14 +137,15 @@ impl<'a> Fair<'a> {
                 bad[unit as usize] = true;
             }
         }
-        bad
+        Ok(bad)
     }
 
     /// Count where each unit is enabled, and whether it is taken inside.
-    fn tally(&mut self, states: &[u32]) {
+    fn tally(&mut self, states: &[u32], patience: &Patience) -> Result<(), Cut> {
         self.round += 1;
         self.met.clear();
         for &state in states {
+            patience.ask()?;
             for edge in self.space.edges(state) {
                 if !edge.is_owed() {
                     continue;
@@ -153,6 +165,7 @@ impl<'a> Fair<'a> {
                 tally.taken = tally.taken || self.inside[edge.target as usize];
             }
         }
+        Ok(())
     }
 }
 

@@ -9,6 +9,8 @@ use pyo3::prelude::*;
 use super::explore::Explorer;
 use super::fair::{Fair, Fairness};
 use super::lasso::Walk;
+use super::pass::Pass;
+use super::patience::{Cut, Patience};
 use super::reachability::{Reachability, Survey};
 use super::space::{CALL, Edge, FAULT, NOBODY, Space};
 use super::units::Units;
@@ -97,8 +99,23 @@ impl Graph {
         }
     }
 
-    fn survey(&self, property: usize) -> &Survey {
-        self.surveys[property].get_or_init(|| Survey::of(&self.space, property))
+    fn survey(&self, property: usize, patience: &Patience<'_>) -> Result<&Survey, Cut> {
+        let place = &self.surveys[property];
+        if place.get().is_none() {
+            let made = Survey::of(&self.space, property, patience)?;
+            let _ = place.set(made); // of two, the first one stays
+        }
+        place.get().ok_or(Cut)
+    }
+
+    /// A pass for `property`, within the memory that the search was allowed.
+    fn pass(&self, property: usize, seconds: Option<f64>) -> Pass {
+        let memory_mib = self.search.as_ref().map(|search| search.limits.memory_mib);
+        let bytes = match self.surveys[property].get() {
+            Some(_) => 0,
+            None => Survey::bytes(self.space.len()),
+        };
+        Pass::new(seconds, memory_mib.unwrap_or(u64::MAX), bytes)
     }
 
     fn fairness(name: &str) -> PyResult<Fairness> {
@@ -182,20 +199,23 @@ impl Graph {
     }
 
     /// The states before the loop, and the loop: a nearest fair cycle without the property.
+    #[pyo3(signature = (property, fairness, seconds=None))]
     fn lasso(
         &self,
         py: Python<'_>,
         property: usize,
         fairness: &str,
+        seconds: Option<f64>,
     ) -> PyResult<Option<(Vec<u32>, Vec<Step>)>> {
         self.check(property)?;
         let fairness = Self::fairness(fairness)?;
         let space = &self.space;
-        let walk = py.detach(|| {
-            let survey = self.survey(property);
-            let witness = Fair::new(space, fairness).nearest(&survey.cyclic)?;
-            Some(Walk::around(space, fairness, &witness))
-        });
+        let walk = self.pass(property, seconds).run(py, |patience| {
+            let survey = self.survey(property, patience)?;
+            let witness = Fair::new(space, fairness).nearest(&survey.cyclic, patience)?;
+            let around = |witness| Walk::around(space, fairness, &witness, patience);
+            witness.map(around).transpose()
+        })?;
         Ok(walk.map(|walk| {
             let mut stem = space.stem(walk[0].state);
             stem.pop();
@@ -207,9 +227,16 @@ impl Graph {
     }
 
     /// The states from the start to a nearest one at rest without the property.
-    fn rest(&self, property: usize) -> PyResult<Option<Vec<u32>>> {
+    #[pyo3(signature = (property, seconds=None))]
+    fn rest(
+        &self,
+        py: Python<'_>,
+        property: usize,
+        seconds: Option<f64>,
+    ) -> PyResult<Option<Vec<u32>>> {
         self.check(property)?;
-        let found = self.space.rest(property);
+        let pass = self.pass(property, seconds);
+        let found = pass.run(py, |patience| self.space.rest(property, patience))?;
         Ok(found.map(|state| self.space.stem(state)))
     }
 
@@ -239,35 +266,43 @@ impl Graph {
     }
 
     /// How many states are live, unknown and dead, and how many edges go from live to dead.
-    fn reachability(&self, py: Python<'_>, property: usize) -> PyResult<Reachable> {
+    #[pyo3(signature = (property, seconds=None))]
+    fn reachability(
+        &self,
+        py: Python<'_>,
+        property: usize,
+        seconds: Option<f64>,
+    ) -> PyResult<Reachable> {
         self.check(property)?;
-        Ok(py.detach(|| {
-            let survey = self.survey(property);
-            Reachable {
+        self.pass(property, seconds).run(py, |patience| {
+            let survey = self.survey(property, patience)?;
+            Ok(Reachable {
                 live: survey.count(Reachability::Live),
                 unknown: survey.count(Reachability::Unknown),
                 dead: survey.count(Reachability::Dead),
-                critical: survey.critical(&self.space),
-            }
-        }))
+                critical: survey.critical(&self.space, patience)?,
+            })
+        })
     }
 
     /// Per fingerprint "live", "unknown" or "dead"; states that are not in the graph are unknown.
+    #[pyo3(signature = (property, fingerprints, seconds=None))]
     fn territories(
         &self,
         py: Python<'_>,
         property: usize,
         fingerprints: Vec<u64>,
+        seconds: Option<f64>,
     ) -> PyResult<Vec<&'static str>> {
         self.check(property)?;
-        Ok(py.detach(|| {
-            let survey = self.survey(property);
+        self.pass(property, seconds).run(py, |patience| {
+            let survey = self.survey(property, patience)?;
             let of = |&key: &u64| match self.space.ids.get(key) {
                 Some(state) => survey.territories[state as usize].name(),
                 None => Reachability::Unknown.name(),
             };
-            fingerprints.iter().map(of).collect()
-        }))
+            Ok(fingerprints.iter().map(of).collect())
+        })
     }
 }
 

@@ -8,6 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fair::{Fairness, Witness};
+use super::patience::{Cut, Patience};
 use super::space::{Edge, Space};
 
 /// An edge, and the state it starts from.
@@ -21,6 +22,7 @@ pub struct Walk<'a> {
     space: &'a Space,
     fairness: Fairness,
     inside: &'a [bool],
+    patience: &'a Patience<'a>,
     taken: FxHashSet<u32>,
     owed: FxHashSet<u32>,
     steps: Vec<Taken>,
@@ -29,12 +31,18 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// The loop through `witness`, from its first state back to it.
-    pub fn around(space: &'a Space, fairness: Fairness, witness: &'a Witness) -> Vec<Taken> {
+    pub fn around(
+        space: &'a Space,
+        fairness: Fairness,
+        witness: &'a Witness,
+        patience: &'a Patience<'a>,
+    ) -> Result<Vec<Taken>, Cut> {
         let start = witness.states[0];
         let mut walk = Walk {
             space,
             fairness,
             inside: &witness.inside,
+            patience,
             taken: FxHashSet::default(),
             owed: FxHashSet::default(),
             steps: Vec::new(),
@@ -45,12 +53,12 @@ impl<'a> Walk<'a> {
         }
         loop {
             if !walk.owed.is_empty() {
-                walk.go(|walk, taken| walk.settles(taken));
+                walk.go(|walk, taken| walk.settles(taken))?;
             } else if walk.at != start || walk.steps.is_empty() {
                 // On the way back something new may be owed: then it is not over yet.
-                walk.go(|_, taken| taken.edge.target == start);
+                walk.go(|_, taken| taken.edge.target == start)?;
             } else {
-                return walk.steps;
+                return Ok(walk.steps);
             }
         }
     }
@@ -68,11 +76,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Take the shortest way inside to the first edge that is `wanted`, and that edge.
-    fn go(&mut self, wanted: impl Fn(&Self, &Taken) -> bool) {
+    fn go(&mut self, wanted: impl Fn(&Self, &Taken) -> bool) -> Result<(), Cut> {
         let mut came: FxHashMap<u32, Taken> = FxHashMap::default();
         let mut queue = vec![self.at];
         let mut next = 0;
         while next < queue.len() {
+            self.patience.ask()?;
             let state = queue[next];
             next += 1;
             for edge in self.space.edges(state) {
@@ -82,7 +91,7 @@ impl<'a> Walk<'a> {
                 let taken = Taken { state, edge };
                 if wanted(self, &taken) {
                     self.follow(&came, taken);
-                    return;
+                    return Ok(());
                 }
                 if edge.target != self.at && !came.contains_key(&edge.target) {
                     came.insert(edge.target, taken);

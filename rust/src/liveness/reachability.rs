@@ -5,6 +5,7 @@
 //! components of the part where the property does not hold come in such an order that all a state
 //! leads to is known before it, so one pass over the edges decides every state.
 
+use super::patience::{Cut, Patience};
 use super::scc::Components;
 use super::space::Space;
 
@@ -35,15 +36,20 @@ pub struct Survey {
 }
 
 impl Survey {
-    pub fn of(space: &Space, property: usize) -> Survey {
+    /// What so many states take, whatever the graph is.
+    pub fn bytes(states: usize) -> usize {
+        states.saturating_mul(size_of::<Reachability>() + size_of::<u32>())
+    }
+
+    pub fn of(space: &Space, property: usize, patience: &Patience) -> Result<Survey, Cut> {
         let lacking = (0..space.len() as u32).filter(|&state| !space.holds(property, state));
         let mut territories = vec![Reachability::Live; space.len()];
         for state in lacking.clone() {
             territories[state as usize] = Reachability::Dead;
         }
         let mut cyclic = Vec::new();
-        Components::new(space).visit(lacking, |states| {
-            let best = best(space, states, &territories);
+        Components::new(space).visit(lacking, patience, |states| {
+            let best = best(space, states, &territories, patience)?;
             if best != Reachability::Dead {
                 states
                     .iter()
@@ -52,11 +58,12 @@ impl Survey {
             if goes_round(space, states) {
                 cyclic.push(states.into());
             }
-        });
-        Survey {
+            Ok(())
+        })?;
+        Ok(Survey {
             territories,
             cyclic,
-        }
+        })
     }
 
     pub fn count(&self, reachability: Reachability) -> usize {
@@ -65,12 +72,13 @@ impl Survey {
     }
 
     /// How many edges lead from a live state to a dead one.
-    pub fn critical(&self, space: &Space) -> u64 {
+    pub fn critical(&self, space: &Space, patience: &Patience) -> Result<u64, Cut> {
         if self.count(Reachability::Dead) == 0 {
-            return 0;
+            return Ok(0);
         }
         let mut count = 0;
         for (state, &here) in self.territories.iter().enumerate() {
+            patience.ask()?;
             if here == Reachability::Dead {
                 count += u64::from(space.entered[state]);
             }
@@ -80,14 +88,20 @@ impl Survey {
                 count += space.targets(state as u32).iter().filter(dead).count() as u64;
             }
         }
-        count
+        Ok(count)
     }
 }
 
 /// The best that a component leads to. Its own members still count as dead, which adds nothing.
-fn best(space: &Space, states: &[u32], territories: &[Reachability]) -> Reachability {
+fn best(
+    space: &Space,
+    states: &[u32],
+    territories: &[Reachability],
+    patience: &Patience,
+) -> Result<Reachability, Cut> {
     let mut best = Reachability::Dead;
     for &state in states {
+        patience.ask()?;
         if !space.is_expanded(state) {
             best = best.max(Reachability::Unknown);
         }
@@ -98,7 +112,7 @@ fn best(space: &Space, states: &[u32], territories: &[Reachability]) -> Reachabi
             break;
         }
     }
-    best
+    Ok(best)
 }
 
 /// Whether some edge leads from the component to itself.

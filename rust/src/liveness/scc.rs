@@ -4,6 +4,7 @@
 //! word. Components come out in an order in which everything that one leads to has come before it.
 
 use super::ids::{prefetch, roomy};
+use super::patience::{Cut, Patience};
 use super::space::Space;
 
 const UNSEEN: u32 = 0;
@@ -43,11 +44,13 @@ impl<'a> Components<'a> {
     }
 
     /// Call `each` with every component of the part that `states` make up, apart from all others.
+    /// Once it was cut, no further part can be visited.
     pub fn visit(
         &mut self,
         states: impl Iterator<Item = u32> + Clone,
-        mut each: impl FnMut(&[u32]),
-    ) {
+        patience: &Patience,
+        mut each: impl FnMut(&[u32]) -> Result<(), Cut>,
+    ) -> Result<(), Cut> {
         for state in states.clone() {
             self.earliest[state as usize] = UNSEEN;
         }
@@ -58,16 +61,18 @@ impl<'a> Components<'a> {
             }
             self.enter(root, &mut count);
             while let Some(frame) = self.path.pop() {
+                patience.ask()?;
                 self.look_back();
                 match self.follow(frame) {
                     Some((frame, target)) => {
                         self.path.push(frame);
                         self.enter(target, &mut count);
                     }
-                    None => count -= self.closed(&mut each),
+                    None => count -= self.closed(&mut each)?,
                 }
             }
         }
+        Ok(())
     }
 
     fn enter(&mut self, state: u32, count: &mut u32) {
@@ -149,10 +154,10 @@ impl<'a> Components<'a> {
     }
 
     /// Tell of the component gathered last, if there is one; gives its size.
-    fn closed(&mut self, each: &mut impl FnMut(&[u32])) -> u32 {
+    fn closed(&mut self, each: &mut impl FnMut(&[u32]) -> Result<(), Cut>) -> Result<u32, Cut> {
         if !self.component.is_empty() {
-            each(&self.component);
+            each(&self.component)?;
         }
-        self.component.len() as u32
+        Ok(self.component.len() as u32)
     }
 }

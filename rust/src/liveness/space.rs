@@ -8,6 +8,7 @@
 //! because nobody looked: what lies behind them is not known.
 
 use super::ids::{Ids, prefetch, roomy};
+use super::patience::{Cut, Patience};
 
 /// The unit of a call of the workload: no fairness speaks of it, but nobody rests before it.
 pub const CALL: u32 = u32::MAX;
@@ -154,11 +155,16 @@ impl Space {
     }
 
     /// The nearest state at rest where `property` does not hold.
-    pub fn rest(&self, property: usize) -> Option<u32> {
-        let lacking = (0..self.expanded() as u32).filter(|&state| !self.holds(property, state));
+    pub fn rest(&self, property: usize, patience: &Patience) -> Result<Option<u32>, Cut> {
         let stays = |state: u32, edge: Edge| edge.target == state || edge.unit == FAULT;
-        let mut lacking = lacking;
-        lacking.find(|&state| self.edges(state).all(|edge| stays(state, edge)))
+        for state in 0..self.expanded() as u32 {
+            patience.ask()?;
+            let lacking = !self.holds(property, state);
+            if lacking && self.edges(state).all(|edge| stays(state, edge)) {
+                return Ok(Some(state));
+            }
+        }
+        Ok(None)
     }
 
     /// The states from an initial one to `state`, both included.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from presage._core import Graph, Kernel
+from presage._core import Graph, Kernel, PassCut
 from presage._results import StopReason
 from presage.errors import BadSystem, Diverged, Nondeterminism
 from presage.execution.budget import Budget
@@ -91,28 +91,60 @@ def examine(
     if limits.budget.spent_by is not None:
         _leave_open(report, [prop for _, prop in asked])
         return _tell(report, graph)
-    for position, (at, prop) in enumerate(asked):
-        if report.properties[prop.name] != "violated":
-            if at in bridge.errors:
-                report.properties[prop.name] = "error"
-                report.errors.append(bridge.errors[at])
-                continue
-            found = _found(bridge.system, sandbox, graph, position, at, prop)
-            if found is not None:
-                report.properties[prop.name] = "violated"
-                yield found
-            elif graph.stopped_by is not None:
-                _leave_open(report, [prop])
-        report.liveness[prop.name] = _surveyed(graph, position, prop)
-        for violation in report.violations:
-            if violation.prop == prop.name:
-                _locate(graph, position, violation)
+    try:
+        for position, (at, prop) in enumerate(asked):
+            asking = _Asking(graph, position, prop, limits.budget)
+            yield from _answers(bridge, sandbox, report, asking, at)
+    except PassCut as cut:
+        [reason] = cut.args
+        _cut_short(report, [prop for _, prop in asked], reason)
     _tell(report, graph)
 
 
-def _surveyed(graph: Graph, position: int, prop: Property) -> Surveyed:
-    known = graph.reachability(position)
-    return Surveyed(prop.fairness, known.live, known.unknown, known.dead, known.critical)
+class _Asking(Struct, frozen=True):
+    """A graph, and the property that it is asked about."""
+
+    graph: Graph
+    position: int  # of the property in the graph
+    prop: Property
+    budget: Budget
+
+
+def _answers(
+    bridge: Bridge, sandbox: Sandbox, report: Report, asking: _Asking, at: int
+) -> Iterator[Confirmed]:
+    """What the graph says of one property; raises `PassCut` where the budget ends."""
+    prop = asking.prop
+    if report.properties[prop.name] != "violated":
+        if at in bridge.errors:
+            report.properties[prop.name] = "error"
+            report.errors.append(bridge.errors[at])
+            return
+        found = _found(bridge.system, sandbox, asking, at)
+        if found is not None:
+            report.properties[prop.name] = "violated"
+            yield found
+        elif asking.graph.stopped_by is not None:
+            _leave_open(report, [prop])
+    report.liveness[prop.name] = _surveyed(asking)
+    for violation in report.violations:
+        if violation.prop == prop.name:
+            _locate(asking, violation)
+
+
+def _cut_short(report: Report, properties: list[Property], reason: StopReason) -> None:
+    """Nothing is claimed of properties that a pass over the graph did not come to the end of."""
+    _leave_open(report, [prop for prop in properties if prop.name not in report.liveness])
+    report.exhausted = False
+    report.stopped_by = report.stopped_by or reason
+    report.notes.append(
+        f"endless executions (cycles) were not examined to the end: {SPENT[reason]}"
+    )
+
+
+def _surveyed(asking: _Asking) -> Surveyed:
+    known = asking.graph.reachability(asking.position, asking.budget.remaining())
+    return Surveyed(asking.prop.fairness, known.live, known.unknown, known.dead, known.critical)
 
 
 def _to_examine(bridge: Bridge, report: Report, limits: GraphLimits) -> list[tuple[int, Property]]:
@@ -180,14 +212,14 @@ def _states(report: Report) -> int | None:
     return report.unique if report.stopped_by in (StopReason.STATES, StopReason.SECONDS) else None
 
 
-def _found(
-    system: System, sandbox: Sandbox, graph: Graph, position: int, at: int, prop: Property
-) -> Confirmed | None:
-    """A violation of `prop` that live code agrees with; None if there is none."""
-    stem = graph.rest(position)  # where the search was cut, the graph may reach a little further
+def _found(system: System, sandbox: Sandbox, asking: _Asking, at: int) -> Confirmed | None:
+    """A violation of the property that live code agrees with; None if there is none."""
+    graph, position, prop = asking.graph, asking.position, asking.prop
+    # Where the search was cut, the graph may reach a little further.
+    stem = graph.rest(position, asking.budget.remaining())
     if stem is not None:
         return confirm(system, sandbox, graph.finding(at, stem, []))
-    lasso = graph.lasso(position, prop.fairness)
+    lasso = graph.lasso(position, prop.fairness, asking.budget.remaining())
     if lasso is None:
         return None
     finding = graph.finding(at, *lasso)
@@ -199,7 +231,7 @@ def _found(
     return confirmed(run, finding, why)
 
 
-def _locate(graph: Graph, position: int, violation: Violation) -> None:
+def _locate(asking: _Asking, violation: Violation) -> None:
     """Note whether `violation` can be recovered from and, if not, which step decided it.
 
     That step is exact: before it some continuation recovers, after it none. Where it is not known
@@ -208,7 +240,7 @@ def _locate(graph: Graph, position: int, violation: Violation) -> None:
     trace = violation.trace
     assert trace is not None, "a violation that was replayed has a trace"
     prints = [trace.initial, *(step.fingerprint for step in trace.steps)]
-    seen = graph.territories(position, prints)
+    seen = asking.graph.territories(asking.position, prints, asking.budget.remaining())
     violation.dead = {"dead": True, "live": False, "unknown": None}[seen[-1]]
     first = seen.index("dead") if violation.dead else 0
     if violation.dead and (first == 0 or seen[first - 1] == "live"):
