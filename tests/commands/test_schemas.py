@@ -13,7 +13,8 @@ from commands.harness import run, told, write
 
 from presage._results import StopReason
 from presage.props.property import FAIRNESSES
-from presage.search import check, processes, reductions, tree
+from presage.search.options import PROGRAM_SEARCHES, SEARCHES
+from presage.search.settings import REDUCTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "reference"
@@ -136,9 +137,8 @@ def test_the_page_links_to_the_schemas_and_names_every_key_of_a_check() -> None:
 
 
 def test_a_schema_names_every_search_reduction_fairness_and_stop_reason() -> None:
-    assert set(get_args(schemas.Search)) == {*check.SEARCHES, *processes.SEARCHES}
-    known = {*reductions.REDUCTIONS, *tree.REDUCTIONS, *processes.REDUCTIONS}
-    assert set(get_args(schemas.Reduction)) == known
+    assert set(get_args(schemas.Search)) == {*SEARCHES, *PROGRAM_SEARCHES}
+    assert set(get_args(schemas.Reduction)) == set(REDUCTIONS)
     assert set(get_args(schemas.Fairness)) == set(FAIRNESSES)
     # `passed` ends a look for a good execution, which is no search of its own
     assert set(get_args(schemas.Stop)) == {str(each) for each in StopReason} - {"passed"}

@@ -91,7 +91,7 @@ def compare_many(first, number, make):
         for seed in count(first):
             system = make(seed)
             try:
-                check_tree(system, "odpor", {})
+                check_tree(system)
             except BadSystem:
                 continue
             kernel = kernel_of(system, sandbox)

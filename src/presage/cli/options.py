@@ -6,19 +6,19 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import fields
-from typing import Any, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from presage.errors import BadTarget, did_you_mean
 from presage.systems import SHIPPED
 from presage.ui.terminal import columns
 
-COUNT_MAX = 2**32 - 1  # what the core counts limits with
+if TYPE_CHECKING:
+    from presage.search.options import Option
+
 SEED_MAX = 2**64 - 1
-SECONDS_MAX = 1e9  # thirty years
 RANKS_MAX = 1_000
 WIDTH_UNKNOWN = 80
-TRACES = ".presage/traces"
 EXIT_USAGE = 2
 TRUST = "run the code that the file names, whoever made it"
 WAITS = "whether sends wait for their receives; default: zero, they do"
@@ -81,78 +81,76 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 def add_check(parser: Parser) -> None:
     """The options of `presage check`."""
-    from presage.search.check import SEARCHES
-    from presage.search.liveness import LIVENESS
-    from presage.search.processes import REDUCTIONS as REDUCED
-    from presage.search.reductions import REDUCTIONS
+    from presage.search.hunt.settings import Hunt
+    from presage.search.settings import Settings
 
     parser.usage = "presage check [OPTIONS] TARGET"
     parser.epilog = "`presage hunt` looks for executions that never recover in larger systems."
     add_target(parser)
-    how = parser.add_argument_group("search")
-    names = "bfs (default), dfs, tree (of programs), walk, hunt"
-    how.add_argument("--search", metavar="NAME", choices=SEARCHES, help=names)
-    _add_walks(how, "how many random walks")
-    names, known = "none (default), sleep; in a tree dpor, sdpor, odpor", REDUCED[1:]
-    how.add_argument("--reduction", metavar="NAME", choices=(*REDUCTIONS, *known), help=names)
-    spins = "tests that may fail in a row; 0: no end; default: 2"
-    how.add_argument("--spins", metavar="N", type=at_least(0), help=spins)
-    how.add_argument("--symmetry", choices=("on", "off"), default="off", help="default: off")
-    calm = "random walks only: no faults, likely events first"
-    how.add_argument("--calm", action="store_true", help=calm)
-    rest = "exact (default), rest: only where nothing happens"
-    how.add_argument("--liveness", metavar="KIND", choices=LIVENESS, default="exact", help=rest)
+    _add_options(parser, Settings)
     waits = "sends wait (zero), never do (eager); default: both"
     _add_script(parser, ("zero", "eager", "both"), None, waits)
-    limits = _add_limits(parser)
-    limits.add_argument("--depth", metavar="N", type=positive, help="the initial state is 1")
-    limits.add_argument("--states", metavar="N", type=positive, help="distinct states")
-    long = parser.add_argument_group("long searches")
-    long.add_argument("--checkpoint", metavar="DIR", help="keep the progress there")
-    long.add_argument("--checkpoint-seconds", metavar="S", type=_duration, help="default: 60")
-    long.add_argument("--resume", action="store_true", help="go on from the checkpoint")
-    long.add_argument("--trust", action="store_true", help="whoever made the checkpoint")
-    long.add_argument("--spill", metavar="DIR", help="go on in files there past `--memory`")
-    _add_outputs(parser)
-    _add_hunt(parser, shown=False)  # as they were spelt before `presage hunt`
+    _add_options(parser, Hunt, shown=False)  # as they were spelt before `presage hunt`
 
 
 def add_hunt(parser: Parser) -> None:
     """The options of `presage hunt`: those of `check` that mean something there, and its own."""
-    unasked = Parser(add_help=False)
-    add_check(unasked)
-    parser.set_defaults(**vars(unasked.parse_args(["", "--search", "hunt"])))
+    from presage.search.hunt.settings import Hunt
+    from presage.search.options import options
+    from presage.search.settings import Settings
+
+    parser.set_defaults(search="hunt", mpi=None)
     parser.usage = "presage hunt [OPTIONS] TARGET"
     add_target(parser)
-    _add_walks(parser.add_argument_group("search"), "how many executions")
-    _add_limits(parser)
-    _add_outputs(parser)
-    _add_hunt(parser, shown=True)
+    _add_options(parser, Settings, [name for name, how, _ in options(Settings) if how.hunts])
+    _add_options(parser, Hunt, group="hunt")
 
 
-def _add_walks(group: argparse._ArgumentGroup, walks: str) -> None:
-    from presage.search.threads import AUTO
+def _add_options(
+    parser: Parser,
+    settings: type,
+    names: Sequence[str] | None = None,
+    *,
+    group: str = "",
+    shown: bool = True,
+) -> None:
+    """The flags of what `settings` declares, or of some of it; None, unless they are given."""
+    from presage.search.options import options
 
-    threads = "default: auto, for bfs all cores"
-    group.add_argument("--threads", metavar="N", type=_threads, default=AUTO, help=threads)
-    group.add_argument("--seed", metavar="N", type=_seed, default=0, help="default: 0")
-    group.add_argument("--walks", metavar="N", type=positive, help=walks)
-    group.add_argument("--keep-going", action="store_true", help="look on after a violation")
+    groups: dict[str, Any] = {"": parser}
+    for name, declared, default in options(settings):
+        if declared.kind == "object" or (names is not None and name not in names):
+            continue
+        title = declared.group or group
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        how: dict[str, Any] = {"metavar": declared.metavar, "type": partial(_value, declared)}
+        if declared.kind == "switch":
+            how = {"action": "store_true", "default": None}
+        elif declared.kind == "words":
+            how = {"metavar": declared.metavar, "choices": tuple(declared.words)}
+        elif declared.kind == "on_off":
+            how = {"choices": ("on", "off")}
+        text = declared.help_with(default) if shown else argparse.SUPPRESS
+        flag = f"--{declared.flag or name.replace('_', '-')}"
+        groups[title].add_argument(flag, dest=name, help=text, **how)
 
 
-def _add_limits(parser: Parser) -> argparse._ArgumentGroup:
-    limits = parser.add_argument_group("limits")
-    limits.add_argument("--seconds", metavar="S", type=_duration, help="wall-clock time")
-    limits.add_argument("--memory", metavar="MIB", type=positive, help="of the process, in MiB")
-    text = "for one run of one handler"
-    limits.add_argument("--handler-seconds", metavar="S", type=_duration, help=text)
-    return limits
+def _value(declared: Option, text: str) -> Any:
+    """The value of an option that `text` stands for."""
+    if declared.kind == "text" or text in declared.words:
+        return text
+    if declared.kind == "seconds":
+        return _duration(text)
+    return _between(declared.least, declared.most, text)
 
 
-def _add_outputs(parser: Parser) -> None:
-    lines = "write which lines ran there; *.json: as JSON"
-    parser.add_argument("--coverage", metavar="FILE", help=lines)
-    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
+def given(args: argparse.Namespace, settings: type) -> dict[str, Any]:
+    """The options that `settings` declares, as far as they were given."""
+    from presage.search.options import options
+
+    values = {name: vars(args).get(name) for name, _, _ in options(settings)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def add_trace(parser: Parser) -> None:
@@ -213,47 +211,19 @@ def _add_script(
     mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
 
 
-def _add_hunt(parser: Parser, *, shown: bool) -> None:
-    from presage.search.hunt.settings import COUNTS, EXECUTIONS, ORDERS, Hunt
-
-    choices = {"count": COUNTS, "executions": EXECUTIONS, "order": ORDERS}
-    about = {
-        "walk_length": "steps of a calm walk that stand for ever",
-        "depth_step": "by how many choices the tree grows each round",
-        "count": "what the tree is bounded by",
-        "executions": "all up to a depth, random ones, or both",
-        "order": "of events in the tree",
-        "storm": "steps with faults, at most, between calm walks",
-        "prefixes": "live executions to start from as well",
-        "recovery_walks": "walks from each place to find the critical transition",
-        "region": "states searched to make sure that nothing recovers",
-        "samples": "places where the share that recovers is measured",
-        "tail": "steps kept after the critical transition",
-    }
-    group = parser.add_argument_group("hunt")
-    for each in fields(Hunt)[:-1]:
-        option = f"--{each.name.replace('_', '-')}"
-        if each.name in choices:
-            text = about[each.name] if shown else argparse.SUPPRESS
-            group.add_argument(option, choices=choices[each.name], help=text)
-        else:
-            least = 0 if each.name in Hunt.MAY_BE_NONE else 1
-            text = f"{about[each.name]}; default: {each.default:,}" if shown else argparse.SUPPRESS
-            group.add_argument(option, metavar="N", type=at_least(least), help=text)
-    text = "go on from the end of a saved trace" if shown else argparse.SUPPRESS
-    group.add_argument("--prefix", metavar="TRACE", help=text)
-
-
-def hunt_of(args: argparse.Namespace) -> Any:
-    """The settings of a hunt that were given; None if none were."""
+def check_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of `check` that were given."""
     from presage.search.hunt.settings import Hunt
-    from presage.trace import codec
+    from presage.search.settings import Settings
 
-    given = {each.name: getattr(args, each.name) for each in fields(Hunt)}
-    if given["prefix"] is not None:
-        given["prefix"] = codec.read(given["prefix"])
-    given = {name: value for name, value in given.items() if value is not None}
-    return Hunt(**given) if given else None
+    options, hunt = given(args, Settings), given(args, Hunt)
+    if "symmetry" in options:
+        options["symmetry"] = options["symmetry"] == "on"
+    if "prefix" in hunt:
+        from presage.trace import codec
+
+        hunt["prefix"] = codec.read(hunt["prefix"])
+    return {**options, "hunt": Hunt(**hunt)} if hunt else options
 
 
 def add_target(parser: Parser, *, json: bool = True) -> None:
@@ -276,12 +246,13 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
 
 def add_run_once(parser: Parser) -> None:
     """The options of `presage run-once`."""
+    from presage.search.settings import Settings
+
     add_target(parser)
-    parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="which run; default: 0")
+    _add_options(parser, Settings, ("seed", "traces"))
     steps = "at most; default: 50, of programs 10,000"
     parser.add_argument("--steps", metavar="N", type=positive, help=steps)
     parser.add_argument("--faults", action="store_true", help="let faults happen, too")
-    parser.add_argument("--traces", metavar="DIR", default=TRACES, help="default: %(default)s")
     _add_script(parser, ("zero", "eager"), "zero", WAITS)
 
 
@@ -322,27 +293,14 @@ def add_mpirun(parser: Parser) -> None:
     parser.add_argument("args", nargs=argparse.REMAINDER, help="of the script")
 
 
-def at_least(least: int) -> Any:
-    """The type of a count that is `least` or more."""
-
-    def count(text: str) -> int:
-        return _between(least, COUNT_MAX, text)
-
-    return count
-
-
 def positive(text: str) -> int:
+    from presage.search.options import COUNT_MAX
+
     return _between(1, COUNT_MAX, text)
 
 
 def _ranks(text: str) -> int:
     return _between(1, RANKS_MAX, text)
-
-
-def _threads(text: str) -> int | str:
-    from presage.search.threads import AUTO, THREADS_MAX
-
-    return AUTO if text == AUTO else _between(1, THREADS_MAX, text)
 
 
 def _port(text: str) -> int:
@@ -368,6 +326,8 @@ def _whole(text: str) -> int:
 
 
 def _duration(text: str) -> float:
+    from presage.search.options import SECONDS_MAX
+
     try:
         seconds = float(text)
     except ValueError:

@@ -16,7 +16,7 @@ from presage.cli.common import (
     give_up,
     theme_of,
 )
-from presage.cli.options import settings_of
+from presage.cli.options import given, settings_of
 from presage.errors import BadTarget
 from presage.ui.output import complain, write, write_json
 from presage.version import VERSION
@@ -44,23 +44,22 @@ def run_simulate(args: argparse.Namespace) -> int:
 def run_run_once(args: argparse.Namespace) -> int:
     """`presage run-once`: one random execution, shown and saved."""
     from presage.cli.target.load import load_named
-    from presage.search.once import Settings, run_once
+    from presage.search.once import run_once
+    from presage.search.settings import TRACES, Settings
     from presage.trace import codec
     from presage.ui import once
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         script = (args.mpi, args.arg, args.buffering)
         loaded = load_named(args.target, settings_of(args.set), *script)
-        which = Settings(
-            seed=args.seed,
-            steps=args.steps,
-            faults=args.faults,
+        settings = Settings(
+            **given(args, Settings),
             target=loaded.target,
             parameters=loaded.parameters,
             give_up=give_up,
         )
-        done = run_once(loaded.system, which)
-        path = str(codec.save(done.trace, args.traces))
+        done = run_once(loaded.system, settings, steps=args.steps, faults=args.faults)
+        path = str(codec.save(done.trace, settings.traces or TRACES))
     if args.json:
         write_json({"presage": VERSION, "target": loaded.target, **done.to_json(), "trace": path})
     else:

@@ -16,7 +16,6 @@ from types import FrameType
 
 from presage._core import forget_stop, listen_for_stop, stop_once, stop_requested
 from presage._results import StopReason
-from presage.errors import BadSystem
 from presage.execution.sandbox import NOW
 
 
@@ -72,17 +71,6 @@ class Budget:
             self._interrupted = self.interrupted
             listen_for_stop(False)
             forget_stop()
-
-
-def budget_of(seconds: float | None) -> Budget:
-    """A budget of `seconds`; refuses what leaves no time at all."""
-    if seconds is not None and not seconds > 0:
-        raise BadSystem(
-            f"`seconds` is {seconds}",
-            "a time that was over before it began, or no number at all",
-            "give `seconds` above 0, or leave it out",
-        )
-    return Budget(seconds)
 
 
 class Deadline:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from presage._core import Graph, Kernel, PassCut
 from presage._results import StopReason
-from presage.errors import BadSystem, Diverged, Nondeterminism
+from presage.errors import Diverged, Nondeterminism
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, confirm, confirmed, follow
 from presage.execution.lasso import endless
@@ -24,8 +24,8 @@ from presage.model.system import System
 from presage.props.property import Property
 from presage.search.kernel.bridge import Bridge
 from presage.search.report import Report, Surveyed, Violation
+from presage.search.settings import Settings
 
-LIVENESS = ("exact", "rest")
 ROUNDS = 2  # of a loop on live code, after the first time
 # How far to look on after a violation at rest, to learn where it became inevitable.
 BEYOND_STATES = 100_000
@@ -40,35 +40,14 @@ SPENT = {
 }
 
 
-class GraphLimits(Struct, frozen=True):
-    """Those of the search, which hold for the graph as well."""
-
-    depth: int | None
-    budget: Budget
-    memory_mib: int | None
-    exact: bool  # look at endless executions at all
-
-
-def is_exact(liveness: str) -> bool:
-    """Whether `liveness` asks for endless executions too; refuses a mode that does not exist."""
-    if liveness not in LIVENESS:
-        known = ", ".join(f"`{name}`" for name in LIVENESS)
-        raise BadSystem(
-            f"there is no liveness `{liveness}`",
-            "a misspelt name, or a fairness, which each property chooses for itself",
-            f'use one of {known}; fairness is `@eventually(fairness="strong")`',
-        )
-    return liveness == "exact"
-
-
 def examine(
-    bridge: Bridge, kernel: Kernel, sandbox: Sandbox, report: Report, limits: GraphLimits
+    bridge: Bridge, kernel: Kernel, sandbox: Sandbox, report: Report, settings: Settings
 ) -> Iterator[Confirmed]:
     """What the graph says of every `eventually`: yields the violations that the search did not see.
 
     Whoever takes one puts it into the report before asking for the next.
     """
-    asked = _to_examine(bridge, report, limits)
+    asked = _to_examine(bridge, report, settings)
     if not asked:
         return
     judged = bridge.judged
@@ -76,10 +55,10 @@ def examine(
         [at for at, _ in asked],
         (report.unique, report.generated),
         Limits(
-            depth=limits.depth,
+            depth=settings.depth,
             states=_states(report),
-            seconds=share_of(limits.budget),
-            memory_mib=limits.memory_mib,
+            seconds=share_of(settings.budget),
+            memory_mib=settings.memory_mib,
             keep_going=True,
         ),
     )
@@ -88,12 +67,12 @@ def examine(
     if graph.stopped_by is not None:
         report.exhausted = False
         report.stopped_by = report.stopped_by or graph.stopped_by
-    if limits.budget.spent_by is not None:
+    if settings.budget.spent_by is not None:
         _leave_open(report, [prop for _, prop in asked])
         return _tell(report, graph)
     try:
         for position, (at, prop) in enumerate(asked):
-            asking = _Asking(graph, position, prop, limits.budget)
+            asking = _Asking(graph, position, prop, settings.budget)
             yield from _answers(bridge, sandbox, report, asking, at)
     except PassCut as cut:
         [reason] = cut.args
@@ -147,23 +126,23 @@ def _surveyed(asking: _Asking) -> Surveyed:
     return Surveyed(asking.prop.fairness, known.live, known.unknown, known.dead, known.critical)
 
 
-def _to_examine(bridge: Bridge, report: Report, limits: GraphLimits) -> list[tuple[int, Property]]:
+def _to_examine(bridge: Bridge, report: Report, settings: Settings) -> list[tuple[int, Property]]:
     """The properties to ask the graph about; says of those that it will not why."""
     asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
     if report.search == "hunt":
         return []  # which looks for suspects in its own way
-    reason = _unexamined(report, limits)
+    reason = _unexamined(report, settings)
     if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
         report.notes.append(
             "`eventually` was checked where the system comes to rest; endless executions (cycles)"
             f" were not examined: {reason}"
         )
-        if limits.exact and _claims(report):
+        if settings.exact and _claims(report):
             _leave_open(report, [prop for _, prop in asked])
         if reason in SPENT.values():
             report.exhausted = False
-            report.stopped_by = report.stopped_by or limits.budget.spent_by
-    if report.stopped_by is StopReason.VIOLATION and limits.exact and report.search == "bfs":
+            report.stopped_by = report.stopped_by or settings.budget.spent_by
+    if report.stopped_by is StopReason.VIOLATION and settings.exact and report.search == "bfs":
         return [each for each in asked if report.properties[each[1].name] == "violated"]
     return [] if reason else asked
 
@@ -192,16 +171,16 @@ def _asked(report: Report, prop: Property) -> bool:
     return prop.kind == "eventually" and report.properties[prop.name] != "error"
 
 
-def _unexamined(report: Report, limits: GraphLimits) -> str:
+def _unexamined(report: Report, settings: Settings) -> str:
     """Why cycles are not looked for; "" if they are."""
     if report.search != "bfs":
         return f"`{report.search}` does not keep the graph, `bfs` does"
-    if not limits.exact:
+    if not settings.exact:
         return "only rest was asked for"
     if report.stopped_by is StopReason.VIOLATION:
         return "the search stopped at a violation; `--keep-going` looks on"
     memory = report.stopped_by is StopReason.MEMORY
-    ended = StopReason.MEMORY if memory else limits.budget.spent_by
+    ended = StopReason.MEMORY if memory else settings.budget.spent_by
     return SPENT[ended] if ended else ""
 
 

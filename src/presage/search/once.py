@@ -7,17 +7,16 @@ after as many steps as it may have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from presage.errors import BadChoice, HandlerStuck
+from presage.errors import BadChoice
 from presage.execution.chance import Dice, drawn
 from presage.execution.processes import ProcessExecution, PropertyFailure
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
-from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
+from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.system import System
 from presage.model.world import World
@@ -26,9 +25,11 @@ from presage.process.ops import Publish
 from presage.process.program import Program
 from presage.process.world import Choice
 from presage.props.property import Property
-from presage.search.processes import ALWAYS_JUDGED, refuse_options
+from presage.search.options import misplaced
+from presage.search.processes import ALWAYS_JUDGED
 from presage.search.report import Report
 from presage.search.run_findings import violation_of_run
+from presage.search.settings import Settings
 from presage.trace.trace import ORDINARY, Sent, Trace
 
 STEPS_DEFAULT = 50  # of services
@@ -62,43 +63,39 @@ class Once:
         }
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Which execution, and of what."""
-
-    seed: int = 0
-    steps: int | None = None
-    faults: bool = False  # let them happen, as far as the system allows them
-    target: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    handler_seconds: float = SECONDS_DEFAULT
-    give_up: Callable[[HandlerStuck], None] | None = None
-
-
-def run_once(system: System | Program, settings: Settings) -> Once:
-    """Run `system` once, by chance."""
+def run_once(
+    system: System | Program,
+    settings: Settings,
+    *,
+    steps: int | None = None,
+    faults: bool = False,
+) -> Once:
+    """Run `system` once, by chance; `faults`: let them happen, as far as the system allows them."""
     with Sandbox(settings.handler_seconds, settings.give_up) as sandbox:
         if isinstance(system, Program):
-            refuse_options(faults=settings.faults)
+            if faults:
+                raise misplaced("`faults`", program=True)
             with Fence():
-                return _program(system, settings, sandbox)
-        return _Services(system, settings, sandbox).run()
+                return _program(system, settings, steps or STEPS_DEFAULT_PROGRAM, sandbox)
+        return _Services(system, settings, sandbox, faults=faults).run(steps or STEPS_DEFAULT)
 
 
 class _Services:
     """An execution of services, a step at a time."""
 
-    def __init__(self, system: System, settings: Settings, sandbox: Sandbox) -> None:
+    def __init__(
+        self, system: System, settings: Settings, sandbox: Sandbox, *, faults: bool
+    ) -> None:
         self._system = system
         self._settings = settings
+        self._faults = faults
         self._sandbox = sandbox
         self._dice = Dice(settings.seed)
         self._choices: tuple[int, ...] = ()
         self._execution = ServiceExecution(system, sandbox, self._started())
         self._reached: set[str] = set()
 
-    def run(self) -> Once:
-        most = self._settings.steps or STEPS_DEFAULT
+    def run(self, most: int) -> Once:
         broke = self._broken(at_end=False)
         while broke is None and len(self._execution.steps) < most and self._step():
             broke = self._broken(at_end=False)
@@ -119,7 +116,7 @@ class _Services:
                 self._choices = (*self._choices, int(self._dice.below(missing.n)))
 
     def _step(self) -> bool:
-        execution, calm = self._execution, not self._settings.faults
+        execution, calm = self._execution, not self._faults
         world = execution.world
         here, saved = world.fingerprint, world.save()
         for event, choices in drawn(world, self._sandbox, self._dice, calm=calm):
@@ -154,7 +151,7 @@ class _Services:
             initial=self._execution.initial,
             choices=self._choices,
             target=settings.target,
-            parameters=settings.parameters,
+            parameters=settings.named,
             seed=settings.seed,
             **facts,  # type: ignore[arg-type]
         )
@@ -170,8 +167,8 @@ class _Services:
         return "open" if prop.kind in KINDS and not at_rest else "held"
 
 
-def _program(program: Program, settings: Settings, sandbox: Sandbox) -> Once:
-    most, dice = settings.steps or STEPS_DEFAULT_PROGRAM, Dice(settings.seed)
+def _program(program: Program, settings: Settings, most: int, sandbox: Sandbox) -> Once:
+    dice = Dice(settings.seed)
     execution = ProcessExecution(program, sandbox)
     wrong = execution.failures()
     while not wrong and len(execution) < most and (due := execution.options()):
@@ -181,7 +178,7 @@ def _program(program: Program, settings: Settings, sandbox: Sandbox) -> Once:
         wrong = execution.failures()
     text = ended(len(execution), at_rest=at_rest)
     what = wrong[0] if wrong else PropertyFailure(ORDINARY, "live", text)
-    report = Report(target=settings.target, parameters=dict(settings.parameters))
+    report = Report(target=settings.target, parameters=settings.named)
     trace = violation_of_run(program, report, execution, what).trace
     assert trace is not None
     execution.close()

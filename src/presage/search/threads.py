@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from presage._core import cores
 from presage._results import Finding, Outcome
-from presage.errors import BadSystem
 from presage.limits import Limits
 
 AUTO = "auto"
@@ -35,13 +34,7 @@ def with_defaults(threads: int | str, search: str, *, ordered: bool) -> tuple[in
         several = search == "bfs" and not ordered
         count = min(cores(), THREADS_MAX) if several else 1
         return count, ALONE_UNTIL if several else 0
-    if not isinstance(threads, int) or not 1 <= threads <= THREADS_MAX:
-        raise BadSystem(
-            f"`threads` is {threads!r}",
-            "a number that leaves nobody to search, or more threads than any machine has cores",
-            f'give from 1 to {THREADS_MAX}, or "{AUTO}" for as many as there are cores',
-        )
-    return threads, 0
+    return int(threads), 0
 
 
 class Searched(Struct, frozen=True):

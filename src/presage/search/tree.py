@@ -6,8 +6,7 @@ how they are called, and what a report says of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from presage._core import Kernel, TooManyWays
 from presage._results import Outcome, Progress
@@ -17,32 +16,9 @@ from presage.model.faults import UNLIMITED
 from presage.model.system import System
 from presage.search.report import Report
 
-REDUCTIONS = ("none", "dpor", "sdpor", "odpor")
-DEPTH_DEFAULT = 100_000  # an execution that is longer is taken for endless
 
-
-def search_and_reduction(search: str | None, reduction: str | None) -> tuple[str, str]:
-    """The search and the reduction of a system, one of them as it follows from the other."""
-    if search is None:
-        search = "tree" if reduction in REDUCTIONS[1:] else "bfs"
-    if reduction is None:
-        reduction = "odpor" if search == "tree" else "none"
-    return search, reduction
-
-
-def check_tree(system: System, reduction: str, given: Mapping[str, Any]) -> None:
-    """Refuse what cannot be explored execution by execution; `given`: options by their names."""
-    if reduction not in REDUCTIONS:
-        known = ", ".join(f"`{name}`" for name in REDUCTIONS)
-        fact = f"the reduction `{reduction}` together with the search `tree`"
-        raise BadSystem(fact, "one that is for searches of states", f"use one of {known}")
-    asked = [name for name, value in given.items() if value]
-    if asked:
-        raise BadSystem(
-            f"`{asked[0]}` together with the search `tree`",
-            "an option of searches that remember states",
-            f"leave out `{asked[0]}`, or use `bfs`",
-        )
+def check_tree(system: System) -> None:
+    """Refuse a system that cannot be explored execution by execution."""
     faults, network = system.faults, system.network
     lossy = faults.drop or faults.duplicate
     refused = {

@@ -8,7 +8,6 @@ that a system never lets restart is gone for good, and the others have to do wit
 from __future__ import annotations
 
 from presage._core import FAULTS
-from presage.errors import BadSystem
 from presage.limits import Weighing
 from presage.model.system import System
 from presage.model.weights import LOSSES, RECOVERIES, Weights, units
@@ -17,14 +16,8 @@ from presage.search.report import Report
 CALM = "calm walks: no faults, and of the answers that have a likely one only that"
 
 
-def kernel_weights(system: System, search: str, *, calm: bool) -> Weighing | None:
+def kernel_weights(system: System, *, calm: bool) -> Weighing | None:
     """What events weigh in a walk; None: all states weigh alike."""
-    if calm and search != "walk":
-        raise BadSystem(
-            f"a calm `{search}`",
-            "calm says how random walks choose; an exhaustive search tries everything",
-            'take `search="walk"`, or leave the faults out of the system',
-        )
     if calm:
         return calm_weights(system)
     if system.weights is None:

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from presage._core import forget_stop, request_stop, stop_requested
 from presage.execution import budget as module
 from presage.execution.budget import Budget
 from presage.search import liveness
-from presage.search.liveness import GraphLimits
+from presage.search.liveness import examine
 
 
 class Clock:
@@ -123,8 +124,8 @@ def test_a_cut_second_pass_leaves_its_property_unknown(
     if ended_by == "seconds":
         monkeypatch.setattr(liveness, "share_of", lambda budget: 0.0)
     elif ended_by == "memory":
-        little = lambda depth, budget, _, exact: GraphLimits(depth, budget, 1, exact)  # noqa: E731
-        monkeypatch.setattr("presage.search.check.GraphLimits", little)
+        little = lambda *args: examine(*args[:-1], replace(args[-1], memory_mib=1))  # noqa: E731
+        monkeypatch.setattr("presage.search.check.examine", little)
     else:
         ask = lambda budget: (request_stop(), None)[1]  # noqa: E731
         monkeypatch.setattr(liveness, "share_of", ask)

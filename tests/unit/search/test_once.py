@@ -17,7 +17,8 @@ from presage import (
 )
 from presage.errors import BadSystem
 from presage.mailbox import Mailbox
-from presage.search.once import Settings, run_once
+from presage.search.once import run_once
+from presage.search.settings import Settings
 from presage.trace.trace import ORDINARY
 from presage.ui.once import render
 from presage.ui.theme import Theme
@@ -87,7 +88,7 @@ def test_a_seed_stands_for_one_run_and_another_seed_for_another():
 
 
 def test_a_run_that_would_not_end_is_cut_where_it_is_told_to():
-    done = run_once(System({"n": Clock()}), Settings(steps=7))
+    done = run_once(System({"n": Clock()}), Settings(), steps=7)
     assert len(done.trace.steps) == 7
     assert not done.at_rest
     assert done.trace.message == "7 steps, and it goes on"
@@ -97,7 +98,7 @@ def test_no_fault_happens_unless_it_is_asked_for():
     system = relay(crash=2, drop=2)
 
     def kinds(**asked):
-        runs = [run_once(system, Settings(seed=seed, **asked)) for seed in range(20)]
+        runs = [run_once(system, Settings(seed=seed), **asked) for seed in range(20)]
         return {step.kind for done in runs for step in done.trace.steps}
 
     assert kinds() == {"deliver"}
@@ -128,7 +129,7 @@ def test_each_property_is_told_for_what_was_seen_of_it():
         sometimes(lambda world: world["n"].ticks == 30, name="thirty"),
         eventually(lambda world: world["n"].ticks > 50, name="fifty"),
     ]
-    done = run_once(System({"n": Clock()}, properties=props), Settings(steps=5))
+    done = run_once(System({"n": Clock()}, properties=props), Settings(), steps=5)
     told = {"few": "held", "three": "reached", "thirty": "unreached", "fifty": "open"}
     assert done.properties == told
 
@@ -144,7 +145,7 @@ def test_programs_are_run_once_too_and_end_well_or_not():
 
 def test_processes_have_no_faults():
     with pytest.raises(BadSystem, match="`faults` was given for a program"):
-        run_once(race(), Settings(faults=True))
+        run_once(race(), Settings(), faults=True)
 
 
 def test_the_text_shows_arguments_what_was_sent_and_how_to_go_on():

@@ -246,12 +246,15 @@ def test_limits_end_the_exploration():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"search": "hunt"}, "there is no search `hunt` for programs"),
-        ({"reduction": "sleep"}, "there is no reduction `sleep` for programs"),
-        ({"search": "bfs", "reduction": "odpor"}, "`bfs` of a program together with"),
+        ({"search": "hunt"}, "the search `hunt` was given for a program"),
+        ({"reduction": "sleep"}, "the reduction `sleep` was given for a program"),
+        (
+            {"search": "bfs", "reduction": "odpor"},
+            "the reduction `odpor` is given for the search `bfs`",
+        ),
         ({"symmetry": True}, "`symmetry` was given for a program"),
-        ({"states": 5}, "a limit of `states` for the search `tree`"),
-        ({"search": "bfs", "walks": 5}, "a limit of `runs` for the search `bfs`"),
+        ({"states": 5}, "`states` is given for the search `tree`"),
+        ({"search": "bfs", "walks": 5}, "`walks` is given for the search `bfs`"),
     ],
 )
 def test_options_of_systems_are_refused(options, told):

@@ -87,5 +87,5 @@ def test_what_cannot_be_reduced_is_refused() -> None:
     system = System({"z": Listener()})
     with pytest.raises(BadSystem, match="there is no reduction `ample`"):
         check(system, reduction="ample")
-    with pytest.raises(BadSystem, match="does nothing for random walks"):
+    with pytest.raises(BadSystem, match="the reduction `sleep` is given for the search `walk`"):
         check(system, reduction="sleep", search="walk")

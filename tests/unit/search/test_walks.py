@@ -127,19 +127,19 @@ def test_weights_let_faults_be_rare_or_absent():
 
 def test_of_all_faults_a_calm_walk_knows_only_those_that_end_others():
     system = System(nodes={"n": Frail()})
-    calm = kernel_weights(system, "walk", calm=True)
+    calm = kernel_weights(system, calm=True)
     weights = dict(zip(FAULTS, calm.faults, strict=True))
     assert {fault: weight for fault, weight in weights.items() if weight} == {
         "restart": 40 * UNIT,
         "heal": 40 * UNIT,
     }
     assert calm.lost == [8 * UNIT, 2 * UNIT, UNIT]
-    assert kernel_weights(system, "walk", calm=False) is None
+    assert kernel_weights(system, calm=False) is None
 
 
 def walked(system: System, *possible: str, walks: int = 200, depth: int = 30) -> dict[str, int]:
     """How often each fault happened in walks that are calm but for the faults in `possible`."""
-    weights = kernel_weights(system, "walk", calm=True)
+    weights = kernel_weights(system, calm=True)
     for fault in possible:
         weights.faults[FAULTS.index(fault)] = UNIT
     with Sandbox(10, None) as sandbox:
@@ -208,7 +208,7 @@ def test_weights_are_weights():
 
 @pytest.mark.parametrize("search", ["bfs", "dfs"])
 def test_only_walks_can_be_calm(search):
-    with pytest.raises(BadSystem, match="a calm"):
+    with pytest.raises(BadSystem, match="`calm` is given for the search"):
         check(System(nodes={"n": Frail()}), search=search, calm=True)
 
 

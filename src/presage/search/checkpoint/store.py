@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypedDict
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import Struct
@@ -28,26 +27,14 @@ from presage.search.checkpoint.code_digest import Definition
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.kernel.order import Orders
 from presage.search.naming import named
+from presage.search.settings import Settings
 from presage.trace import seal
 from presage.trace.trace import plain_parameters
 from presage.version import VERSION
 
 FILE = "search.checkpoint"
 KIND = "presage-checkpoint"
-SECONDS_DEFAULT = 60.0
-SECONDS_MAX = 1e9
-FOLDERS: tuple[Literal["checkpoint", "spill"], ...] = ("checkpoint", "spill")
 AGAIN = "search from the beginning, with a new folder for `--checkpoint`"
-
-
-class CheckpointOptions(TypedDict, total=False):
-    """Options of searches that take long."""
-
-    checkpoint: str | Path | None  # folder for the progress of the search
-    checkpoint_seconds: float  # between two checkpoints
-    resume: bool  # go on from the checkpoint, if there is one
-    trust: bool  # go on from it whoever made it
-    spill: str | Path | None  # folder for what does not fit into the memory allowed
 
 
 class Header(msgspec.Struct, kw_only=True):
@@ -86,19 +73,12 @@ class Checkpoint:
     """The checkpoint of one search. The kernel calls `errors`, `restore`, `recall`, `refuse`."""
 
     def __init__(
-        self,
-        system: System,
-        folder: str | Path,
-        search: str,
-        resume: bool,
-        target: str | None,
-        parameters: Mapping[str, Any] | None,
-        learned: Learned,
-        trust: bool = False,
+        self, system: System, settings: Settings, folder: str | Path, learned: Learned
     ) -> None:
         self.path = Path(folder) / FILE
         self._key = seal.key_for(KIND)
-        self._trust = trust
+        self._trust = settings.trust
+        self._seconds = settings.checkpoint_seconds
         self._signed = False
         self._system = system
         self._learned = learned
@@ -106,21 +86,21 @@ class Checkpoint:
         self._header = Header(
             presage=VERSION,
             python=".".join(map(str, sys.version_info[:2])),
-            search=search,
+            search=settings.search,
             system=system.name,
-            target=target,
-            parameters=plain_parameters(dict(parameters or {})),
+            target=settings.target,
+            parameters=plain_parameters(settings.named),
             definition=self._definition.digest,
         )
-        self.resumes = self._may_resume(resume)
+        self.resumes = self._may_resume(settings.resume)
 
-    def open(self, seconds: float) -> _core.Checkpoint:
+    def open(self) -> _core.Checkpoint:
         """Make sure that checkpoints can be written, by this process alone."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             header = msgspec.json.encode(self._header)
             signing = (self._key, self._trust)
-            return _core.Checkpoint(self.path, header, seconds, self.resumes, signing, self)
+            return _core.Checkpoint(self.path, header, self._seconds, self.resumes, signing, self)
         except BlockingIOError as error:
             raise BadCheckpoint(
                 f"another search writes its checkpoints to `{self.path.parent}`",
@@ -240,57 +220,22 @@ class Checkpoint:
         )
 
 
-def _check_options(search: str, memory_mib: int | None, keeping: CheckpointOptions) -> None:
-    """Refuse options that do not go together."""
-    seconds = keeping.get("checkpoint_seconds", SECONDS_DEFAULT)
-    if keeping.get("resume") and keeping.get("checkpoint") is None:
-        fact, cause = "`resume` is given, and no checkpoint to go on from", "no folder was named"
-        remedy = "name the folder that the search was started with: `--checkpoint DIR`"
-    elif not 0 < seconds <= SECONDS_MAX:
-        fact = f"`checkpoint_seconds` is {seconds}"
-        cause = "zero, a negative number, or one beyond any patience"
-        remedy = "give the seconds between two checkpoints, such as 60"
-    elif keeping.get("spill") is not None and memory_mib is None:
-        fact, cause = "`spill` is given, and no limit of memory", "files are used past a limit only"
-        remedy = "say how much memory may be used: `--memory MIB`"
-    elif search != "bfs" and (name := next((n for n in FOLDERS if keeping.get(n)), None)):
-        fact = f"`{name}` is given for the search `{search}`"
-        cause = "only `bfs` can stop and go on, or use files, without changing its result"
-        remedy = f"use `--search bfs`, or leave out `--{name}`"
-    else:
-        return
-    raise BadSystem(fact, cause, remedy)
-
-
-def prepare(
-    system: System,
-    search: str,
-    target: str | None,
-    parameters: Mapping[str, Any] | None,
-    learned: Learned,
-    memory_mib: int | None,
-    keeping: CheckpointOptions,
-) -> Storage:
+def prepare(system: System, settings: Settings, learned: Learned) -> Storage:
     """Where the kernel keeps its progress, and goes on in files."""
-    _check_options(search, memory_mib, keeping)
-    checkpoint, spill = keeping.get("checkpoint"), keeping.get("spill")
     opened = None
-    if checkpoint is not None:
-        resume = keeping.get("resume", False)
-        known = (learned, keeping.get("trust", False))
-        saved = Checkpoint(system, checkpoint, search, resume, target, parameters, *known)
-        opened = saved.open(keeping.get("checkpoint_seconds", SECONDS_DEFAULT))
-    if spill is None or memory_mib is None:
+    if settings.checkpoint is not None:
+        opened = Checkpoint(system, settings, settings.checkpoint, learned).open()
+    if settings.spill is None or settings.memory_mib is None:
         return Storage(opened)
-    return Storage(opened, _spill(spill, memory_mib))
+    return Storage(opened, _spill(settings.spill, settings.memory_mib))
 
 
-def told(keeping: CheckpointOptions, resumed_from: int | None) -> list[str]:
+def checkpoint_notes(settings: Settings, resumed_from: int | None) -> list[str]:
     """What to note about a search that had nothing to go on from, or leaves nothing signed."""
     notes = []
-    if keeping.get("resume") and resumed_from is None:
-        notes.append(f"`{keeping.get('checkpoint')}` held no checkpoint: the search began afresh")
-    if keeping.get("checkpoint") is not None and (why := seal.why_unsigned()) is not None:
+    if settings.resume and resumed_from is None:
+        notes.append(f"`{settings.checkpoint}` held no checkpoint: the search began afresh")
+    if settings.checkpoint is not None and (why := seal.why_unsigned()) is not None:
         notes.append(f"the checkpoint is unsigned, so `--resume` asks for `--trust`: {why}")
     return notes
 

@@ -181,10 +181,13 @@ def test_settings_that_make_no_sense_are_refused(settings, words):
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"search": "bfs", "hunt": Hunt()}, "the settings of a hunt are given"),
-        ({"search": "hunt", "calm": True}, "a calm `hunt`"),
-        ({"search": "hunt", "reduction": "sleep"}, "does nothing for random walks"),
-        ({"search": "hunt", "symmetry": True}, "symmetry in a `hunt`"),
+        ({"search": "bfs", "hunt": Hunt()}, "`hunt` is given for the search `bfs`"),
+        ({"search": "hunt", "calm": True}, "`calm` is given for the search `hunt`"),
+        (
+            {"search": "hunt", "reduction": "sleep"},
+            "the reduction `sleep` is given for the search `hunt`",
+        ),
+        ({"search": "hunt", "symmetry": True}, "`symmetry` is given for the search `hunt`"),
         ({"search": "hunt", "checkpoint": "kept"}, "only `bfs` can"),
     ],
 )

@@ -1,0 +1,91 @@
+"""A hunt, run: what the kernel is given, and what a report says of how executions ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from presage._core import Kernel
+from presage._results import HuntOutcome, Outcome, Progress
+from presage.execution.replay import replay
+from presage.limits import HuntPlan, Limits
+from presage.model.system import System
+from presage.search.hunt.settings import Hunt
+from presage.search.options import COUNT_MAX
+from presage.search.report import Hunted, Report
+from presage.search.walks import calm_weights
+from presage.trace.trace import Trace
+
+
+def run(
+    kernel: Kernel,
+    system: System,
+    settings: Hunt,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Hunt within `limits`; gives what the kernel reports."""
+    plan = HuntPlan(
+        eventually=[
+            at for at, prop in enumerate(system.properties, 1) if prop.kind == "eventually"
+        ],
+        calm=calm_weights(system),
+        walk_length=settings.walk_length,
+        depth_step=settings.depth_step,
+        depth=limits.depth or COUNT_MAX,
+        by_steps=settings.count == "steps",
+        likely_first=settings.order == "likely",
+        tree=settings.executions != "random",
+        random=settings.executions != "tree",
+        storm=settings.storm,
+        prefixes=settings.prefixes,
+        prefix=None if settings.prefix is None else begun(system, settings.prefix),
+    )
+    return kernel.hunt(plan, replace(limits, depth=None), progress)
+
+
+def tell(report: Report, hunt: HuntOutcome | None) -> None:
+    """Let a report say how executions ended, and on what `eventually` rests."""
+    if hunt is None:
+        return
+    hunted = Hunted(
+        live=hunt.live,
+        rest=hunt.rest,
+        long=hunt.long,
+        duplicate=hunt.duplicate,
+        choices=hunt.choices,
+        complete=hunt.complete,
+        lengths=tuple(sorted(hunt.lengths)),
+    )
+    report.hunted = hunted
+    bound = f"executions of up to {hunted.choices} choices"
+    extent = "all executions" if hunted.complete else bound
+    walked = hunted.live + hunted.rest + hunted.long
+    report.notes.append(
+        f"{_plural(walked, 'calm walk')}, from {extent} and from random ones:"
+        f" {hunted.live:,} came right{_typical(hunted)}, {hunted.rest:,} came to rest before,"
+        f" {hunted.long:,} did neither"
+    )
+
+
+def _typical(hunted: Hunted) -> str:
+    """How long walks took that came right."""
+    half, most = hunted.within(0.5), hunted.within(1)
+    if half is None or most is None:
+        return ""
+    if most == 0:
+        return " where they began"
+    if half == 0:
+        return f" (half of them where they began, all within {_plural(most, 'step')})"
+    return f" (half of them within {_plural(half, 'step')}, all within {most:,})"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def begun(system: System, prefix: Trace) -> tuple[int, list[int]]:
+    """The states of `prefix`, as fingerprints; refuses an execution that `system` does not have."""
+    replay(system, prefix)
+    return prefix.initial, [step.fingerprint for step in prefix.steps]

@@ -1,0 +1,225 @@
+"""Every option of a search, declared once.
+
+`check` takes them by keyword and the command line makes its flags of them (`cli/options.py`). What
+is left out, and what does not go together, is decided here; so are the limits of the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from presage.errors import BadSystem, HandlerStuck
+from presage.execution.budget import Budget
+from presage.execution.sandbox import SECONDS_DEFAULT as HANDLER_SECONDS
+from presage.limits import Limits, Weighing
+from presage.search import options as opt
+from presage.search.hunt.settings import Hunt
+from presage.search.options import PROGRAM_SEARCHES, SEARCHES, Use, refuse_use, refuse_values
+from presage.search.threads import AUTO, THREADS_MAX
+from presage.search.threads import with_defaults as threads_of
+
+if TYPE_CHECKING:
+    from presage.search.progress import ProgressLine
+    from presage.search.twin.compare import Start
+
+TRACES = ".presage/traces"
+LONG = "long searches"  # a group of flags
+CHECKPOINT_SECONDS = 60.0
+SPINS_DEFAULT = 2
+WALKS = {"walk": 1_000, "hunt": 10_000}  # where no time is given to go on until it ends
+DEPTHS = {"tree": 100_000, "walk": 200}  # an execution of a tree that is longer: taken for endless
+
+_BOTH = Use()
+_SERVICES = Use(programs=())
+_STATES = Use(("bfs", "dfs", "walk", "hunt"), ("bfs",), "it limits searches that remember states")
+_TREE = Use(("tree",), ("tree",), "it is for executions one by one; `bfs` remembers states")
+_SLEEP = Use(
+    ("bfs", "dfs"), (), "it leaves out orders that lead to a state met before; others forget them"
+)
+_BFS = Use(("bfs",), (), "only `bfs` can stop and go on, or use files, without changing its result")
+_CALM = "random walks can be calm; a hunt walks calmly by itself, other searches try everything"
+_FOLLOWED = "its executions are followed state by state, each as it is"
+_LEFT_IN = "settings of a hunt, such as `--walk-length`, left in after the search was changed"
+
+SEARCH_WORDS = {name: _BOTH if name in PROGRAM_SEARCHES else _SERVICES for name in SEARCHES}
+REDUCTIONS = {"none": _BOTH, "sleep": _SLEEP, "dpor": _TREE, "sdpor": _TREE, "odpor": _TREE}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settings:
+    """How something is searched, and where to report it.
+
+    `with_defaults()` fills in what is None; the types are those of settings that are whole.
+    """
+
+    search: str = opt.words(
+        None,
+        SEARCH_WORDS,
+        "bfs (default), dfs, tree (of programs), walk, hunt",
+        "search",
+        metavar="NAME",
+    )
+    threads: int | str = opt.count(
+        AUTO,
+        "for bfs, auto means all cores",
+        "search",
+        most=THREADS_MAX,
+        words={AUTO: _BOTH},
+        use=Use(_STATES.services, because="`tree` runs on one thread"),
+        idle=(1,),
+        hunts=True,
+    )
+    seed: int = opt.count(0, "which random choices", "search", least=0, most=2**64 - 1, hunts=True)
+    walks: int | None = opt.count(
+        None,
+        "how many executions",
+        "search",
+        use=Use(programs=("tree",), because="it limits executions, `states` a search of states"),
+        hunts=True,
+    )
+    keep_going: bool = opt.switch("look on after a violation", "search", hunts=True)
+    reduction: str = opt.words(
+        None,
+        REDUCTIONS,
+        "none (default), sleep; in a tree dpor, sdpor, odpor",
+        "search",
+        metavar="NAME",
+    )
+    spins: int = opt.count(
+        None,
+        "tests that may fail in a row; 0: no end; default: 2",
+        "search",
+        least=0,
+        use=Use(services=()),
+    )
+    symmetry: bool = opt.on_off(
+        "default: off", "search", use=Use(("bfs", "dfs", "walk"), (), _FOLLOWED)
+    )
+    calm: bool = opt.switch(
+        "random walks only: no faults, likely events first",
+        "search",
+        use=Use(("walk",), (), _CALM),
+    )
+    liveness: str = opt.words(
+        "exact",
+        ("exact", "rest"),
+        "exact (default), rest: only where nothing happens",
+        "search",
+        metavar="KIND",
+        cause="a misspelt name, or a fairness, which `@eventually(fairness=...)` chooses",
+    )
+    hunt: Hunt = opt.option(None, kind="object", use=Use(("hunt",), (), _LEFT_IN))
+    seconds: float | None = opt.seconds(None, "wall-clock time", "limits", hunts=True)
+    memory_mib: int | None = opt.count(
+        None,
+        "of the process, in MiB",
+        "limits",
+        flag="memory",
+        metavar="MIB",
+        use=_SERVICES,
+        hunts=True,
+    )
+    handler_seconds: float = opt.seconds(
+        HANDLER_SECONDS, "for one run of one handler", "limits", hunts=True
+    )
+    depth: int | None = opt.count(None, "the initial state is 1", "limits")
+    states: int | None = opt.count(None, "distinct states", "limits", use=_STATES)
+    checkpoint: str | Path | None = opt.text(None, "keep the progress there", LONG, use=_BFS)
+    checkpoint_seconds: float = opt.seconds(
+        CHECKPOINT_SECONDS, "between two of them", LONG, use=_BFS
+    )
+    resume: bool = opt.switch("go on from the checkpoint", LONG, use=_BFS)
+    trust: bool = opt.switch("whoever made the checkpoint", LONG, use=_BFS)
+    spill: str | Path | None = opt.text(
+        None, "go on in files there past `--memory`", LONG, use=_BFS
+    )
+    coverage: str | Path | None = opt.text(
+        None, "write which lines ran there; *.json: as JSON", metavar="FILE", hunts=True
+    )
+    traces: str | Path | None = opt.text(TRACES, "save them there", hunts=True)
+    target: str | None = None  # what it was loaded from
+    parameters: Mapping[str, Any] | None = None
+    progress: ProgressLine | None = None
+    give_up: Callable[[HandlerStuck], None] | None = None
+    budget: Budget = opt.option(None, kind="object")
+    second: Start | None = None  # starts a process that has loaded the same system
+
+    def validated(self, *, program: bool) -> Settings:
+        """These; refuses values that make no sense, and what does not go together."""
+        refuse_values(self)
+        refuse_use(self, self.with_defaults(program=program).search, program=program)
+        for conflict in self._conflicts():
+            raise BadSystem(*conflict)
+        return self
+
+    def with_defaults(self, *, program: bool) -> Settings:
+        """These with what is left out filled in, some of it as it follows from the rest."""
+        in_tree = program or REDUCTIONS.get(self.reduction) is _TREE
+        search = self.search or ("tree" if in_tree else "bfs")
+        budget = self.budget or Budget(self.seconds)
+        walks = WALKS.get(search) if budget.seconds is None else None
+        return replace(
+            self,
+            search=search,
+            reduction=self.reduction or ("odpor" if search == "tree" else "none"),
+            depth=self.depth or DEPTHS.get(search),
+            walks=self.walks or walks,
+            spins=SPINS_DEFAULT if self.spins is None else self.spins,
+            hunt=self.hunt or Hunt(),
+            budget=budget,
+        )
+
+    def _conflicts(self) -> Iterator[tuple[str, str, str]]:
+        """Facts, causes and remedies of options that do not go with each other."""
+        if self.resume and self.checkpoint is None:
+            fact = "`resume` is given, and no checkpoint to go on from"
+            remedy = "name the folder that the search was started with: `--checkpoint DIR`"
+            yield fact, "no folder was named", remedy
+        if self.spill is not None and self.memory_mib is None:
+            fact = "`spill` is given, and no limit of memory"
+            remedy = "say how much memory may be used: `--memory MIB`"
+            yield fact, "files are used past a limit only", remedy
+        if self.symmetry and self.reduction == "sleep":
+            yield (
+                "symmetry and the reduction `sleep` are both asked for",
+                "what sleeps in a state belongs to one arrangement of its nodes, and their"
+                " representative has another",
+                "choose one; symmetry saves states, `sleep` only transitions",
+            )
+        kept = [name for name in ("checkpoint", "spill") if getattr(self, name) is not None]
+        if kept and (self.symmetry or self.reduction == "sleep"):
+            yield (
+                f"`{kept[0]}` together with a reduction or symmetry",
+                "what these know of the states met is kept in memory only",
+                f"leave out either; without `{kept[0]}` the search must fit into memory",
+            )
+
+    @property
+    def exact(self) -> bool:
+        """Whether endless executions are examined, too."""
+        return self.liveness == "exact"
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return dict(self.parameters or {})
+
+    def limits(self, seconds: float | None, weights: Weighing | None = None) -> Limits:
+        """Those of the kernel."""
+        ordered = self.states is not None or self.reduction == "sleep"
+        threads, alone_until = threads_of(self.threads, self.search, ordered=ordered)
+        return Limits(
+            depth=self.depth,
+            states=self.states,
+            seconds=seconds,
+            memory_mib=self.memory_mib,
+            threads=threads,
+            alone_until=alone_until,
+            keep_going=self.keep_going,
+            seed=self.seed,
+            walks=self.walks,
+            weights=weights,
+        )
