@@ -15,7 +15,7 @@ from presage._results import Progress as Progress
 from presage._results import Reachable as Reachable
 from presage._results import RunFinding as RunFinding
 from presage._results import StopReason as StopReason
-from presage.limits import Effort, HuntPlan, KernelSystem, Limits, Storage
+from presage.limits import DelayPlan, Effort, HuntPlan, KernelSystem, Limits, Storage
 
 _T = TypeVar("_T")
 
@@ -221,6 +221,14 @@ class Kernel:
         """How many levels there were, and of fields with a number or a length: (node, position in
         its values, the largest, the levels in which it became larger)."""
 
+    def delay(
+        self,
+        plan: DelayPlan,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
+        storage: Storage | None = None,
+    ) -> Outcome:
+        """Search in the order of delays; `storage` has no checkpoint."""
     def hunt(
         self,
         settings: HuntPlan,

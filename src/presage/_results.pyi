@@ -19,6 +19,7 @@ class StopReason(StrEnum):
     SPINS = "spins"
     SECONDS = "seconds"
     MEMORY = "memory"
+    DELAYS = "delays"
     INTERRUPT = "interrupt"
 
 @final
@@ -32,6 +33,8 @@ class Outcome:
     stopped_by: StopReason | None
     cut: bool  # something was left out because of the depth limit
     walks: int
+    bounds: list[int]  # by delays: how many states were known when each bound was done
+    delays: int  # the bound that it was at
     traces: int  # executions that went to the end
     blocked: int  # executions begun in vain: all that was left sleeps
     restarts: int  # because it was learnt which steps depend on others
@@ -72,6 +75,7 @@ class Finding:
     initial: int  # fingerprint
     events: tuple[KernelEvent, ...]
     loop: int | None  # the step, from 1, from which on the events repeat for ever
+    delays: int  # what it cost, in a search in their order
     def __new__(
         cls,
         at: int,
@@ -79,6 +83,7 @@ class Finding:
         initial: int,
         events: tuple[KernelEvent, ...],
         loop: int | None = None,
+        delays: int = 0,
     ) -> Finding: ...
 
 @final
@@ -118,6 +123,7 @@ class Progress:
     resumed_from: int  # states in the checkpoint that it went on from
     checkpoints: int  # written by this process
     right: int  # calm walks of a hunt that came right
+    delays: int  # now allowed, in a search in their order
 
 @final
 class CriticalStep:

@@ -147,6 +147,7 @@ fn finding(file: &mut In, property: usize, initial: usize) -> io::Result<Found> 
     Ok(Found {
         property,
         length,
+        delays: 0,
         route,
     })
 }

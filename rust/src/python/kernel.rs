@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 use crate::checkpoint::Checkpoint;
 use crate::hunt::{Hunt, Settings};
 use crate::liveness::Graph;
-use crate::python::outcome::Outcome;
+use crate::python::outcome::{Finding, Outcome};
 use crate::python::tables::FAULTS;
 use crate::reduce::sleep::Table;
 use crate::reduce::symmetry::images::{SymmetricNodes, Symmetry};
 use crate::search::bfs::Start;
-use crate::search::{Limits, Search, bfs, dfs, walk};
+use crate::search::{Limits, Search, bfs, delay, dfs, walk};
 use crate::services::context::{Kind, PropertyState, Shared};
 use crate::services::coverage::{Growth, KernelCoverage};
 use crate::services::layout::{Layout, Network};
@@ -146,16 +146,30 @@ impl Kernel {
     ) -> PyResult<Outcome> {
         let depths = kind == "dfs" && limits.depth < u32::MAX;
         let mut search = self.begin(py, limits, depths)?;
-        if let Some(storage) = storage {
-            search.checkpoint = storage.checkpoint.map(|known| known.get().inner.clone());
-            if let Some(spill) = storage.spill {
-                search.seen.may_spill(spill.get().inner.clone());
-                search.scratch = Some(spill.get().inner.clone());
-            }
-        }
+        search.keep_in(storage);
         search.sleep = sleep.then(|| Table::new(depths));
         let seconds = run(py, kind, &search, progress.as_ref())?;
         self.outcome(py, &search, seconds)
+    }
+
+    /// Search in the order of delays.
+    #[pyo3(signature = (plan, limits, progress=None, storage=None))]
+    fn delay(
+        &self,
+        py: Python<'_>,
+        plan: delay::Plan,
+        limits: Limits,
+        progress: Option<Py<PyAny>>,
+        storage: Option<Storage>,
+    ) -> PyResult<Outcome> {
+        let mut search = self.begin(py, limits, false)?;
+        search.keep_in(storage);
+        let (seconds, bounds) = delay::run(py, &plan, &search, progress.as_ref())?;
+        Ok(Outcome {
+            bounds,
+            delays: search.delays.load(Relaxed),
+            ..self.outcome(py, &search, seconds)?
+        })
     }
 
     /// Hunt for executions that never come right.
@@ -220,6 +234,18 @@ impl Kernel {
     }
 }
 
+impl Search {
+    /// Keep progress, and what does not fit into memory, where `storage` says.
+    fn keep_in(&mut self, storage: Option<Storage>) {
+        let Some(storage) = storage else { return };
+        self.checkpoint = storage.checkpoint.map(|known| known.get().inner.clone());
+        if let Some(spill) = storage.spill {
+            self.seen.may_spill(spill.get().inner.clone());
+            self.scratch = Some(spill.get().inner.clone());
+        }
+    }
+}
+
 /// Do the search called `kind`; gives its seconds.
 fn run(py: Python<'_>, kind: &str, search: &Search, progress: Option<&Py<PyAny>>) -> PyResult<f64> {
     let start = Start::default();
@@ -273,7 +299,8 @@ impl Kernel {
         let mut found = Vec::new();
         for known in search.found.lock().iter().flatten() {
             let finding = path::finding(py, search, (known.property, &known.route), None)?;
-            found.push(Py::new(py, finding)?);
+            let delays = known.delays;
+            found.push(Py::new(py, Finding { delays, ..finding })?);
         }
         Ok(Outcome {
             unique: search.seen.len() as u64,

@@ -21,6 +21,10 @@ pub struct Outcome {
     /// Something was left out because of the depth limit.
     pub cut: bool,
     pub walks: u64,
+    /// In a search in the order of delays: how many states were known when each bound was done, and
+    /// the bound that it was at.
+    pub bounds: Vec<u64>,
+    pub delays: u32,
     /// Executions that went to the end, and those begun in vain: all that was left sleeps.
     pub traces: u64,
     pub blocked: u64,
@@ -77,18 +81,21 @@ pub struct Finding {
     pub events: Py<PyTuple>,
     /// The step, from 1, from which on the events repeat for ever.
     pub r#loop: Option<usize>,
+    /// What it cost, in a search in the order of delays.
+    pub delays: u32,
 }
 
 #[pymethods]
 impl Finding {
     #[new]
-    #[pyo3(signature = (at, choices, initial, events, r#loop=None))]
+    #[pyo3(signature = (at, choices, initial, events, r#loop=None, delays=0))]
     fn new(
         at: usize,
         choices: Py<PyTuple>,
         initial: u64,
         events: Py<PyTuple>,
         r#loop: Option<usize>,
+        delays: u32,
     ) -> Self {
         Finding {
             at,
@@ -96,6 +103,7 @@ impl Finding {
             initial,
             events,
             r#loop,
+            delays,
         }
     }
 }
@@ -159,6 +167,8 @@ pub struct Progress {
     pub checkpoints: u64,
     /// Calm walks of a hunt that came right.
     pub right: u64,
+    /// Delays now allowed, in a search in their order.
+    pub delays: u32,
 }
 
 /// The critical transition of a suspect, as far as it was found.

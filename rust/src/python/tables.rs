@@ -41,11 +41,12 @@ pub enum StopReason {
     Spins,
     Seconds,
     Memory,
+    Delays,
     Interrupt,
 }
 
 impl StopReason {
-    const ALL: [StopReason; 9] = [
+    const ALL: [StopReason; 10] = [
         StopReason::Violation,
         StopReason::Passed,
         StopReason::Depth,
@@ -54,6 +55,7 @@ impl StopReason {
         StopReason::Spins,
         StopReason::Seconds,
         StopReason::Memory,
+        StopReason::Delays,
         StopReason::Interrupt,
     ];
 

@@ -15,14 +15,28 @@ use super::worker::{HEADER, Worker};
 
 /// States back to back, and where each starts and how deep it is.
 #[derive(Default)]
-struct Stack {
-    words: Vec<u32>,
+pub struct Stack {
+    pub words: Vec<u32>,
     entries: Vec<(usize, u32)>,
 }
 
 impl Stack {
+    /// One of states that were written back to back, the last on top.
+    pub fn of(words: Vec<u32>) -> Self {
+        let mut stack = Stack {
+            words,
+            entries: Vec::new(),
+        };
+        stack.index(0, 0);
+        stack
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Enter the states that were written after `from`.
-    fn index(&mut self, from: usize, depth: u32) {
+    pub fn index(&mut self, from: usize, depth: u32) {
         let mut at = from;
         while at < self.words.len() {
             self.entries.push((at, depth));
@@ -31,7 +45,7 @@ impl Stack {
     }
 
     /// Move the top state to `into`.
-    fn pop(&mut self, into: &mut Vec<u32>) -> Option<u32> {
+    pub fn pop(&mut self, into: &mut Vec<u32>) -> Option<u32> {
         let (at, depth) = self.entries.pop()?;
         into.clear();
         into.extend_from_slice(&self.words[at..]);
@@ -40,7 +54,7 @@ impl Stack {
     }
 
     /// Split off the older half.
-    fn halve(&mut self) -> Stack {
+    pub fn halve(&mut self) -> Stack {
         let middle = self.entries.len() / 2;
         let cut = self.entries[middle].0;
         let older = Stack {
@@ -123,7 +137,7 @@ pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyR
                 break;
             }
             stack.index(top, depth + 1);
-            if pool.idle.load(Relaxed) > 0 && stack.entries.len() > 1 {
+            if pool.idle.load(Relaxed) > 0 && stack.len() > 1 {
                 pool.give(stack.halve());
             }
         }

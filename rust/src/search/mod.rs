@@ -1,6 +1,7 @@
 //! What every search of services has in common: limits, counters and findings.
 
 pub mod bfs;
+pub mod delay;
 pub mod dfs;
 pub mod dice;
 pub mod driver;
@@ -13,7 +14,7 @@ pub mod walk;
 pub mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -126,6 +127,8 @@ pub struct Found {
     pub property: usize,
     /// Number of steps.
     pub length: u32,
+    /// What it cost, in a search in the order of delays.
+    pub delays: u32,
     pub route: Route,
 }
 
@@ -138,6 +141,8 @@ pub struct Search {
     pub depth: AtomicUsize,
     pub frontier: AtomicUsize,
     pub walked: AtomicU64,
+    /// Delays now allowed, of a search in their order.
+    pub delays: AtomicU32,
     /// Calm walks that came right, of a hunt.
     pub right: AtomicU64,
     pub faults: [AtomicU64; FAULTS.len()],
@@ -184,6 +189,7 @@ impl Search {
             depth: AtomicUsize::new(0),
             frontier: AtomicUsize::new(0),
             walked: AtomicU64::new(0),
+            delays: AtomicU32::new(0),
             right: AtomicU64::new(0),
             faults: Default::default(),
             found: Mutex::new((0..properties).map(|_| None).collect()),
@@ -270,6 +276,7 @@ impl Driven for Search {
             resumed_from: earlier.states,
             checkpoints: self.checkpoint.as_ref().map_or(0, |known| known.written()),
             right: self.right.load(Relaxed),
+            delays: self.delays.load(Relaxed),
         }
     }
 }

@@ -141,6 +141,19 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
+    /// List one state that was never visited, `depth` deep, and judge rest and steps.
+    pub fn visit(&mut self, (words, sum): (&[u32], u64), depth: u32) -> PyResult<()> {
+        self.expander.candidates.clear();
+        if self.expander.list(words, sum, 0)? {
+            self.check_rest(Stored { words, sum }, depth - 1)?;
+        }
+        for index in 0..self.expander.candidates.len() {
+            self.check_step(index, sum, depth);
+        }
+        self.count(self.expander.candidates.len() as u64);
+        Ok(())
+    }
+
     /// Add to the counters that all threads share: once a batch, since they are contended.
     pub fn count(&mut self, generated: u64) {
         self.search.generated.fetch_add(generated, Relaxed);
@@ -193,6 +206,7 @@ impl<'a> Worker<'a> {
         self.search.report(Found {
             property,
             length,
+            delays: self.search.delays.load(Relaxed),
             route,
         });
         let first = !state.decided.swap(true, Relaxed);
@@ -371,11 +385,7 @@ impl<'a> Worker<'a> {
             }
             _ => {}
         }
-        let word = words[candidate.word as usize];
-        let envelope = match self.search.shared.layout.network {
-            crate::services::layout::Network::Ordered => mirror.queues[word as usize].head,
-            _ => word,
-        };
+        let envelope = self.expander.envelope_at(words, candidate.word);
         debug_assert!(matches!(
             candidate.what,
             EventKind::Drop | EventKind::Duplicate

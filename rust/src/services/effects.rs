@@ -45,6 +45,26 @@ impl EffectRange {
     }
 
     #[inline(always)]
+    pub fn len(self) -> u32 {
+        self.count
+    }
+
+    /// How far from its beginning `effect` stands.
+    #[inline(always)]
+    pub fn place(self, effect: EffectId) -> u32 {
+        effect.0 - self.start
+    }
+
+    /// Those from `place` on.
+    #[inline(always)]
+    pub fn from(self, place: u32) -> Self {
+        EffectRange {
+            start: self.start + place,
+            count: self.count - place,
+        }
+    }
+
+    #[inline(always)]
     fn packed(range: u64) -> Self {
         let (start, count) = ((range >> 32) as u32, range as u32);
         EffectRange { start, count }

@@ -178,29 +178,14 @@ impl Expander {
         let fixed = self.shared.layout.fixed;
         let drops = self.allows(state, DROP);
         let duplicates = self.allows(state, DUPLICATE);
-        let ordered = self.shared.layout.network == Network::Ordered;
         let mut previous = NOWHERE;
         for (position, &word) in state.iter().enumerate().skip(fixed) {
             if word == previous {
                 continue; // equal copies: delivering either gives the same state
             }
             previous = word;
-            let envelope = if ordered {
-                self.mirror.queues[word as usize].head
-            } else {
-                word
-            };
             let position = position as u32;
-            let info = self.mirror.envelopes[envelope as usize];
-            if self.shared.layout.joined(state, info.source, info.to) {
-                for effect in self.delivery(state[info.to as usize], envelope)?.iter() {
-                    self.push_candidate(
-                        state,
-                        fingerprint,
-                        (from, effect, position, EventKind::Deliver),
-                    )?;
-                }
-            }
+            self.list_arrival(state, fingerprint, (from, position))?;
             if drops {
                 self.push_candidate(
                     state,
@@ -217,6 +202,35 @@ impl Expander {
             }
         }
         Ok(())
+    }
+
+    /// List what the message at `position`, or the head of the channel there, does on arrival.
+    #[inline(always)]
+    pub fn list_arrival(
+        &mut self,
+        state: &[u32],
+        fingerprint: u64,
+        (from, position): (u32, u32),
+    ) -> PyResult<()> {
+        let envelope = self.envelope_at(state, position);
+        let info = self.mirror.envelopes[envelope as usize];
+        if self.shared.layout.joined(state, info.source, info.to) {
+            for effect in self.delivery(state[info.to as usize], envelope)?.iter() {
+                let arrival = (from, effect, position, EventKind::Deliver);
+                self.push_candidate(state, fingerprint, arrival)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The message at `position`, or the head of the channel there.
+    #[inline(always)]
+    pub fn envelope_at(&self, state: &[u32], position: u32) -> u32 {
+        let word = state[position as usize];
+        match self.shared.layout.network {
+            Network::Ordered => self.mirror.queues[word as usize].head,
+            _ => word,
+        }
     }
 
     /// Whether this fault may happen in `state`.

@@ -89,6 +89,7 @@ fn recovered(
         initial: nonzero(start.sum),
         events: PyTuple::new(py, events)?.unbind(),
         r#loop: None,
+        delays: 0,
     })
 }
 

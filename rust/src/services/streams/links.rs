@@ -22,6 +22,12 @@ pub struct Flowing {
     limits: Box<[Limit]>,
 }
 
+impl Flowing {
+    pub fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+}
+
 impl Expander {
     /// Keep what an outcome does to streams; gives where, or `NOWHERE` if it does nothing.
     pub fn compile_flows(&mut self, outcome: &Outcome) -> u32 {
@@ -45,11 +51,7 @@ impl Expander {
             let link = self.mirror.links[state[position] as usize].link.clone();
             let word = position as u32;
             for end in 0..if link.is_loop() { 1 } else { 2 } {
-                if let Some((node, envelope, what)) = self.offered(state, &link, end) {
-                    for effect in self.reception(state[node as usize], envelope)?.iter() {
-                        self.push_candidate(state, fingerprint, (from, effect, word, what))?;
-                    }
-                }
+                self.list_end(state, fingerprint, (from, word), (&link, end))?;
             }
             if link.open != [true; 2] {
                 continue;
@@ -69,6 +71,22 @@ impl Expander {
                     fingerprint,
                     (from, EffectId::NONE, word, EventKind::Idle),
                 )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// List what one end of the connection at `word` offers.
+    pub fn list_end(
+        &mut self,
+        state: &[u32],
+        fingerprint: u64,
+        (from, word): (u32, u32),
+        (link, end): (&Link, usize),
+    ) -> PyResult<()> {
+        if let Some((node, envelope, what)) = self.offered(state, link, end) {
+            for effect in self.reception(state[node as usize], envelope)?.iter() {
+                self.push_candidate(state, fingerprint, (from, effect, word, what))?;
             }
         }
         Ok(())

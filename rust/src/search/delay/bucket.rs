@@ -1,0 +1,144 @@
+//! The states that wait, by the delays they have cost, and the threads that take them.
+//!
+//! Each bucket is a stack of entries, in memory or in a file. Invariant: a bucket ends only when no
+//! thread holds entries of it or of later ones, so buckets are emptied in ascending order.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use parking_lot::{Condvar, Mutex};
+use pyo3::prelude::*;
+
+use crate::python::tables::StopReason;
+use crate::search::Search;
+use crate::search::bfs::PATIENCE;
+use crate::search::dfs::Stack;
+use crate::search::level::Level;
+
+#[derive(Default)]
+struct Waiting {
+    /// The first holds what costs as many delays as are now allowed.
+    buckets: VecDeque<Level>,
+    given: Vec<Stack>,
+    idle: usize,
+    over: bool,
+    /// How many states were known when each bound was done.
+    states: Vec<u64>,
+}
+
+#[derive(Default)]
+pub struct Buckets {
+    waiting: Mutex<Waiting>,
+    idle: AtomicUsize,
+    changed: Condvar,
+}
+
+impl Buckets {
+    /// How many states were known when each bound was done.
+    pub fn states(&self) -> Vec<u64> {
+        self.waiting.lock().states.clone()
+    }
+
+    /// Hand over entries that cost so many delays more than are now allowed.
+    pub fn pass_on(&self, search: &Search, delays: usize, entries: &mut Vec<u32>) {
+        self.waiting.lock().push(search, delays, entries);
+    }
+
+    /// Share what a busy thread has, if another waits for it.
+    #[inline(always)]
+    pub fn share(&self, stack: &mut Stack) {
+        if self.idle.load(Relaxed) > 0 && stack.len() > 1 {
+            self.waiting.lock().given.push(stack.halve());
+            self.changed.notify_one();
+        }
+    }
+
+    /// Hand over everything that is to be done later, and take what is to be done now; none when
+    /// all is done, `most` delays are, or the search stops.
+    pub fn next(
+        &self,
+        search: &Search,
+        most: Option<u32>,
+        later: &mut [Vec<u32>],
+        stack: &mut Stack,
+    ) -> PyResult<bool> {
+        let mut waiting = self.waiting.lock();
+        for (delays, entries) in later.iter_mut().enumerate() {
+            waiting.push(search, delays, entries);
+        }
+        waiting.idle += 1;
+        loop {
+            if waiting.over || search.stopping() {
+                break;
+            }
+            let taken = waiting.take(stack);
+            if matches!(taken, Ok(true)) {
+                waiting.idle -= 1;
+                self.idle.store(waiting.idle, Relaxed);
+                return taken;
+            }
+            if taken.is_err() {
+                waiting.over = true;
+                self.changed.notify_all();
+                return taken;
+            }
+            if waiting.idle == search.limits.threads {
+                waiting.advance(search, most);
+                self.changed.notify_all();
+            } else {
+                self.idle.store(waiting.idle, Relaxed);
+                self.changed.wait_for(&mut waiting, PATIENCE);
+            }
+        }
+        waiting.over = true;
+        self.changed.notify_all();
+        Ok(false)
+    }
+}
+
+impl Waiting {
+    fn push(&mut self, search: &Search, delays: usize, entries: &mut Vec<u32>) {
+        if entries.is_empty() {
+            return;
+        }
+        while self.buckets.len() <= delays {
+            self.buckets.push_back(Level::default());
+        }
+        self.buckets[delays].push(std::mem::take(entries));
+        if let Some(scratch) = search.spilling() {
+            let mut filed = self.buckets.iter_mut().map(|bucket| bucket.file(scratch));
+            if let Some(error) = filed.find_map(Result::err) {
+                search.cannot_spill(&error);
+            }
+        }
+    }
+
+    /// Move the newest entries to a stack, if there are any.
+    fn take(&mut self, stack: &mut Stack) -> PyResult<bool> {
+        if let Some(given) = self.given.pop() {
+            *stack = given;
+            return Ok(true);
+        }
+        let Some(bucket) = self.buckets.front_mut() else {
+            return Ok(false);
+        };
+        let Some(chunk) = bucket.pop(Vec::new)? else {
+            return Ok(false);
+        };
+        *stack = Stack::of(chunk);
+        Ok(true)
+    }
+
+    /// Allow one delay more.
+    fn advance(&mut self, search: &Search, most: Option<u32>) {
+        self.states.push(search.seen.len() as u64);
+        self.buckets.pop_front();
+        if self.buckets.iter().all(Level::is_empty) {
+            self.over = true;
+        } else if most == Some(search.delays.load(Relaxed)) {
+            search.stop(StopReason::Delays);
+        } else {
+            search.delays.fetch_add(1, Relaxed);
+        }
+    }
+}

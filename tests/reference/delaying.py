@@ -1,0 +1,191 @@
+"""The reference of searches in the order of delays: live worlds, one list per number of delays.
+
+Written from the rules that the documentation states, on worlds that are saved and restored; nothing
+is shared with the kernel but the digests that decide ties.
+"""
+
+from typing import NamedTuple
+
+from presage._core import mix
+from presage.model.event import FAULT_OF, Broken, Deliver, KeepAlive, Receive, Refused
+from presage.model.stimulus import stimulus_of
+from presage.model.world import World
+
+LOCAL, ENVELOPE, CHANNEL, CONNECTION = 0, 3, 4, 5  # kinds of digests
+MAIL, ACTION, TIMER = range(3)
+WORD = 2**64
+
+
+class Task(NamedTuple):
+    """What a delay can put off: the events are its branches, the likely ones first."""
+
+    key: int
+    rank: int
+    ends: tuple[int, int] | None  # of mail
+    message: bool
+    listed: tuple[int, int]  # of others: the node, and the place among what it can start
+    branches: tuple[tuple, ...]
+
+
+class Entry(NamedTuple):
+    saved: object
+    fingerprint: int
+    tasks: list[Task]
+    faults: list[tuple]
+    offset: int
+    depth: int
+
+
+class Delaying:
+    """`price` of the i-th alternative, of an unlikely choice, of a fault."""
+
+    def __init__(self, system, scheduler, *, deviation=False, choice=1, fault=1, seed=0):
+        self.system, self.scheduler, self.seed = system, scheduler, seed
+        self.deviation, self.choice, self.fault = deviation, choice, fault
+        self.world = World(system)
+        self.seen, self.buckets, self.executions = set(), {0: []}, 1
+
+    def run(self):
+        """The states known when each bound was done."""
+        self.begin()
+        bounds = []
+        while not bounds or any(self.buckets.values()):
+            bound = len(bounds)
+            waiting = self.buckets.setdefault(bound, [])
+            while waiting:
+                self.resume(waiting.pop(), bound)
+            bounds.append(frozenset(self.seen))
+        return bounds
+
+    def begin(self):
+        branches = [()]
+        for automaton in self.system.automata:
+            runs = automaton.branches(automaton.initial, ("start",), held={})
+            branches = [(*b, *(k for k, _ in run.choices)) for b in branches for run in runs]
+        self.reached = None
+        for choices in branches:
+            self.world = World.initial(self.system, choices)
+            if self.world.fingerprint not in self.seen:
+                self.visit(1, 0, [], None, [])
+
+    def visit(self, depth, bound, before, ran, sent):
+        """Enter the state that the world is in, and let it wait."""
+        fingerprint = self.world.fingerprint
+        self.seen.add(fingerprint)
+        tasks, faults = self.listed()
+        place = self.placed(fingerprint, before, ran, sent)
+        entry = Entry(self.world.save(), fingerprint, sorted(tasks, key=place), faults, 0, depth)
+        self.wait(entry, bound, 0)
+
+    def price(self, at):
+        return min(at, 1) if self.deviation else at
+
+    def wait(self, entry, bound, first):
+        offsets = [self.price(at) for at in range(len(entry.tasks))]
+        several = [at for at, task in enumerate(entry.tasks) if len(task.branches) > 1]
+        offsets += [self.price(at) + self.choice for at in several]
+        offsets += [self.fault] if entry.faults else []
+        offsets = [offset for offset in offsets if offset >= first]
+        if offsets:
+            later = min(offsets) - entry.offset
+            self.buckets.setdefault(bound + later, []).append(entry._replace(offset=min(offsets)))
+            self.reached = entry.fingerprint if later == 0 else self.reached
+
+    def resume(self, entry, bound):
+        goes_on, self.reached = self.reached == entry.fingerprint and entry.offset == 0, None
+        self.wait(entry, bound, entry.offset + 1)
+        new = False
+        before = [task.key for task in entry.tasks]
+        for at, task in enumerate(entry.tasks):
+            for branch, (event, choices) in enumerate(task.branches):
+                if self.price(at) + (self.choice if branch else 0) == entry.offset:
+                    new |= self.follow(entry, bound, event, choices, before, at)
+        if self.fault == entry.offset:
+            for event, choices in entry.faults:
+                new |= self.follow(entry, bound, event, choices, before, None)
+        self.executions += new and not goes_on
+
+    def follow(self, entry, bound, event, choices, before, ran):
+        self.world.restore(entry.saved)
+        step = self.world.apply(event, choices)
+        if step.fingerprint in self.seen:
+            return False
+        index = self.system.index
+        sent = [(index(one.source), index(one.to), one.message) for one in step.sends]
+        self.visit(entry.depth + 1, bound, before, ran, sent)
+        return True
+
+    # -- tasks and their order -----------------------------------------------------------------
+
+    def listed(self):
+        """The tasks of the world, and its faults; neither with steps that change nothing."""
+        world, here, saved = self.world, self.world.fingerprint, self.world.save()
+        tasks, faults = [], []
+        for event in world.enabled():
+            moved = []
+            for choices, share in world.odds(event):
+                fingerprint = world.apply(event, choices).fingerprint
+                world.restore(saved)
+                if fingerprint != here:
+                    moved.append((fingerprint, share, (event, choices)))
+            if event.kind in FAULT_OF:
+                faults += moved
+            elif moved:
+                moved.sort(key=lambda branch: -branch[1])
+                tasks.append(self.task(event, tuple(branch for *_, branch in moved)))
+        return tasks, [branch for _, _, branch in sorted(faults, key=lambda fault: fault[0])]
+
+    def task(self, event, branches):
+        index = self.system.index
+        if isinstance(event, Deliver | Receive):
+            ends = (index(event.source), index(event.node))
+            key = self.mail_key(*ends, event.message, stream=isinstance(event, Receive))
+            return Task(key, MAIL, ends, True, (0, 0), branches)
+        if isinstance(event, Broken | Refused | KeepAlive):
+            ends = (index(event.node), index(event.peer))
+            return Task(mix(CONNECTION, *ends), MAIL, ends, False, (0, 0), branches)
+        node, encode = index(event.node), self.system.codec.encode
+        automaton, form = self.system.automata[node], encode(stimulus_of(self.system, event))
+        stimuli = [encode(one) for one, _ in automaton.stimuli(self.world._values(automaton))]
+        rank = TIMER if event.kind == "timer" else ACTION
+        key = mix(LOCAL, node, self.system.codec.digest(form))
+        return Task(key, rank, None, False, (node, stimuli.index(form)), branches)
+
+    def mail_key(self, source, to, message, *, stream):
+        if stream:
+            return mix(CONNECTION, source, to)
+        if self.system.network == "ordered":
+            return mix(CHANNEL, source, to)
+        encoded = self.system.codec.encode((source, to, message))
+        return mix(ENVELOPE, 0, self.system.codec.digest(encoded))
+
+    def placed(self, fingerprint, before, ran, sent):
+        """What sorts the tasks of a state."""
+        if self.scheduler == "random":
+            return lambda task: (task.rank, scramble(task.key ^ scramble(fingerprint ^ self.seed)))
+        waited, came = (1, 0) if self.scheduler == "rtc" else (0, 1)
+        keys = [self.mail_key(*one, stream=False) for one in sent]
+        keys += [self.mail_key(*one, stream=True) for one in sent]
+
+        def place(task):
+            if task.key in before:
+                at = before.index(task.key)
+                if at == ran:
+                    return (task.rank, 3, (0, 0, 0), 0)
+                turned = (at - (ran or 0)) % len(before)
+                return (task.rank, waited, (0, turned, 0), 0)
+            if task.ends is None:
+                return (task.rank, 2, (0, *task.listed), 0)
+            if task.message and task.key in keys:
+                return (task.rank, came, (0, keys.index(task.key), 0), 0)
+            return (task.rank, came, (1, *task.ends), task.key)
+
+        return place
+
+
+def scramble(word):
+    """The finaliser of SplitMix64."""
+    word = (word + 0x9E3779B97F4A7C15) % WORD
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % WORD
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB % WORD
+    return word ^ (word >> 31)

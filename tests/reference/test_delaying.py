@@ -1,0 +1,107 @@
+"""Searches in the order of delays against live worlds, bound by bound, and against `bfs`."""
+
+import random
+from itertools import count
+
+import pytest
+from reference.batches import batches
+from reference.delaying import Delaying
+from reference.random_features import featured_system
+from reference.random_systems import random_system
+
+from presage.execution.sandbox import Sandbox
+from presage.limits import DelayPlan, Limits
+from presage.search.check import build
+from presage.search.kernel.bridge import Bridge
+from presage.systems import abd, paxos, two_phase_commit
+
+SCHEDULERS = ("rtc", "rr", "random")
+STATES_MAX = 150
+SYSTEMS_PER_TEST = 12  # of each kind; each with one scheduler and random prices
+
+
+def kinds():
+    yield random_system
+    yield lambda seed: random_system(seed, wired=True)
+    yield lambda seed: featured_system(seed, wired=seed % 2 == 1)
+
+
+def searched(system, plan=None, **limits):
+    """By delays with a plan, breadth first without."""
+    with Sandbox() as sandbox:
+        kernel = build(system, Bridge(system, sandbox))
+        within = Limits(keep_going=True, **limits)
+        return kernel.search("bfs", within) if plan is None else kernel.delay(plan, within)
+
+
+def small(make, first):
+    """(seed, system, what `bfs` says) of systems that end."""
+    for seed in count(first):
+        system = make(seed)
+        outcome = searched(system, states=STATES_MAX + 1)
+        if outcome.stopped_by is None:
+            yield seed, system, outcome
+
+
+def prices(pick):
+    deviation = pick.random() < 0.3
+    return {"deviation": deviation, "choice": pick.choice((0, 1, 1, 2)), "fault": pick.randrange(4)}
+
+
+def same_findings(outcome, breadth):
+    return {found.at for found in outcome.found} == {found.at for found in breadth.found}
+
+
+@pytest.mark.parametrize("batch", batches(1, 8))
+def test_each_bound_meets_what_live_worlds_meet(batch):
+    for make in kinds():
+        systems = zip(range(SYSTEMS_PER_TEST), small(make, batch * 10_000), strict=False)
+        for number, (seed, system, breadth) in systems:
+            how = prices(random.Random(seed))
+            scheduler = SCHEDULERS[number % 3]
+            reference = Delaying(system, scheduler, seed=seed, **how)
+            expected = [len(states) for states in reference.run()]
+            outcome = searched(system, DelayPlan(scheduler, **how), seed=seed)
+            assert outcome.bounds == expected, (seed, scheduler, how)
+            assert outcome.walks == reference.executions, (seed, scheduler, how)
+            assert outcome.generated == breadth.generated
+            assert same_findings(outcome, breadth)
+
+
+@pytest.mark.parametrize("batch", batches(1, 12))
+def test_a_search_that_ends_has_met_the_states_of_bfs(batch):
+    for make in kinds():
+        systems = zip(range(30), small(make, 100_000 + batch * 10_000), strict=False)
+        for number, (seed, system, breadth) in systems:
+            how = DelayPlan(SCHEDULERS[number % 3], **prices(random.Random(seed)))
+            outcome = searched(system, how, threads=1 + number % 4)
+            assert outcome.stopped_by is None and not outcome.cut
+            assert (outcome.unique, outcome.generated) == (breadth.unique, breadth.generated), seed
+            assert outcome.bounds[-1] == outcome.unique
+            assert same_findings(outcome, breadth)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize(
+    ("system", "states"),
+    [
+        *((two_phase_commit.system(rms=n), s) for n, s in ((2, 56), (3, 288), (5, 8_832))),
+        (paxos.system(clients=1), 265),
+        (paxos.system(clients=2), 16_668),
+        (abd.system(clients=2), 544),
+    ],
+)
+def test_published_counts_are_met_in_every_order(system, states, scheduler):
+    for threads in (1, 2):
+        outcome = searched(system, DelayPlan(scheduler), threads=threads)
+        assert (outcome.unique, outcome.stopped_by) == (states, None)
+
+
+def test_a_limit_of_delays_ends_the_search_when_the_bound_is_done():
+    system = two_phase_commit.system(rms=3)
+    whole = searched(system, DelayPlan("rtc")).bounds
+    for delays in range(len(whole) - 1):
+        outcome = searched(system, DelayPlan("rtc", delays=delays))
+        assert outcome.stopped_by == "delays"
+        assert outcome.bounds == whole[: delays + 1]
+    assert searched(system, DelayPlan("rtc", delays=len(whole))).stopped_by is None
