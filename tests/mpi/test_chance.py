@@ -1,5 +1,8 @@
 """NumPy's chance is under control in processes, and untouched outside of them."""
 
+import subprocess
+import sys
+
 import numpy as np
 
 from presage.process.fence import Fence
@@ -46,3 +49,27 @@ def test_outside_of_processes_nothing_changes():
     drawn(drawing, seeding)
     np.random.seed(3)
     assert float(np.random.rand()) == before
+
+
+FIRST = """
+from presage.process.fence import Fence
+from presage.process.program import Program
+from presage.process.world import ProcessWorld
+
+def drawing():
+    import numpy
+    return float(numpy.random.rand()), float(numpy.random.default_rng().random())
+
+for _ in range(2):
+    with Fence():
+        world = ProcessWorld(Program({"p": drawing}))
+    print(*(member.live.at.value for member in world.members.values()))
+"""
+
+
+def test_a_process_that_is_the_first_to_import_numpy_draws_what_it_always_draws():
+    ended = subprocess.run(
+        [sys.executable, "-c", FIRST], capture_output=True, text=True, check=True
+    )
+    first, second = ended.stdout.splitlines()
+    assert first == second

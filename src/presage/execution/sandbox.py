@@ -21,8 +21,8 @@ from presage._core import Watchdog
 from presage.errors import HandlerStuck, Impure, NoThread
 from presage.model.choice import Interrupted
 from presage.model.source import frame_place
-from presage.process.fence import take_numpy
 from presage.process.leaves import HANDLERS, ORIGINALS, TABLE
+from presage.process.numpy_chance import take_numpy
 
 SECONDS_DEFAULT = 10.0  # for one run of a handler or predicate
 LOOKS_PER_SECOND = 5

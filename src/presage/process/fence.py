@@ -8,7 +8,6 @@ names the process. What a process prints is kept for its trace.
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import random
@@ -16,21 +15,19 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
-from threading import get_ident
 from typing import Any
 
-from presage.process.context import Context, blocking, current, is_running, running, sleep
+from presage.process.context import Context, blocking, current, is_running, sleep
 from presage.process.leaves import (
     ANSWERS,
     CONVERTS,
     DRAWS,
-    HANDLERS,
     ORIGINALS,
     TABLE,
     complete,
-    refuse,
 )
 from presage.process.loops import take_asyncio
+from presage.process.numpy_chance import take_numpy
 
 EPOCH = 1_000_000_000.0  # what the wall clock says when a process starts
 
@@ -142,35 +139,7 @@ class Fence:
 def take_leaves() -> None:
     """Replace the leaves for good, before checked code takes them by their names."""
     TABLE.up()
-
-
-def take_numpy() -> None:
-    """NumPy's global stream of numbers; its generators take their seeds from `os.urandom`."""
-    if "numpy" not in sys.modules:
-        return
-    numpy: Any = importlib.import_module("numpy.random")  # NumPy itself loads it when it is used
-    state_class: Any = numpy.RandomState
-    others = {"seed": "seed", "sample": "random_sample", "ranf": "random_sample"}
-    for name in dir(numpy):
-        function = getattr(numpy, name)
-        if isinstance(getattr(function, "__self__", None), state_class):
-            setattr(numpy, name, _numpy_draw(name, function, state_class))
-        elif name in others and getattr(function, "__module__", "") != __name__:
-            setattr(numpy, name, _numpy_draw(others[name], function, state_class))
-
-
-def _numpy_draw(name: str, original: Any, state_class: Any) -> Callable[..., Any]:
-    def drawn(*args: Any, **named: Any) -> Any:
-        if running.stack:
-            notes = current().notes
-            if "numpy" not in notes:
-                notes["numpy"] = state_class(current().random.getrandbits(32))
-            return getattr(notes["numpy"], name)(*args, **named)
-        if get_ident() in HANDLERS:
-            refuse("chance", f"numpy.random.{name}", sys._getframe(1))
-        return original(*args, **named)
-
-    return drawn
+    take_numpy()
 
 
 class Output(io.TextIOBase):

@@ -171,6 +171,7 @@ class _Table:
 
     def __init__(self) -> None:
         self.depth = 0
+        self.finders: list[Any] = []  # of modules to take as soon as they are loaded
         self._lock = threading.Lock()
         self._hooked = False
 
@@ -181,6 +182,7 @@ class _Table:
                 for leaf in LEAVES:
                     setattr(leaf.owner, leaf.name, DISPATCHERS[leaf.owner, leaf.name])
                 builtins.hash = checked_hash
+                sys.meta_path[:0] = self.finders
             if not self._hooked:  # such a hook stays for ever
                 self._hooked = True
                 sys.addaudithook(_audit)
@@ -192,6 +194,7 @@ class _Table:
                 for (owner, name), original in ORIGINALS.items():
                     setattr(owner, name, original)
                 builtins.hash = _hash
+                sys.meta_path[:] = [each for each in sys.meta_path if each not in self.finders]
 
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:

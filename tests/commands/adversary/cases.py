@@ -41,6 +41,10 @@ CHANCE = refused(
     ("secrets.token_hex()", "random.urandom"),
     ("os.urandom(4)", "os.urandom"),
     ("uuid.uuid4()", "os.urandom"),
+    ("import numpy; numpy.random.rand()", "numpy.random.rand"),
+    ("from numpy.random import randint; randint(3)", "numpy.random.randint"),
+    ("import numpy.random.mtrand as m; m.seed(3)", "numpy.random.seed"),
+    ("import numpy; numpy.random.default_rng().random()", "random.urandom"),
 )
 FILES = refused(
     ("open('x')", "open"),
@@ -158,6 +162,7 @@ PROPERTY = [
     Case("threading.Thread(target=print).start()", REFUSED, "a property calls `threading"),
     Case("time.time()", REFUSED, "a property calls `time.time`"),
     Case("random.random()", REFUSED, "a property calls `random.random`"),
+    Case("import numpy; numpy.random.rand()", REFUSED, "a property calls `numpy.random.rand`"),
     Case("os._exit(0)", REFUSED, "a property calls `os._exit`"),
     Case("LIBC.strlen(8)", REFUSED, "segmentation fault"),
     Case("return next(COUNT) % 2 == 0", REFUSED, "or gave another verdict"),
@@ -189,6 +194,7 @@ HARMLESS = [
     "{Frozen('a'), Frozen('b')}; {('a', 1): 2}",
     "hash(1); hash((1, 2.5)); hash(frozenset({1}))",
     "random.Random(3).random()",
+    "import numpy; numpy.random.default_rng(3).random()",
     "hashlib.sha256(b'x').hexdigest(); zlib.crc32(b'x')",
     "time.gmtime(0); time.strftime('%H', time.gmtime(0)); datetime.datetime(2020, 1, 1)",
     "warnings.warn('odd')",

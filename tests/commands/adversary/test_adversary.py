@@ -47,6 +47,7 @@ QUICK = {
     *("open('x')", "os.environ['HOME']", "socket.socket()", "os.fork()", "os.closerange(0, 500)"),
     *("signal.signal(signal.SIGINT, signal.SIG_IGN)", "LIBC._exit(0)", "sys.exit(0)"),
     *("threading.Thread(target=print).start()", "7**10**8", "return next(COUNT) % 2 == 0"),
+    "import numpy; numpy.random.rand()",
 }
 
 
