@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from presage._core import CRASH, DOWN, FAILED, RESET, RESTART, SILENT, SLOW, SLOWED, UP, Codec
-from presage.errors import NotState, Sharing
-from presage.model.blame import ask, guard_error
+from presage.errors import NotState, PresageError, Sharing
+from presage.model.blame import ask, forgiven, guard_error
 from presage.model.calls import Call
 from presage.model.choice import NOT_THEIRS
 from presage.model.disk import Disk, disk_at
@@ -201,21 +201,29 @@ class Node:
         encode = self.codec.encode
         return [member for _, member in sorted({encode(m): m for m in members}.items())]
 
-    def _actions(self, service: Service, action: Action) -> list[Stimulus]:
-        guard, takes = action.guard, action.guard_takes
-        if guard is not None and takes == 1 and not ask(guard, (service,)):
-            return []
-        if action.over is None:
-            return [("action", action.name)]
+    def _members(self, service: Service, action: Action) -> list[Any]:
+        """The values of an action's `over`, in canonical order."""
         over = action.over
         try:
-            members = self._sorted(over(service) if callable(over) else over)
+            return self._sorted(over(service) if callable(over) else over)
         except NotState as error:
             raise error.at(f"{self.name}: {self.service.__name__}.{action.name}(over)") from None
         except NOT_THEIRS:
             raise
         except BaseException as error:
             raise guard_error(over, error) from error
+
+    def _actions(self, service: Service, action: Action) -> list[Stimulus]:
+        guard, takes = action.guard, action.guard_takes
+        if guard is not None and takes == 1 and not ask(guard, (service,)):
+            return []
+        if action.over is None:
+            return [("action", action.name)]
+        try:
+            members = self._members(service, action)
+        except PresageError as error:
+            refused = forgiven((action.over, (service,)), error)
+            return [("action", action.name)] if refused else []
         if guard is not None and takes == 2:
             members = [member for member in members if ask(guard, (service, member))]
         return [("action", action.name, member) for member in members]

@@ -235,3 +235,47 @@ def test_a_guard_that_cannot_be_asked_is_named_and_the_other_options_are_taken(f
             explorer.take(3)
             assert explorer.scenes[-1].state["n0"]["ticks"] == times
             assert texts(explorer)[3].endswith("tick")
+
+
+class Ranging(Service):
+    ticks: int = 0
+    peers: dict[str, int] = state(dict)
+
+    @action(over=lambda self: self.peers["nobody"])
+    def lost(self, peer):
+        self.ticks += 100
+
+    @action(over=lambda self: range(int(time.time())))
+    def late(self, peer):
+        self.ticks += 100
+
+    @action(over=lambda self: [object(), object()])
+    def odds(self, peer):
+        self.ticks += 100
+
+    @action(when=lambda self, peer: peer < 9, over=lambda self: 7)
+    def none(self, peer):
+        self.ticks += 100
+
+    @action(over=lambda self: [1, 2])
+    def tick(self, count):
+        self.ticks += count
+
+
+def test_values_that_cannot_be_asked_for_are_named_and_the_other_options_are_taken():
+    with Sandbox(10.0, None) as sandbox:
+        explorer = Explorer(System({"n0": Ranging()}), sandbox)
+        told = dict(zip(("late", "lost", "none", "odds"), texts(explorer), strict=False))
+        for name, text in told.items():
+            assert text.startswith(f"n0 action {name}") and "(refused: " in text, text
+        assert "time.time" in told["late"] and "KeyError" in told["lost"]
+        assert "TypeError" in told["none"] and "holds a `object`" in told["odds"]
+        with pytest.raises(GuardError, match="KeyError"):
+            explorer.take(1)
+        with pytest.raises(Impure, match=r"time\.time"):
+            explorer.take(0)
+        assert [text.endswith(("tick(1)", "tick(2)")) for text in texts(explorer)][-2:] == [
+            True
+        ] * 2
+        explorer.take(5)
+        assert explorer.scenes[-1].state["n0"]["ticks"] == 2
