@@ -49,6 +49,28 @@ def test_a_violation_is_not_lost_by_what_comes_after_it(body: str, search: str) 
     assert run("check", "bad.py", "--json").returncode == 1
 
 
+@pytest.mark.parametrize("body", ENDS)
+def test_a_violation_of_a_checkpoint_is_not_lost_by_what_comes_after_it(body: str) -> None:
+    place = write(TEXT.replace("BODY", body))
+    kept = ["check", "bad.py", "--json", "--keep-going", "--checkpoint", "kept"]
+    first = told(run(*kept, "--states", "4"), 1)
+    assert [found["property"] for found in first["violations"]] == ["small"]
+    Path(first["violations"][0]["trace"]).unlink()
+    ended = run(*kept, "--resume")
+    refused(ended, 3, f"{place}: ", "  found before: `small` fails at step 3")
+    assert run("replay", trace_in(ended.stderr)).returncode == 1
+
+
+def test_a_resumed_search_reports_the_violations_of_its_checkpoint() -> None:
+    write(TEXT.replace("BODY", "pass"))
+    kept = ["check", "bad.py", "--json", "--keep-going", "--checkpoint", "kept"]
+    whole = told(run("check", "bad.py", "--json", "--keep-going"), 1)
+    told(run(*kept, "--states", "4"), 1)
+    resumed = told(run(*kept, "--resume"), 1)
+    for key in ("violations", "properties", "states", "exhausted"):
+        assert resumed[key] == whole[key]
+
+
 def test_a_trace_saved_early_gives_way_to_the_whole_one() -> None:
     write(TEXT.replace("BODY", "pass"))
     report = told(run("check", "bad.py", "--json", "--keep-going", "--search", "walk"), 1)

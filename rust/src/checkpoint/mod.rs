@@ -28,6 +28,7 @@ use crate::python::tables::StopReason;
 use crate::search::Search;
 use crate::search::frontier::{Frontier, Levels};
 use crate::services::context::Kind;
+use crate::services::path;
 use open::{Signing, open};
 use save::Status;
 use wire::Out;
@@ -313,13 +314,12 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
         host.call_method1("refuse", (value,)).and(Err(error))
     })?;
     load::judge_again(search, &levels)?;
-    let violated = search
-        .found
-        .lock()
+    let violated = violated(search);
+    // As when they were found: whatever ends this process, they are not lost.
+    violated
         .iter()
-        .flatten()
-        .any(|found| search.shared.properties[found.property].kind != Kind::Sometimes);
-    if violated && !search.limits.keep_going {
+        .for_each(|&property| path::hand_over(search, property));
+    if !violated.is_empty() && !search.limits.keep_going {
         search.stop(StopReason::Violation);
         levels.over = true;
     }
@@ -328,6 +328,14 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
     search.check_states();
     checkpoint.state.lock().began = Instant::now();
     Ok(Frontier::resumed(levels))
+}
+
+/// The properties that the processes before this one found violated.
+fn violated(search: &Search) -> Vec<usize> {
+    let found = search.found.lock();
+    let properties = found.iter().flatten().map(|found| found.property);
+    let claims = |&at: &usize| search.shared.properties[at].kind != Kind::Sometimes;
+    properties.filter(claims).collect()
 }
 
 /// What to say of an impossible path: the file's fault, if the search went on from one.
