@@ -14,8 +14,8 @@ import time
 from presage import World
 from presage.execution.sandbox import Sandbox
 from presage.limits import Limits
-from presage.model.system import System
 from presage.model.weights import Weights
+from presage.model.world.system import System
 from presage.search.check import build
 from presage.search.hunt import settings as hunt
 from presage.search.kernel.bridge import Bridge

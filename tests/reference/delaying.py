@@ -7,9 +7,9 @@ is shared with the kernel but the digests that decide ties.
 from typing import NamedTuple
 
 from presage._core import mix
-from presage.model.event import FAULT_OF, Broken, Deliver, KeepAlive, Receive, Refused
-from presage.model.stimulus import stimulus_of
-from presage.model.world import World
+from presage.model.world.event import FAULT_OF, Broken, Deliver, KeepAlive, Receive, Refused
+from presage.model.world.stimulus import stimulus_of
+from presage.model.world.world import World
 
 LOCAL, ENVELOPE, CHANNEL, CONNECTION = 0, 3, 4, 5  # kinds of digests
 MAIL, ACTION, TIMER = range(3)

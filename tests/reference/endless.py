@@ -8,8 +8,8 @@ from itertools import chain, combinations
 
 from reference.plain import TooLarge
 
-from presage.model.event import FAULT_KINDS
-from presage.model.world import World
+from presage.model.world.event import FAULT_KINDS
+from presage.model.world.world import World
 
 GONE = ("broken", "refused", "keepalive")
 

@@ -4,7 +4,7 @@ from copy import deepcopy
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from presage.model.view import WorldView, node_view
+from presage.model.world.view import WorldView, node_view
 
 
 class TooLarge(Exception):

@@ -9,8 +9,8 @@ import random
 
 from reference.random_systems import MODULUS, Keeper, Last, Machine, Program, Sum
 
-from presage.model.faults import Faults
-from presage.model.system import Call, System
+from presage.model.world.faults import Faults
+from presage.model.world.system import Call, System
 from presage.props.property import always, eventually, no_deadlock, sometimes, step
 
 TRIGGERS = ("ping", "note", "flag", "once", "nudge", "work")

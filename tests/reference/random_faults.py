@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from presage.model.faults import UNLIMITED, Faults, Partition
+from presage.model.world.faults import UNLIMITED, Faults, Partition
 
 
 def wired_faults(pick, names, network):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from reference.random_systems import MODULUS, OPERATIONS, Keeper, Machine, build
 
-from presage.model.declare import action, counter, disk, durable, on, timer, written
-from presage.model.disk import Disk
-from presage.model.moment import Counter, Moment
+from presage.model.service.declare import action, counter, disk, durable, on, timer, written
+from presage.model.service.disk import Disk
+from presage.model.service.moment import Counter, Moment
 from presage.props.property import always, step
 
 triggers = ("stored", "stamp", "rare")

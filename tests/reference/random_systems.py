@@ -18,10 +18,10 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from reference.random_faults import plain_faults, slow_too, wired_faults
 
-from presage.model.declare import action, broken, durable, ghost, on, state, timer
-from presage.model.service import Service
-from presage.model.stream import Connect, Streams
-from presage.model.system import Call, System
+from presage.model.service.declare import action, broken, durable, ghost, on, state, timer
+from presage.model.service.service import Service
+from presage.model.service.stream import Connect, Streams
+from presage.model.world.system import Call, System
 from presage.props.property import always, eventually, no_deadlock, sometimes, step
 
 MODULUS = 3

@@ -4,9 +4,9 @@ import random
 
 from reference.symmetric_systems import MODULUS, Member, build
 
-from presage.model.declare import counter, disk, written
-from presage.model.disk import Disk
-from presage.model.moment import Counter, Moment
+from presage.model.service.declare import counter, disk, written
+from presage.model.service.disk import Disk
+from presage.model.service.moment import Counter, Moment
 
 
 class CheckpointOptions(Member):

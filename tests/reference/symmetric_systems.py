@@ -11,10 +11,10 @@ from typing import ClassVar
 import msgspec
 from reference.random_systems import Last, Sum
 
-from presage.model.declare import action, durable, on, state, timer
-from presage.model.faults import Partition
-from presage.model.service import Service
-from presage.model.system import UNLIMITED, Call, Faults, System
+from presage.model.service.declare import action, durable, on, state, timer
+from presage.model.service.service import Service
+from presage.model.world.faults import Partition
+from presage.model.world.system import UNLIMITED, Call, Faults, System
 from presage.props.property import always, eventually, no_deadlock, sometimes, step
 
 MODULUS = 3

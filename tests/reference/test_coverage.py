@@ -11,7 +11,7 @@ from reference.random_systems import random_system
 
 from presage import check
 from presage._core import UP
-from presage.model.stream import Connect, Lost
+from presage.model.service.stream import Connect, Lost
 
 STATES_MAX = 250
 SYSTEMS_PER_TEST = 6

@@ -4,7 +4,7 @@ import pytest
 from reference.explorer import TooLarge, explore
 from reference.random_systems import random_system
 
-from presage.model.world import World
+from presage.model.world.world import World
 
 
 def counted(system):

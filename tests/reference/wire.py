@@ -5,7 +5,7 @@ receiver handles next. Which ends are open is a set of (node, peer). Everything 
 is shared.
 """
 
-from presage.model.stream import LOST
+from presage.model.service.stream import LOST
 
 ERROR = ("error",)
 CRASH, RESET, SILENT, CUT, IDLE, PARTITION, HEAL = 0, 4, 5, 6, 7, 8, 9

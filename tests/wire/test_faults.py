@@ -8,7 +8,7 @@ from wire.talking import Story, everywhere, talk
 from presage import Faults, Partition, Trace, World, always, check, replay, step
 from presage._core import FAULTS
 from presage.errors import BadSystem, NotEnabled
-from presage.model.event import KINDS, Cut, Heal, Idle, Reset, SilentReset, Split
+from presage.model.world.event import KINDS, Cut, Heal, Idle, Reset, SilentReset, Split
 from presage.trace.codec import read, write
 from presage.ui.summary import render
 from presage.ui.theme import Theme

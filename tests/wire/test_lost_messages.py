@@ -41,7 +41,7 @@ def under_way(flow):
 
 
 def in_flight(world):
-    decoded = [world.system.codec.decode(each.encoded) for each in world._wire.flying()]
+    decoded = [world.system.codec.decode(each.encoded) for each in world._transport.flying()]
     names = world.system.names
     return Counter((names[source], names[to], show(message)) for source, to, message in decoded)
 

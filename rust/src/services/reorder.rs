@@ -1,5 +1,6 @@
 //! Steps run once more on sets and dicts in a second order: whatever differs depends on an order
-//! that is no part of the state. Code that cannot read them (`model/reads.py`) is left out.
+//! that is no part of the state. Code that cannot read them is left out
+//! (`search/kernel/field_reads.py`).
 //!
 //! Effects count as the world sees them. In which order messages leave for different nodes, or for
 //! one node where the network keeps no order, makes no difference; nor does the order of branches.

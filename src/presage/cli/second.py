@@ -19,7 +19,7 @@ from presage.cli.seeded import start
 from presage.cli.target.load import load
 from presage.environ import CHILD
 from presage.execution.sandbox import NOW, Sandbox
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.search.check import build
 from presage.search.twin import backwards
 from presage.search.twin.compare import Failed

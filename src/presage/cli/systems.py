@@ -130,7 +130,7 @@ def _transcribe(target: str, settings: dict[str, str], path: str) -> int:
     """The doctor's work in one of its processes."""
     from presage.cli import hashseeds
     from presage.cli.target.load import load
-    from presage.model.system import System
+    from presage.model.world.system import System
     from presage.search.doctor import transcribe
 
     system = load(target, settings).system

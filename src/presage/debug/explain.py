@@ -19,7 +19,7 @@ from presage.execution.conjuncts import Part, asserted
 from presage.execution.nearest import nearest_to
 from presage.execution.prefix import events_of
 from presage.execution.protocol import NO_EXCEPTION
-from presage.model.event import FAULT_KINDS
+from presage.model.world.event import FAULT_KINDS
 from presage.shrink.essential import EssentialSteps
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of

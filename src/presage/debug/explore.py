@@ -20,9 +20,9 @@ from presage.errors import BadChoice
 from presage.execution.frames import Frame
 from presage.execution.processes import ProcessExecution
 from presage.execution.sandbox import Sandbox
-from presage.model.event import Deliver, Drop, Duplicate, Receive
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.world.event import Deliver, Drop, Duplicate, Receive
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.trace.labels import body_and_ends, fitted, told_apart

@@ -13,7 +13,7 @@ from presage.debug.query import TYPED, compiled, error_text, evaluate
 from presage.debug.session import Session
 from presage.errors import BadCommand, GhostRead, did_you_mean
 from presage.model.choice import Interrupted
-from presage.model.view import name_of
+from presage.model.world.view import name_of
 from presage.trace.plain import TYPE, Plain, text_of
 from presage.trace.show import show
 

@@ -14,7 +14,7 @@ from typing import Any
 from presage.debug.session import Session
 from presage.errors import BadCommand, PresageError
 from presage.model.choice import NOT_THEIRS
-from presage.model.view import name_of
+from presage.model.world.view import name_of
 from presage.trace.diff import Path
 from presage.trace.trace import TraceStep
 from presage.trace.writers import part, writer

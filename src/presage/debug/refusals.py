@@ -12,9 +12,9 @@ from typing import Any
 
 from presage.errors import PresageError
 from presage.execution.sandbox import Sandbox
-from presage.model.blame import FORGIVE
-from presage.model.event import Act, Event, Made
-from presage.model.system import System
+from presage.model.service.blame import FORGIVE
+from presage.model.world.event import Act, Event, Made
+from presage.model.world.system import System
 
 
 class Refusals:

@@ -21,13 +21,13 @@ from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution, event_of
 from presage.execution.state import State, States
-from presage.model.byhand import granting
-from presage.model.event import Step
-from presage.model.handling import place_of_handler
-from presage.model.saved import Saved
-from presage.model.system import System
-from presage.model.view import WorldView
-from presage.model.world import World
+from presage.model.world.event import Step
+from presage.model.world.extra_fault import granting
+from presage.model.world.handlers import place_of_handler
+from presage.model.world.snapshot import Snapshot
+from presage.model.world.system import System
+from presage.model.world.view import WorldView
+from presage.model.world.world import World
 from presage.shrink.essential import EssentialSteps, needed
 from presage.trace.causes import Causes
 from presage.trace.trace import Sent, Trace, TraceStep
@@ -51,7 +51,7 @@ class ServiceBranch(Branch):
         self._world: World = sandbox.run(World.initial, system, self.choices)
         self._at = 0
         self._check(0)
-        self._saves: dict[int, Saved] = {0: self._world.save()}
+        self._saves: dict[int, Snapshot] = {0: self._world.save()}
         self._stride = max(STRIDE_MIN, isqrt(len(self.steps)))
 
     def begin(self, trace: Trace) -> ServiceBranch:
@@ -75,7 +75,7 @@ class ServiceBranch(Branch):
     def view(self, step: int) -> WorldView:
         return self.world(step).view()
 
-    def saved(self, step: int) -> Saved:
+    def saved(self, step: int) -> Snapshot:
         """The world after `step`, to make another one of."""
         return self.world(step).save()
 
@@ -142,11 +142,11 @@ class ServiceBranch(Branch):
         return found
 
     def channels(self, step: int) -> list[tuple[str, str, list[Any]]]:
-        wire = self.saved(step).wire
+        between = self.saved(step).transport
         return [
-            *self._sorted(wire.network if self.system.network != "ordered" else (), "datagrams"),
-            *self._queued(wire.network if self.system.network == "ordered" else (), "queue"),
-            *self._queued(wire.streams[0], "stream"),
+            *self._sorted(between.network if self.system.network != "ordered" else (), "datagrams"),
+            *self._queued(between.network if self.system.network == "ordered" else (), "queue"),
+            *self._queued(between.streams[0], "stream"),
         ]
 
     def _queued(self, queues: Any, kind: str) -> list[tuple[str, str, list[Any]]]:
@@ -222,7 +222,7 @@ class ServiceBranch(Branch):
             raise
         self._keep()
 
-    def _differ(self, before: Saved, taken: Taken, first: Diverged) -> None:
+    def _differ(self, before: Snapshot, taken: Taken, first: Diverged) -> None:
         """Tell code that was edited from code that does something else each time."""
         self._back(before)
         try:
@@ -234,7 +234,7 @@ class ServiceBranch(Branch):
             raise first
         raise Nondeterminism(f"two replays of one step went different ways: {first}") from None
 
-    def _back(self, before: Saved) -> None:
+    def _back(self, before: Snapshot) -> None:
         self._world.restore(before)
         self._at = before.steps
 

@@ -20,11 +20,11 @@ from presage.execution.conjuncts import Part, conjuncts
 from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.state import State
-from presage.model.byhand import granting
-from presage.model.event import FAULT_OF, Event
-from presage.model.system import System
-from presage.model.view import WorldView
-from presage.model.world import World
+from presage.model.world.event import FAULT_OF, Event
+from presage.model.world.extra_fault import granting
+from presage.model.world.system import System
+from presage.model.world.view import WorldView
+from presage.model.world.world import World
 from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.props.property import Property

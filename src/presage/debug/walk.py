@@ -17,8 +17,8 @@ from presage.errors import PresageError
 from presage.execution.chance import Dice, drawn, weight_of
 from presage.execution.sandbox import Sandbox
 from presage.model.choice import NOT_THEIRS
-from presage.model.event import FAULT_KINDS, Event
-from presage.model.world import World
+from presage.model.world.event import FAULT_KINDS, Event
+from presage.model.world.world import World
 from presage.props.property import Property
 
 WALKS = 20

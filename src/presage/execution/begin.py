@@ -10,7 +10,7 @@ from presage.execution.processes import ProcessExecution
 from presage.execution.protocol import NO_EXCEPTION, Execution
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.props.property import Property

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from presage._core import FAULTS
 from presage.execution.sandbox import Sandbox
-from presage.model.event import FAULT_OF, Event
-from presage.model.system import System
 from presage.model.weights import RECOVERIES, Weights
-from presage.model.world import World
+from presage.model.world.event import FAULT_OF, Event
+from presage.model.world.system import System
+from presage.model.world.world import World
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from presage._results import Finding
 from presage.errors import Nondeterminism
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.event import (
+from presage.model.world.event import (
     Broken,
     Cut,
     Deliver,
@@ -31,9 +31,9 @@ from presage.model.event import (
     Split,
     Step,
 )
-from presage.model.stimulus import event_of
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.world.stimulus import event_of
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.props.property import Property
 
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from presage.model.view import name_of
+from presage.model.world.view import name_of
 from presage.props.nodes import at_least, at_most, exactly, exists, forall
 from presage.props.property import Property, Verdict
 from presage.trace.show import show

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
-from presage.model.event import FAULT_KINDS, Event
-from presage.model.local import Stimulus
-from presage.model.stimulus import stimulus_of
-from presage.model.system import System
+from presage.model.service.local_state import Stimulus
+from presage.model.world.event import FAULT_KINDS, Event
+from presage.model.world.stimulus import stimulus_of
+from presage.model.world.system import System
 
 # What the end of a stream hands to its node: a message, or in one of three ways that it is gone.
 STREAM_KINDS = frozenset({"receive", "broken", "refused", "keepalive"})

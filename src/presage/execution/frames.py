@@ -15,7 +15,7 @@ from presage.execution.protocol import Execution, PropertyStatus
 from presage.execution.replay import retrace
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.execution.state import State
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.trace.trace import Sent, Trace, TraceStep
 

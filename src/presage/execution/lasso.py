@@ -11,9 +11,9 @@ from typing import Protocol
 from presage.errors import Diverged
 from presage.execution.fairness import is_fair, unit_of
 from presage.execution.sandbox import Sandbox
-from presage.model.event import Event, Step
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.world.event import Event, Step
+from presage.model.world.system import System
+from presage.model.world.world import World
 
 
 class Looping(Protocol):

@@ -28,9 +28,9 @@ from presage.execution.prefix import events_of
 from presage.execution.replay import retraced
 from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.saved import Saved
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.world.snapshot import Snapshot
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.trace.trace import Trace
 
 WALKS = 12  # from each place
@@ -113,7 +113,7 @@ class Nearest:
         self._sandbox = sandbox
         self._found = found
         self._world: World = sandbox.run(World.initial, system, found.choices)
-        self._saved: list[Saved] = [self._world.save()]
+        self._saved: list[Snapshot] = [self._world.save()]
         for each in events_of(found.steps)[:-1]:
             sandbox.run(self._world.apply, *each)
             self._saved.append(self._world.save())

@@ -17,11 +17,11 @@ from msgspec import Struct
 from presage.errors import BadChoice, NotEnabled
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.event import Act, Deliver, Drop, Duplicate, Event, Fire, Receive, Step
-from presage.model.event import message_name as name_of
-from presage.model.saved import Saved
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.world.event import Act, Deliver, Drop, Duplicate, Event, Fire, Receive, Step
+from presage.model.world.event import message_name as name_of
+from presage.model.world.snapshot import Snapshot
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.props.property import Property
 
 Taken = tuple[Event, tuple[int, ...]]
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
     """One step of the last course, and the world before it."""
 
     taken: Taken
-    saved: Saved
+    saved: Snapshot
     step: Step
     why: str | None  # it was stopped there
 

@@ -11,8 +11,8 @@ from presage.execution.begin import begun, property_of
 from presage.execution.protocol import Execution
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.event import Step
-from presage.model.system import System
+from presage.model.world.event import Step
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.trace.trace import Trace, TraceStep
 

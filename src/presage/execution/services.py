@@ -13,10 +13,10 @@ from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.state import State, States
 from presage.model.choice import NOT_THEIRS
-from presage.model.event import MISHAPS, Event, Step
-from presage.model.handling import place_of_handler
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.world.event import MISHAPS, Event, Step
+from presage.model.world.handlers import place_of_handler
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.props.property import Property, Verdict
 from presage.trace.plain import shortened
 from presage.trace.trace import Sent, Trace, TraceStep

@@ -14,13 +14,13 @@ from collections import Counter
 from typing import Any
 
 from presage._core import FAILED, SLOW
-from presage.model.automaton import Automaton
-from presage.model.event import FAULT_OF
-from presage.model.local import is_up
-from presage.model.saved import Local, Saved, SavedReader
-from presage.model.system import UNLIMITED, System
-from presage.model.wire import Frozen
-from presage.model.world import World
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import is_up
+from presage.model.world.event import FAULT_OF
+from presage.model.world.snapshot import Local, Snapshot, SnapshotReader
+from presage.model.world.system import UNLIMITED, System
+from presage.model.world.transport import Frozen
+from presage.model.world.world import World
 from presage.trace.causes import NETWORK
 from presage.trace.plain import TYPE, Plain, plain, shortened
 from presage.trace.show import show, show_call
@@ -37,7 +37,7 @@ class States:
         names = [*system.names, *system.observers]
         self.between = NETWORK if NETWORK not in names else f"({NETWORK})"
         self._nodes: dict[str, tuple[Local, Plain]] = {}
-        self._wire: tuple[Frozen, dict[str, Plain]] | None = None
+        self._transport: tuple[Frozen, dict[str, Plain]] | None = None
         self._around: Plain = None
         self._observed: dict[str, tuple[bytes, Plain]] = {}
 
@@ -72,32 +72,32 @@ class States:
         self._nodes[automaton.name] = (local, fields)
         return fields
 
-    def _messages(self, saved: Saved) -> dict[str, Plain]:
-        if self._wire is not None and self._wire[0] == saved.wire:
-            return self._wire[1]
-        names, reader = self._system.names, SavedReader(self._system, saved)
+    def _messages(self, saved: Snapshot) -> dict[str, Plain]:
+        if self._transport is not None and self._transport[0] == saved.transport:
+            return self._transport[1]
+        names, reader = self._system.names, SnapshotReader(self._system, saved)
         flying = Counter(
             shortened(f"{names[source]} -> {names[to]} {show(message)}")
             for source, to, message in reader.messages(None)
         )
         fields: dict[str, Plain] = {"messages": {TYPE: "messages", **flying}}
         if self._system.streams is not None:
-            fields["streams"] = {TYPE: "streams", **self._streams(saved.wire)}
+            fields["streams"] = {TYPE: "streams", **self._streams(saved.transport)}
         if self._system.faults.partitions:
-            number = saved.wire.partition
+            number = saved.transport.partition
             ways = self._system.faults.partitions
             fields["partition"] = str(ways[number - 1]) if number else None
-        self._wire = (saved.wire, fields)
+        self._transport = (saved.transport, fields)
         return fields
 
-    def _streams(self, wire: Frozen) -> dict[str, Plain]:
+    def _streams(self, transport: Frozen) -> dict[str, Plain]:
         names = self._system.names
-        _, opened, errors = wire.streams
+        _, opened, errors = transport.streams
         ends = dict.fromkeys(sorted(opened), "open")
         ends |= dict.fromkeys(sorted(errors), "broken, not told yet")
         return {f"{names[a]} to {names[b]}": text for (a, b), text in sorted(ends.items())}
 
-    def _observers(self, saved: Saved) -> dict[str, Plain]:
+    def _observers(self, saved: Snapshot) -> dict[str, Plain]:
         fields: dict[str, Plain] = {}
         for name, encoded in zip(self._system.observers, saved.observers, strict=False):
             if name not in self._observed or self._observed[name][0] != encoded:
@@ -105,7 +105,7 @@ class States:
             fields[name] = self._observed[name][1]
         return {"observers": fields} if fields else {}
 
-    def _budgets(self, saved: Saved) -> dict[str, Plain]:
+    def _budgets(self, saved: Snapshot) -> dict[str, Plain]:
         granted = self._system.faults.budgets
         left: dict[str, Any] = {
             kind: int(saved.budgets[fault])

@@ -2,4 +2,7 @@
 
 Everything here is deterministic: the only source of difference between two runs is the list of
 choices they are given. Above `errors` and `_core`, below `props`.
+
+`service` is one node as a function; `world` is nodes together, on top of it. Beside them stands
+what both need: choices, weights, and where code is written.
 """

@@ -16,8 +16,8 @@ from typing import Any
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from presage.errors import BadSystem, Nondeterminism
-from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
+from presage.model.service.blame import describe_failure
 from presage.model.source import UNKNOWN, frame_place, place_of, raised
 from presage.process.context import Context, PacedContext, running
 from presage.process.guide import ScriptedReplies

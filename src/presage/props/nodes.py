@@ -11,7 +11,7 @@ from typing import Any
 
 from presage.errors import PropertyError
 from presage.model.source import caller
-from presage.model.view import name_of, neighbour
+from presage.model.world.view import name_of, neighbour
 from presage.props.property import HOLDS, Verdict, verdict_of
 
 Predicate = Callable[[Any], bool | Verdict]

@@ -19,8 +19,8 @@ from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.limits import KernelSystem, Limits, Storage
-from presage.model.stream import LOST
-from presage.model.system import System
+from presage.model.service.stream import LOST
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate

@@ -17,13 +17,13 @@ import msgspec
 
 from presage.errors import HandlerStuck, Impure, Nondeterminism
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.model.automaton import Automaton
-from presage.model.event import MISHAPS, Event
-from presage.model.local import Outcome
-from presage.model.saved import Saved
-from presage.model.stimulus import stimulus_of
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Outcome
+from presage.model.world.event import MISHAPS, Event
+from presage.model.world.snapshot import Snapshot
+from presage.model.world.stimulus import stimulus_of
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.search.kernel.difference import describe, did, first_difference
 from presage.search.kernel.order import Orders, Stored
 
@@ -158,7 +158,7 @@ class _Walk:
         world: World = self.sandbox.run(World.initial, self.system, choices)
         return world
 
-    def _examine_guards(self, saved: Saved) -> None:
+    def _examine_guards(self, saved: Snapshot) -> None:
         for automaton, local in zip(self.system.automata, saved.locals, strict=True):
             key = self.system.codec.encode((automaton.index, local))
             if key not in self.done:

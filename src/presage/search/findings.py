@@ -20,7 +20,7 @@ from presage.execution.budget import Budget
 from presage.execution.confirm import RAISED, Confirmed, confirm
 from presage.execution.nearest import nearest
 from presage.execution.sandbox import Sandbox
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.early import Early
 from presage.search.hunt.critical import Located, locate

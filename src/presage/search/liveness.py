@@ -20,7 +20,7 @@ from presage.execution.confirm import Confirmed, confirm, confirmed, follow
 from presage.execution.lasso import endless
 from presage.execution.sandbox import Sandbox
 from presage.limits import Limits
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.kernel.bridge import Bridge
 from presage.search.report import Report, Surveyed, Violation

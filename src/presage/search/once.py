@@ -18,8 +18,8 @@ from presage.execution.processes import ProcessExecution, PropertyFailure
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.system import System
-from presage.model.world import World
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.process.fence import Fence
 from presage.process.ops import Publish
 from presage.process.program import Program

@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from presage._results import Progress
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.process.program import Program
 
 

@@ -7,7 +7,7 @@ takes states that differ only by an exchange of interchangeable nodes for one.
 from __future__ import annotations
 
 from presage.errors import BadSystem, NotSymmetric
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.search.report import Report
 from presage.search.settings import Settings
 from presage.search.tree import check_tree

@@ -12,8 +12,8 @@ from presage._core import Kernel, TooManyWays
 from presage._results import Outcome, Progress
 from presage.errors import BadSystem
 from presage.limits import Limits
-from presage.model.faults import UNLIMITED
-from presage.model.system import System
+from presage.model.world.faults import UNLIMITED
+from presage.model.world.system import System
 from presage.search.report import Report
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from presage._core import FAULTS
 from presage.limits import Weighing
-from presage.model.system import System
 from presage.model.weights import LOSSES, RECOVERIES, Weights, units
+from presage.model.world.system import System
 from presage.search.report import Report
 
 CALM = "calm walks: no faults, and of the answers that have a likely one only that"

@@ -17,11 +17,11 @@ from presage.execution.lasso import endless
 from presage.execution.prefix import PrefixReplay, Taken
 from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.event import FAULT_KINDS
-from presage.model.saved import without_ghosts
-from presage.model.system import System
 from presage.model.weights import RECOVERIES
-from presage.model.world import World
+from presage.model.world.event import FAULT_KINDS
+from presage.model.world.snapshot import without_ghosts
+from presage.model.world.system import System
+from presage.model.world.world import World
 from presage.props.property import Property
 from presage.shrink.delta import minimize
 from presage.trace.trace import Trace
@@ -136,4 +136,4 @@ def essence(system: System, world: World) -> Any:
     automata = zip(system.automata, saved.locals, strict=True)
     local = [without_ghosts(automaton.ghosts, values) for automaton, values in automata]
     left = [saved.budgets[at] for at, fault in enumerate(FAULTS) if fault in RECOVERIES]
-    return (local, saved.observers, left, saved.wire)
+    return (local, saved.observers, left, saved.transport)

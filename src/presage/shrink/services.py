@@ -16,7 +16,7 @@ from presage.execution.confirm import Confirmed
 from presage.execution.prefix import PrefixReplay, Taken, events_of
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.shrink.delta import minimize
 
 STEPS_MAX = 200_000  # live steps spent on one violation

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from presage.model.blame import describe_failure
 from presage.model.choice import NOT_THEIRS
+from presage.model.service.blame import describe_failure
 from presage.process.live import RunningProcess
 from presage.process.ops import Failed
 from presage.process.program import Process, Program

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from presage.model.event import MISHAPS
+from presage.model.world.event import MISHAPS
 from presage.trace.flow import START, Flow
 from presage.trace.trace import Sent, Trace, TraceStep
 

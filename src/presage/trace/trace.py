@@ -18,8 +18,8 @@ import msgspec
 from presage.trace.show import show, show_call
 
 if TYPE_CHECKING:
-    from presage.model.event import Envelope, Event, Step
-    from presage.model.system import System
+    from presage.model.world.event import Envelope, Event, Step
+    from presage.model.world.system import System
 
 ORDINARY = "ordinary run"  # what a trace names as its property that is about none
 

@@ -11,7 +11,7 @@ from presage.debug.session import Session
 from presage.errors import BadTrace, HandlerStuck, PresageError
 from presage.errors import explain as told
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.search.report import Violation
 from presage.trace import codec

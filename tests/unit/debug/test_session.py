@@ -12,7 +12,7 @@ from presage.debug.walk import draw
 from presage.errors import BadCommand, BadTrace, Diverged, Nondeterminism, NotEnabled
 from presage.execution.chance import Dice
 from presage.execution.replay import replay
-from presage.model.event import Act, Crash, Drop
+from presage.model.world.event import Act, Crash, Drop
 
 
 class Tireless(Client):

@@ -7,7 +7,7 @@ from presage._core import Finding, KernelEvent
 from presage.errors import Impure, Nondeterminism
 from presage.execution.confirm import confirm
 from presage.execution.sandbox import Sandbox
-from presage.model.world import World
+from presage.model.world.world import World
 
 RUNS: list[int] = []
 

@@ -4,7 +4,7 @@ import pytest
 
 from presage import Service, System, Verdict, always, exists, forall
 from presage.execution.conjuncts import because, conjuncts
-from presage.model.world import World
+from presage.model.world.world import World
 
 
 class Node(Service):

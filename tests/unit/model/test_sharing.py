@@ -8,7 +8,7 @@ import pytest
 
 from presage import Service, System, action, always, check, ghost, on, state
 from presage.errors import NotState, Sharing
-from presage.model.world import World
+from presage.model.world.world import World
 
 
 @dataclass

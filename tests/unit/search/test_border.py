@@ -12,8 +12,8 @@ from presage import _core
 from presage._core import FAULTS, OPCODES, STATUSES, StopReason
 from presage.execution.sandbox import Sandbox
 from presage.limits import Limits
-from presage.model.event import FAULT_OF
-from presage.model.faults import Faults
+from presage.model.world.event import FAULT_OF
+from presage.model.world.faults import Faults
 from presage.process import ops
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge

@@ -7,7 +7,7 @@ from unit.search.looking import counts, explored
 
 from presage import Call, Service, System, World, always, check, on, replay
 from presage.errors import BadCall, NotEnumerable, PresageError
-from presage.model.event import Made
+from presage.model.world.event import Made
 
 
 class Chooser(Service):

@@ -12,7 +12,7 @@ from presage.execution.lasso import endless
 from presage.execution.replay import replay
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.world import World
+from presage.model.world.world import World
 from presage.trace import codec
 
 

@@ -9,7 +9,7 @@ from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.world import World
+from presage.model.world.world import World
 from presage.shrink.services import shrink
 
 

@@ -5,7 +5,7 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import Any, cast
 
-from presage.model.event import Act, Crash, Deliver, Drop, Envelope, Event, Fire, Made, Step
+from presage.model.world.event import Act, Crash, Deliver, Drop, Envelope, Event, Fire, Made, Step
 from presage.trace.trace import Sent, Trace, TraceStep, plain_parameters
 
 

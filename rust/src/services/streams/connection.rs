@@ -2,7 +2,7 @@
 //!
 //! A connection has two ends. Each end has a queue of messages to the other, is open or not, and
 //! may have an error that its node has yet to hear of. The rules are those of the live world
-//! (`model/connections.py`), written a second time.
+//! (`model/world/connections.py`), written a second time.
 //!
 //! Invariant: while either end has an error, no message moves in either direction; so an end that
 //! is open has none, and a queue behind a half-open end is empty.

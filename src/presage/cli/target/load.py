@@ -24,8 +24,8 @@ from presage.cli.target.importing import error_text, import_file, import_module,
 from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
 from presage.cli.target.trust import is_function_of, place_of, returns_system
 from presage.errors import BadTarget, PresageError, did_you_mean, explain
-from presage.model.service import Service
-from presage.model.system import System
+from presage.model.service.service import Service
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.systems import SHIPPED
 from presage.trace.trace import Trace

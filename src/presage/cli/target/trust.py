@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from presage.cli.target.parameters import write
 from presage.errors import BadTrace, Untrusted
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.systems import SHIPPED
 from presage.trace import codec

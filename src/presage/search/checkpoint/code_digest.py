@@ -18,7 +18,7 @@ from enum import Enum
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from presage.model.system import System
+from presage.model.world.system import System
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 # Of classes: where they stand, what Python derives from the rest, and caches.

@@ -22,7 +22,7 @@ from msgspec import Struct
 from presage import _core
 from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted
 from presage.limits import Storage
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.search.checkpoint.code_digest import Definition
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.kernel.order import Orders

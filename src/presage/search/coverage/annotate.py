@@ -12,8 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from presage.errors import BadSystem, explain
-from presage.model.service import Service
-from presage.model.system import System
+from presage.model.service.service import Service
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.search.coverage.lines import Lines, Source, executable, nested
 from presage.search.coverage.report import Coverage

@@ -12,10 +12,10 @@ from typing import Any
 
 from presage._core import UP, Kernel
 from presage._results import KernelCoverage, StopReason
-from presage.model.automaton import Automaton
-from presage.model.shape import Action, Handler
+from presage.model.service.automaton import Automaton
+from presage.model.service.shape import Action, Handler
+from presage.model.service.stream import Lost
 from presage.model.source import place_of
-from presage.model.stream import Lost
 from presage.search.coverage.report import Coverage, Growing, Guard, Ran
 from presage.search.kernel.bridge import Bridge
 from presage.search.report import Report

@@ -18,7 +18,7 @@ from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, confirmed, follow
 from presage.execution.sandbox import Sandbox
 from presage.limits import Effort
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.search.hunt.settings import Hunt
 
 DOUBT = 0.05  # the chance that is accepted of taking a state for dead that is not

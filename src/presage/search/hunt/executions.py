@@ -10,7 +10,7 @@ from presage._core import Kernel
 from presage._results import HuntOutcome, Outcome, Progress
 from presage.execution.replay import replay
 from presage.limits import HuntPlan, Limits
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.search.hunt.settings import Hunt
 from presage.search.options import COUNT_MAX
 from presage.search.report import Hunted, Report

@@ -16,8 +16,8 @@ from presage.execution.budget import Budget
 from presage.execution.prefix import PrefixReplay, Taken, events_of, likeness
 from presage.execution.sandbox import Sandbox
 from presage.limits import Effort
-from presage.model.event import Event
-from presage.model.system import System
+from presage.model.world.event import Event
+from presage.model.world.system import System
 from presage.search.hunt.critical import Located, locate
 from presage.search.hunt.settings import Hunt
 from presage.shrink.delta import minimize

@@ -27,21 +27,21 @@ from presage.errors import (
 )
 from presage.execution.fairness import unit
 from presage.execution.sandbox import Sandbox
-from presage.model.automaton import Automaton
-from presage.model.blame import observer_error
 from presage.model.choice import NOT_THEIRS
-from presage.model.local import Outcome, Stimulus, Values, is_up
-from presage.model.reads import ALL, read_by_guards, read_by_step
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Outcome, Stimulus, Values, is_up
+from presage.model.service.stream import Lost
 from presage.model.source import raised
-from presage.model.stream import Lost
-from presage.model.system import System
-from presage.model.view import WorldView, node_view
 from presage.model.weights import Weights, units
+from presage.model.world.observers import observer_error
+from presage.model.world.system import System
+from presage.model.world.view import WorldView, node_view
 from presage.props.property import Property
 from presage.search.coverage.lines import Lines
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.early import Early
 from presage.search.kernel.difference import describe, first_difference
+from presage.search.kernel.field_reads import ALL, read_by_guards, read_by_step
 from presage.search.kernel.ghosts import GhostCheck
 from presage.search.kernel.order import Fresh, Orders
 from presage.search.kernel.symmetry import Asymmetry

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from presage.errors import NotState
-from presage.model.automaton import Automaton
-from presage.model.local import Outcome, Stimulus
-from presage.model.stream import Lost
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Outcome, Stimulus
+from presage.model.service.stream import Lost
 from presage.trace.show import show, show_call
 
 # What one branch did: name of a part, its digest, its text.

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from presage.errors import Nondeterminism
-from presage.model.automaton import Automaton
-from presage.model.local import Outcome, Stimulus, Values
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Outcome, Stimulus, Values
 from presage.search.kernel.difference import describe, first_difference
 
 

@@ -18,10 +18,10 @@ import msgspec
 from presage._core import Codec
 from presage.errors import explain
 from presage.execution.sandbox import Sandbox
-from presage.model.automaton import Automaton
-from presage.model.local import Stimulus, Values
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Stimulus, Values
 from presage.model.source import place_of
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.kernel.difference import UNDELIVERABLE, describe, first_effect
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from presage.errors import NotSymmetric
-from presage.model.local import Outcome, Stimulus, Values
-from presage.model.symmetric import exchanged
-from presage.model.system import System
+from presage.model.service.local_state import Outcome, Stimulus, Values
+from presage.model.world.symmetry import exchanged
+from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.kernel.difference import describe, first_difference
 

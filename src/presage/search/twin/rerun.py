@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from presage._core import Kernel, Steps, backwards
 from presage.errors import HandlerStuck, PresageError
 from presage.execution.sandbox import CPU, Sandbox
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.search.checkpoint.code_digest import Definition
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.difference import Did, describe, parts

@@ -18,9 +18,9 @@ from typing import Any
 
 import msgspec
 
-from presage.model.service import Service
+from presage.model.service.service import Service
 from presage.model.source import PRESAGE, SHIPPED, is_standard
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.search.twin.sets import Sets
 
 # Modules that tell nothing of the process they are in, and make no sets, as `operator.sub` would,

@@ -11,8 +11,8 @@ from typing import Any
 from presage._core import Codec
 from presage.execution.sandbox import Sandbox
 from presage.model.choice import Interrupted
-from presage.model.system import System
-from presage.model.view import Reader, WorldView
+from presage.model.world.system import System
+from presage.model.world.view import Reader, WorldView
 from presage.search.twin.wire import Judged, Read
 
 KEPT_MAX = 2_048

@@ -11,7 +11,7 @@ from typing import TextIO
 from presage.debug.session import Session
 from presage.errors import HandlerStuck
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.model.system import System
+from presage.model.world.system import System
 from presage.process.program import Program
 from presage.trace.trace import Trace
 from presage.ui.debug.console import Console

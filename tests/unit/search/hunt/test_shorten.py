@@ -12,7 +12,7 @@ from presage.execution.prefix import PrefixReplay, events_of, likeness
 from presage.execution.replay import replay
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.world import World
+from presage.model.world.world import World
 from presage.shrink.delta import minimize
 from presage.systems import chord, pastry
 

@@ -5,9 +5,9 @@ import pytest
 from presage import Service, System, action, always, on, step
 from presage.errors import HandlerStuck, Impure, Nondeterminism, NotState, ObserverError
 from presage.execution.sandbox import Sandbox
-from presage.model.saved import SavedReader
 from presage.model.weights import UNIT
-from presage.model.world import World
+from presage.model.world.snapshot import SnapshotReader
+from presage.model.world.world import World
 from presage.search.kernel.bridge import Bridge
 
 RUNS: list[int] = []
@@ -112,7 +112,7 @@ def test_a_failure_breaks_no_exception(bridge):
 
 
 def reader(bridge, choices=(0, 0)):
-    return SavedReader(bridge.system, World.initial(bridge.system, choices).save())
+    return SnapshotReader(bridge.system, World.initial(bridge.system, choices).save())
 
 
 def test_a_property_is_judged_by_number(bridge):

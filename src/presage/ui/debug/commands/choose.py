@@ -5,7 +5,7 @@ from __future__ import annotations
 from presage.debug.branch import Option
 from presage.debug.walk import LENGTH, WALKS
 from presage.errors import BadCommand
-from presage.model.event import Deliver, Drop, Duplicate, Receive
+from presage.model.world.event import Deliver, Drop, Duplicate, Receive
 from presage.trace.show import show
 from presage.ui.debug.commands.show import moved
 from presage.ui.debug.registry import command, number

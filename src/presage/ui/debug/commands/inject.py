@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presage.errors import BadCommand
-from presage.model.event import (
+from presage.model.world.event import (
     Crash,
     Cut,
     Deliver,

@@ -1,0 +1,126 @@
+"""`Call`: one call of the workload, which happens once, in its turn, while its guard holds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from presage.errors import BadSystem, UnknownNode, did_you_mean
+from presage.model.service.facilities import Facilities
+from presage.model.service.service import Service
+from presage.model.source import caller
+
+
+@dataclass(frozen=True, init=False)
+class Call:
+    """One call of the workload: a method of the service, and its arguments.
+
+    While `when(node)` is false the call is not made, and those behind it wait.
+    """
+
+    method: str
+    args: tuple[Any, ...]
+    when: Callable[[Any], Any] | None = None
+
+    def __init__(
+        self, method: str, *args: Any, when: Callable[[Any], Any] | None = None, **named: Any
+    ) -> None:
+        for name in named:
+            raise BadSystem(
+                f"{caller()}: `Call({method!r}, {name}=...)` gives an argument by name",
+                "a call takes the arguments of its method in order; only `when` is its own",
+                f"`Call({method!r}, {named[name]!r})`",
+            )
+        object.__setattr__(self, "method", method)
+        object.__setattr__(self, "args", args)
+        object.__setattr__(self, "when", when)
+
+
+def checked_calls(
+    calls: Mapping[str, Sequence[Call]], nodes: Mapping[str, Service]
+) -> dict[str, tuple[Call, ...]]:
+    """What `System(calls=...)` is given, as tuples; refuses what no node could be called with."""
+    if not isinstance(calls, Mapping):
+        name = next(iter(nodes))
+        raise BadSystem(
+            f"`calls` is a `{type(calls).__name__}`, not a mapping from nodes to calls",
+            "a list of calls that does not say which node is called",
+            f'`calls={{"{name}": [Call("put", "A")]}}`',
+        )
+    checked = {}
+    for node, sequence in calls.items():
+        if node not in nodes:
+            raise UnknownNode(node, tuple(nodes), "`System(calls=...)`")
+        if isinstance(sequence, Call):
+            sequence = [sequence]
+        if not isinstance(sequence, Sequence) or isinstance(sequence, str):
+            sequence = (sequence,)  # which is then refused
+        for call in sequence:
+            _check_call(node, type(nodes[node]), call)
+        checked[node] = tuple(sequence)
+    return checked
+
+
+def _check_call(node: str, service: type[Service], call: Any) -> None:
+    if not isinstance(call, Call):
+        raise BadSystem(
+            f"`calls[{node!r}]` holds {_shown(call)}, which is not a `Call`",
+            "the name of a method, or a function, given for it",
+            f'`calls={{"{node}": [Call("{_method(call)}")]}}`',
+        )
+    name = getattr(call.method, "__name__", call.method)
+    method = inspect.getattr_static(service, str(name), None)
+    if (
+        not isinstance(call.method, str)
+        or not isinstance(method, FunctionType)
+        or method is vars(Facilities).get(call.method)
+    ):
+        known = [each for each in dir(service) if each not in dir(Service)]
+        raise BadSystem(
+            f"`calls[{node!r}]`: `{service.__name__}` has no method `{name}` to call"
+            f"{did_you_mean(name, known)}",
+            "a misspelt name, a method of another service, or the method instead of its name",
+            f'name a plain method of the service: `Call("{name}", ...)`',
+        )
+    if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
+        raise BadSystem(
+            f"`{service.__name__}.{call.method}` is a coroutine or generator",
+            "`async def` or `yield` in it; a step of a node does not wait",
+            "let it return, and go on in a handler",
+        )
+    try:
+        inspect.signature(method).bind(None, *call.args)
+    except TypeError as error:
+        raise BadSystem(
+            f"`calls[{node!r}]`: `{call.method}` cannot be called so: {error}",
+            "arguments left out or added",
+            f"give what `{service.__name__}.{call.method}` takes: `Call(name, *args)`",
+        ) from None
+    if call.when is not None:
+        _check_guard(node, call)
+
+
+def _check_guard(node: str, call: Call) -> None:
+    try:
+        inspect.signature(call.when).bind(None)  # type: ignore[arg-type]
+    except TypeError:
+        raise BadSystem(
+            f"`calls[{node!r}]`: `Call({call.method!r}, when=...)` has {call.when!r},"
+            " which cannot be called with a node",
+            "a value where a function is meant, or a function with other parameters",
+            "`when=lambda node: node.ready`",
+        ) from None
+    except ValueError:  # written in C, without a signature: `attrgetter("ready")`
+        return
+
+
+def _method(call: Any) -> str:
+    name = call if isinstance(call, str) else getattr(call, "__name__", "")
+    return name if name.isidentifier() else "put"
+
+
+def _shown(call: Any) -> str:
+    return f"the function `{call.__name__}`" if isinstance(call, FunctionType) else repr(call)

@@ -1,0 +1,249 @@
+"""A node of a system: what its values are, what it can start by itself, and what it lets in.
+
+What a step then makes of the values is the business of `automaton`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from presage._core import CRASH, DOWN, FAILED, RESET, RESTART, SILENT, SLOW, SLOWED, UP, Codec
+from presage.errors import DeletedField, NotState, PresageError, Sharing, UndeclaredField
+from presage.model.choice import NOT_THEIRS
+from presage.model.service.blame import ask, forgiven, guard_error
+from presage.model.service.calls import Call
+from presage.model.service.disk import Disk, disk_at
+from presage.model.service.local_state import BORN, Stimulus, Values
+from presage.model.service.run import Quiet, Run
+from presage.model.service.service import Service
+from presage.model.service.shape import Action, Handler
+from presage.model.service.stream import Lost
+from presage.model.source import place_of
+
+
+class Exposed(NamedTuple):
+    """Which faults of its own may happen to a node at all."""
+
+    crash: bool = False
+    restart: bool = False
+    reset: bool = False
+    silent: bool = False
+    slow: bool = False
+
+
+UNHARMED = Exposed()
+GENERIC = "__orig_class__"  # what `typing` leaves in an instance of `Store[int]`
+
+
+class Node:
+    """One addressable process. Holds nothing that changes, except caches."""
+
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        prototype: Service,
+        *,
+        codec: Codec,
+        indices: Mapping[str, int],
+        workload: Sequence[Call] = (),
+        exposed: Exposed = UNHARMED,
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.service: type[Service] = type(prototype)
+        self.shape = self.service._presage_shape
+        self.codec = codec
+        kinds = [field.kind for field in self.shape.fields]
+        self.fields: tuple[str, ...] = tuple(field.name for field in self.shape.fields)
+        self.positions = {field: at for at, field in enumerate(self.fields, 1)}  # in values
+        self.ghosts = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "ghost")
+        self.durables = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "durable")
+        self.disks = tuple(at for at, kind in enumerate(kinds, 1) if kind == "disk")
+        self.workload = tuple(workload)
+        self.names = tuple(indices)
+        self.exposed = exposed
+        self._indices = indices
+        self._initial = _encode_prototype(codec, name, prototype, self.positions)
+        self.view: type[Any] | None = None  # the class of this node's views, made on first use
+
+    # -- values ------------------------------------------------------------------------------
+
+    def initial(self) -> Values:
+        """Fresh values before `start()`."""
+        decode = self.codec.decode
+        values: Values = [BORN]
+        values += map(decode, self._initial)
+        return values
+
+    def aspect(self, word: str) -> str:
+        """The name under which `up`, `timers` or `slow` of a node is shown beside its fields."""
+        return f"({word})" if word in self.positions else word
+
+    def place(self, position: int) -> str:
+        """What stands at `position` of the values, in words: `n0: Server.peers`."""
+        what = "control" if position == 0 else self.fields[position - 1]
+        return f"{self.name}: {self.service.__name__}.{what}"
+
+    def function(self, stimulus: Stimulus, values: Values) -> Callable[..., Any] | None:
+        """What `stimulus` runs in a node with these values; None if nothing."""
+        kind, shape = stimulus[0], self.shape
+        if kind == "deliver":
+            handler = shape.handler(type(stimulus[2]))
+            if handler is None and isinstance(stimulus[2], Lost) and shape.broken:
+                return shape.broken[1]
+            return handler.function if handler else None
+        if kind == "timer":
+            return shape.timers[stimulus[1]].function
+        if kind == "action":
+            return shape.actions[stimulus[1]].function
+        if kind == "call":
+            return getattr(self.service, self.workload[values[0][1]].method, None)
+        if kind == "write":
+            return shape.written.function if shape.written else None
+        begins = kind in ("start", "restart", "reset", "silent") and shape.starts
+        return self.service.start if begins else None
+
+    def where(self, stimulus: Stimulus, values: Values) -> str:
+        """Which code `stimulus` runs, in words: `a.py:3: `Server.voted``."""
+        function = self.function(stimulus, values)
+        if function is None:
+            return f"{self.name}: {self.service.__name__}"
+        return f"{place_of(function)}: `{self.service.__name__}.{function.__name__}`"
+
+    def shared_by(self, stimulus: Stimulus, values: Values, error: Sharing) -> Sharing:
+        """A step from `values` left one mutable object in two places of the state."""
+        return error.at(self.where(stimulus, values), self.fields)
+
+    def disk(self, values: Values, position: int) -> Disk:
+        """The disk at `position` of `values`."""
+        return disk_at(values, position, self.place)
+
+    def _revive(self, values: Values, run: Run | Quiet) -> Service:
+        service = object.__new__(self.service)
+        service.__dict__ = dict(zip(self.fields, values[1:], strict=True))
+        service._run = run
+        return service
+
+    # -- what can happen ---------------------------------------------------------------------
+
+    def stimuli(self, values: Values) -> list[tuple[Stimulus, int | None]]:
+        """The enabled internal stimuli in canonical order, faults marked with their index.
+
+        What the node does by itself, then faults as far as the system allows them at all; what is
+        left of a budget is not known here. Uses `values` up.
+        """
+        status = values[0][0]
+        exposed = self.exposed
+        if status == DOWN:
+            return [(("restart",), RESTART)] if exposed.restart else []
+        if status == FAILED:
+            return []
+        found: list[tuple[Stimulus, int | None]] = (
+            [(("wake",), None)] if status == SLOW else self._own(values)
+        )
+        if exposed.crash:
+            found.append((("crash",), CRASH))
+        if exposed.reset:
+            found.append((("reset",), RESET))
+        if exposed.silent:
+            found.append((("silent",), SILENT))
+        if exposed.slow and status == UP:
+            found.append((("slow",), SLOWED))
+        return found
+
+    def _own(self, values: Values) -> list[tuple[Stimulus, int | None]]:
+        """Timers, actions, the next workload call, and the next write of each disk."""
+        _, calls, timers, _ = values[0]
+        found: list[tuple[Stimulus, int | None]] = []
+        for timer in self._sorted(timers):
+            found.append((("timer", *timer), None))
+        if self.shape.actions:
+            service = self._revive(values, Quiet(self.name, timers))
+            for action in self.shape.actions.values():
+                found.extend((stimulus, None) for stimulus in self._actions(service, action))
+        if calls < len(self.workload) and self._wants(self.workload[calls], values):
+            found.append((("call",), None))
+        for position in self.disks:
+            pending = self.disk(values, position).pending
+            if pending:
+                found.append((("write", self.fields[position - 1], pending[0][0]), None))
+        return found
+
+    def _wants(self, call: Call, values: Values) -> bool:
+        """Whether the guard of a call of the workload, if any, lets it be made."""
+        if call.when is None:
+            return True
+        return ask(call.when, (self._revive(values, Quiet(self.name, values[0][2])),))
+
+    def deliverable(self, values: Values, source: int, message: Any) -> bool:
+        """Whether the guard of the message's handler, if any, lets it in. Uses `values` up."""
+        status = values[0][0]
+        handler = self.shape.handler(type(message))
+        if status != UP or handler is None:
+            return bool(status != SLOW)
+        return self._admits(handler, values, source, message)
+
+    def _admits(self, handler: Handler, values: Values, source: int, message: Any) -> bool:
+        """Whether the guard of a message's handler, if any, lets it in."""
+        if handler.guard is None:
+            return True
+        service = self._revive(values, Quiet(self.name, values[0][2]))
+        args = (service, message, self.names[source])
+        return ask(handler.guard, args[: handler.guard_takes])
+
+    def _sorted(self, values: Any) -> list[Any]:
+        """Distinct `values` in the order of their canonical forms, which no hash seed changes."""
+        members = list(values)
+        if len(members) < 2:
+            return members
+        encode = self.codec.encode
+        return [member for _, member in sorted({encode(m): m for m in members}.items())]
+
+    def _members(self, service: Service, action: Action) -> list[Any]:
+        """The values of an action's `over`, in canonical order."""
+        over = action.over
+        try:
+            return self._sorted(over(service) if callable(over) else over)
+        except NotState as error:
+            raise error.at(f"{self.name}: {self.service.__name__}.{action.name}(over)") from None
+        except NOT_THEIRS:
+            raise
+        except BaseException as error:
+            raise guard_error(over, error) from error
+
+    def _actions(self, service: Service, action: Action) -> list[Stimulus]:
+        guard, takes = action.guard, action.guard_takes
+        if guard is not None and takes == 1 and not ask(guard, (service,)):
+            return []
+        if action.over is None:
+            return [("action", action.name)]
+        try:
+            members = self._members(service, action)
+        except PresageError as error:
+            refused = forgiven((action.over, (service,)), error)
+            return [("action", action.name)] if refused else []
+        if guard is not None and takes == 2:
+            members = [member for member in members if ask(guard, (service, member))]
+        return [("action", action.name, member) for member in members]
+
+
+def _encode_prototype(
+    codec: Codec, node: str, prototype: Any, positions: Mapping[str, int]
+) -> list[bytes]:
+    """The values of the declared fields, encoded; refuse a prototype that holds other ones."""
+    held, service = prototype.__dict__, type(prototype).__name__
+    for field in held:
+        if field not in positions and field != GENERIC:
+            raise UndeclaredField(service, field, f"node `{node}`: the prototype", "has")
+    for field in positions:
+        if field not in held:
+            raise DeletedField(service, field, f"node `{node}`: something")
+    fields = tuple(positions)
+    try:
+        return codec.encode_fields([None, *(held[field] for field in fields)])[1:]
+    except NotState as error:
+        raise error.at(f"{node}: {service}.{fields[error.position - 1]}") from None
+    except Sharing as error:
+        raise error.at(f"node `{node}`: the prototype", fields) from None

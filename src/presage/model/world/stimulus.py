@@ -1,0 +1,75 @@
+"""Events and stimuli are the same thing told twice: to people by name, to an automaton by index."""
+
+from __future__ import annotations
+
+from presage.model.service.local_state import Stimulus
+from presage.model.service.stream import LOST
+from presage.model.world.event import (
+    Act,
+    Broken,
+    Crash,
+    Cut,
+    Deliver,
+    Drop,
+    Duplicate,
+    Event,
+    Fire,
+    Heal,
+    Idle,
+    KeepAlive,
+    Made,
+    Own,
+    Receive,
+    Refused,
+    Reset,
+    Restart,
+    Save,
+    SilentReset,
+    Slow,
+    Split,
+    Wake,
+)
+from presage.model.world.system import System
+
+OWN: dict[str, type[Own]] = {
+    "crash": Crash,
+    "restart": Restart,
+    "reset": Reset,
+    "silent": SilentReset,
+    "slow": Slow,
+    "wake": Wake,
+}
+
+
+def event_of(system: System, node: int, stimulus: Stimulus) -> Event:
+    """What `stimulus` is called at a node; for a call, ask `World.next_call`."""
+    automaton = system.automata[node]
+    kind = stimulus[0]
+    if kind == "deliver":
+        return Deliver(automaton.name, system.names[stimulus[1]], stimulus[2])
+    if kind == "timer":
+        return Fire(automaton.name, stimulus[1], tuple(stimulus[2:]))
+    if kind == "action":
+        return Act(automaton.name, stimulus[1], tuple(stimulus[2:]))
+    if kind == "write":
+        return Save(automaton.name, stimulus[1], stimulus[2])
+    return OWN[kind](automaton.name)
+
+
+def stimulus_of(system: System, event: Event) -> Stimulus:
+    """What the automaton at `event.node` is told."""
+    match event:
+        case Deliver() | Receive():
+            return ("deliver", system.index(event.source), event.message)
+        case Broken() | Refused() | KeepAlive():
+            return ("deliver", system.index(event.peer), LOST)
+        case Fire():
+            return ("timer", event.timer, *event.args)
+        case Act():
+            return ("action", event.action, *event.args)
+        case Save():
+            return ("write", event.disk, event.key)
+        case Made() | Crash() | Restart() | Reset() | SilentReset() | Slow() | Wake():
+            return (event.kind,)
+        case Drop() | Duplicate() | Cut() | Idle() | Split() | Heal():
+            raise AssertionError(f"`{event.kind}` happens to the network, not to a node")
