@@ -16,6 +16,12 @@ from presage.cli.report import exploring
 from presage.cli.target.load import load
 
 
+def wait_for_steps(page, count):
+    """Until the page shows so many states; a step loads it anew, and its script comes late."""
+    loaded = "typeof presage !== 'undefined'"
+    page.wait_for_function(f"{loaded} && presage.data.main.steps.length === {count}")
+
+
 @contextmanager
 def served(target="two_phase_commit", **settings):
     with exploring(load(target, settings).system, 0, None) as server:
@@ -99,7 +105,7 @@ def test_the_ranks_of_a_script_are_stepped_through_by_clicks(browser, tmp_path):
             page = browser.new_page()
             page.goto(process.stderr.readline().split()[-1])
             for taken in range(40):
-                page.wait_for_function(f"presage.data.main.steps.length === {taken + 1}")
+                wait_for_steps(page, taken + 1)
                 ways = page.locator("form[action=take] button")
                 if not ways.count():
                     break
@@ -121,15 +127,15 @@ def test_a_step_is_taken_by_a_click_and_one_can_go_back_and_take_another(browser
         assert "what can happen next" in page.locator("#side").inner_text()
         first = page.locator("form[action=take] button").first.inner_text()
         page.locator("form[action=take] button").first.click()
-        page.wait_for_function("presage.data.main.steps.length === 2")
+        wait_for_steps(page, 2)
         assert page.locator("#step-1").get_attribute("aria-selected") == "true"
         page.keyboard.press("k")
         page.get_by_role("button", name="go back here").click()
-        page.wait_for_function("presage.data.main.steps.length === 1")
+        wait_for_steps(page, 1)
         assert page.locator("form[action=go] button").count() == 1
         assert page.locator("form[action=take] button").first.inner_text() == first
         page.locator("form[action=take] button").nth(1).click()
-        page.wait_for_function("presage.data.main.steps.length === 2")
+        wait_for_steps(page, 2)
         assert len(server.explorer.places) == 3
         page.close()
     assert problems == []

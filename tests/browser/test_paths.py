@@ -5,7 +5,7 @@ import sys
 import urllib.request
 
 import pytest
-from browser.test_explore import asked, served
+from browser.test_explore import asked, served, wait_for_steps
 from msgspec.structs import replace
 
 from presage.debug.explore import texts
@@ -78,10 +78,10 @@ def test_messages_in_flight_are_listed_and_the_last_step_is_undone(log, browser)
     ]
     assert page.locator("#undo").count() == 0
     page.get_by_role("button", name="term=1").click()
-    page.wait_for_function("presage.data.main.steps.length === 2")
+    wait_for_steps(page, 2)
     assert page.locator("#flying li").count() == 1
     page.get_by_role("button", name="undo the last step").click()
-    page.wait_for_function("presage.data.main.steps.length === 1")
+    wait_for_steps(page, 1)
     assert page.locator("#flying li").count() == 2
     page.close()
 
@@ -90,7 +90,7 @@ def test_a_path_is_saved_as_a_trace_that_replays(log, browser, tmp_path):
     page = browser.new_page()
     page.goto(log.address)
     page.get_by_role("button", name="term=1").click()
-    page.wait_for_function("presage.data.main.steps.length === 2")
+    wait_for_steps(page, 2)
     with page.expect_download() as saved:
         page.get_by_role("link", name="save the path as a trace").click()
     file = tmp_path / saved.value.suggested_filename

@@ -30,7 +30,7 @@ def natively(program, **options):
     return {violation.kind for violation in report.violations}, report.traces
 
 
-@pytest.mark.parametrize("block", blocks(2, 40))
+@pytest.mark.parametrize("block", blocks(2, 26))
 @pytest.mark.usefixtures("verdicts_only")
 def test_outcomes_are_those_of_the_plain_search(block):
     compared = 0
@@ -46,7 +46,7 @@ def test_outcomes_are_those_of_the_plain_search(block):
     assert compared >= 4
 
 
-@pytest.mark.parametrize("block", blocks(2, 20))
+@pytest.mark.parametrize("block", blocks(2, 13))
 @pytest.mark.usefixtures("verdicts_only")
 def test_traces_are_those_of_sleep_sets(block):
     compared = 0

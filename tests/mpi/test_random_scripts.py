@@ -8,7 +8,7 @@ from presage import check
 from presage.frontends.mpi import script
 
 SCRIPTS = 20
-MANY = 300
+MANY = 180
 CLAIMS = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
 
 

@@ -109,7 +109,7 @@ def test_check_finds_what_every_order_shows(first, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(2, 60, 2))
+@pytest.mark.parametrize("first", range(2, 40, 2))
 @pytest.mark.usefixtures("verdicts_only")
 def test_check_finds_what_every_order_of_many_shows(first, tmp_path):
     test_check_finds_what_every_order_shows(first, tmp_path)

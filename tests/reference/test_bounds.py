@@ -9,7 +9,7 @@ from reference.random_systems import random_system
 
 from presage import check
 
-SYSTEMS_PER_TEST = 10
+SYSTEMS_PER_TEST = 6
 
 
 def bounded(system, search, depth, threads=1):

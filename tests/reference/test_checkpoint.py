@@ -14,8 +14,8 @@ from reference.random_systems import random_system
 
 from presage import Timed, check
 
-SYSTEMS_PER_TEST = 7
-FEATURED_PER_TEST = 4
+SYSTEMS_PER_TEST = 4
+FEATURED_PER_TEST = 2
 WIRED = 20
 STATES_MAX = 3_000
 

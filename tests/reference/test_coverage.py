@@ -14,7 +14,7 @@ from presage._core import UP
 from presage.model.service.stream import Connect, Lost
 
 STATES_MAX = 250
-SYSTEMS_PER_TEST = 6
+SYSTEMS_PER_TEST = 3
 BEGINS = ("start", "restart", "reset", "silent")
 
 

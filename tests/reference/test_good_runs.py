@@ -10,7 +10,7 @@ from reference.random_systems import random_system
 from presage import check, replay
 
 STATES_MAX = 300
-FOUND_PER_TEST = 5
+FOUND_PER_TEST = 3
 
 
 @pytest.mark.parametrize("make", [random_system, featured_system])

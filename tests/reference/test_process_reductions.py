@@ -12,7 +12,7 @@ from presage.limits import Limits
 REDUCTIONS = ("dpor", "sdpor", "odpor")
 BATCH = 40
 QUICK = range(0, 240, BATCH)
-SLOW = range(1000, 2000, 250)
+SLOW = range(1000, 1500, 125)
 
 
 def kernel(bridge: Bridge, count: int) -> ProcessKernel:

@@ -13,7 +13,7 @@ from reference.symmetric_systems import renamed, symmetric_system
 from presage import check
 
 STATES_MIN, STATES_MAX = 4, 120
-SYSTEMS_PER_TEST = 20
+SYSTEMS_PER_TEST = 12
 
 
 class Orbits(Explorer):

@@ -14,7 +14,7 @@ from reference.test_live_world import counted
 from presage import check
 from presage._core import FAULTS
 
-SYSTEMS_PER_TEST = 25  # on every run, and what hypothesis thinks of
+SYSTEMS_PER_TEST = 15  # on every run, and what hypothesis thinks of
 
 
 @pytest.mark.parametrize("batch", batches(1, 10))
@@ -52,7 +52,7 @@ def test_every_fault_happens_in_some_of_the_random_systems():
     assert set(happened) == set(FAULTS) - {"slow"}  # those are in `test_features`
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(systems(wired=True))
 def test_kernel_and_reference_agree_on_what_hypothesis_thinks_of_streams(system):
     assume(agrees(system))
