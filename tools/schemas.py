@@ -24,11 +24,11 @@ FOLDER = ROOT / "docs" / "reference"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Fairness = Literal["weak", "strong", "none"]
-Search = Literal["bfs", "dfs", "tree", "walk", "hunt"]
+Search = Literal["bfs", "dfs", "delay", "tree", "walk", "hunt"]
 Reduction = Literal["none", "sleep", "dpor", "sdpor", "odpor"]
 Status = Literal["held", "violated", "reached", "unreached", "error", "unknown"]
 Stop = Literal[
-    "violation", "depth", "states", "runs", "spins", "seconds", "memory", "interrupt"
+    "violation", "depth", "states", "runs", "spins", "seconds", "memory", "delays", "interrupt"
 ]  # fmt: skip
 
 
@@ -48,6 +48,19 @@ class Liveness(msgspec.Struct):
     unknown: int
     dead: int
     critical_transitions: int
+
+
+class Delay(msgspec.Struct):
+    """In which order a search by delays looked, and how far it came."""
+
+    scheduler: str
+    cost: Literal["position", "deviation"]
+    choice_delays: int
+    fault_delays: int
+    states: list[int]
+    reached: int
+    scheduler_runs: int
+    scheduler_states: int
 
 
 class Hunt(msgspec.Struct):
@@ -79,6 +92,7 @@ class Violation(msgspec.Struct):
     walked: int | None
     recovery: list[tuple[int, int, int]]
     found: int | None
+    delays: int | None
     trace: str | None
     live: str | None
     differs_at: int | None
@@ -156,6 +170,7 @@ class Check(msgspec.Struct):
     properties: dict[str, Status]
     liveness: dict[str, Liveness]
     hunt: Hunt | None
+    delay: Delay | None
     violations: list[Violation]
     errors: list[str]
     order_dependence: list[OrderDependent]

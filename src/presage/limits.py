@@ -5,7 +5,7 @@ The kernel reads the fields of these by their names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -79,12 +79,12 @@ class HuntPlan(Struct, frozen=True):
 class DelayPlan(Struct, frozen=True):
     """Which order is natural, and what it costs to depart from it."""
 
-    scheduler: str  # rtc, rr or random
+    scheduler: str  # rtc, rr, random; custom: all is asked of `user`
     delays: int | None = None  # stop when all that costs so many is explored
     deviation: bool = False  # each task but the first costs 1; else the i-th costs i
     choice: int = 1  # the cost of an unlikely answer of a choice
     fault: int = 1
-    rank: Callable[[int, tuple[Any, ...]], int] | None = None  # of a stimulus of a node: 0 to 255
+    user: Any = None  # a `presage.search.delay.asked.Asked`: ranks tasks, or orders them
 
 
 class Effort(Struct, frozen=True):

@@ -59,6 +59,10 @@ from presage.props.property import no_deadlock as no_deadlock
 from presage.props.property import sometimes as sometimes
 from presage.props.property import step as step
 from presage.search.check import check as check
+from presage.search.delay.scheduler import Ran as Ran
+from presage.search.delay.scheduler import Scheduler as Scheduler
+from presage.search.delay.scheduler import Task as Task
+from presage.search.delay.settings import Delay as Delay
 from presage.search.hunt.settings import Hunt as Hunt
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation

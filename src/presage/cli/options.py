@@ -81,6 +81,7 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 def add_check(parser: Parser) -> None:
     """The options of `presage check`."""
+    from presage.search.delay.settings import Delay
     from presage.search.hunt.settings import Hunt
     from presage.search.settings import Settings
 
@@ -88,6 +89,7 @@ def add_check(parser: Parser) -> None:
     parser.epilog = "`presage hunt` looks for executions that never recover in larger systems."
     add_target(parser)
     _add_options(parser, Settings)
+    _add_options(parser, Delay, group="search")
     waits = "sends wait (zero), never do (eager); default: both"
     _add_script(parser, ("zero", "eager", "both"), None, waits)
     _add_options(parser, Hunt, shown=False)  # as they were spelt before `presage hunt`
@@ -117,7 +119,8 @@ def _add_options(
     """The flags of what `settings` declares, or of some of it; None, unless they are given."""
     from presage.search.options import options
 
-    groups: dict[str, Any] = {"": parser}
+    groups: dict[str | None, Any] = {each.title: each for each in parser._action_groups}
+    groups[""] = parser
     for name, declared, default in options(settings):
         if declared.kind == "object" or (names is not None and name not in names):
             continue
@@ -131,7 +134,8 @@ def _add_options(
             how = {"metavar": declared.metavar, "choices": tuple(declared.words)}
         elif declared.kind == "on_off":
             how = {"choices": ("on", "off")}
-        text = declared.help_with(default) if shown else argparse.SUPPRESS
+        hidden = declared.rare or not shown
+        text = argparse.SUPPRESS if hidden else declared.help_with(default)
         flag = f"--{declared.flag or name.replace('_', '-')}"
         groups[title].add_argument(flag, dest=name, help=text, **how)
 
@@ -213,17 +217,23 @@ def _add_script(
 
 def check_options(args: argparse.Namespace) -> dict[str, Any]:
     """The keywords of `check` that were given."""
+    from presage.search.delay.settings import Delay
     from presage.search.hunt.settings import Hunt
     from presage.search.settings import Settings
 
-    options, hunt = given(args, Settings), given(args, Hunt)
+    options, hunt, delay = (given(args, kind) for kind in (Settings, Hunt, Delay))
     if "symmetry" in options:
         options["symmetry"] = options["symmetry"] == "on"
     if "prefix" in hunt:
         from presage.trace import codec
 
         hunt["prefix"] = codec.read(hunt["prefix"])
-    return {**options, "hunt": Hunt(**hunt)} if hunt else options
+    if "scheduler" in delay:
+        from presage.cli.target.scheduler import load_scheduler
+
+        delay["scheduler"] = load_scheduler(delay["scheduler"])
+    options |= {"hunt": Hunt(**hunt)} if hunt else {}
+    return options | ({"delay": Delay(**delay)} if delay else {})
 
 
 def add_target(parser: Parser, *, json: bool = True) -> None:

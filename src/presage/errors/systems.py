@@ -12,6 +12,13 @@ class BadSystem(PresageError):
     """
 
 
+class BadScheduler(BadSystem):
+    """Cause: a user's scheduler does not keep to its contract.
+
+    Remedy: correct the method that the text names.
+    """
+
+
 class NoThread(PresageError):
     """Cause: the system does not let the process have as many threads as it needs.
 

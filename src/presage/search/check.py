@@ -25,6 +25,8 @@ from presage.process.program import Program
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
+from presage.search.delay.run import Delaying, notes
+from presage.search.delay.settings import Delay
 from presage.search.findings import (
     Teller,
     add,
@@ -72,6 +74,7 @@ def check(
     calm: bool = False,
     liveness: str = "exact",
     hunt: Hunt | None = None,
+    delay: Delay | None = None,
     seconds: float | None = None,
     memory_mib: int | None = None,
     handler_seconds: float = SECONDS_DEFAULT,
@@ -121,11 +124,15 @@ def _check_system(system: System, settings: Settings) -> Report:
         kernel = build(system, bridge, symmetry=settings.symmetry)
         teller = partial(progress_callback, system, settings.progress)
         twin = Twin(settings.second, bridge, sandbox, settings.budget)
-        searched = _searched(kernel, system, settings, storage, teller())
+        delaying = Delaying(system, settings.delay, sandbox) if search == "delay" else None
+        searched = _searched(kernel, system, settings, storage, teller(), delaying)
         twin.begin(kernel, settings.memory_mib)
         report = _report(system, settings, searched)
         if search == "tree":
             tree_summary(report, searched.counts)
+        if delaying is not None:
+            report.delayed = delaying.summary(searched.counts)
+            report.notes += notes(report.delayed, report.unique)
         tell_calm(report, calm=settings.calm)
         sampled = searched.counts.sampled
         tell_reduction(report, system, settings, sampled=sampled)
@@ -145,6 +152,7 @@ def _searched(
     settings: Settings,
     storage: Storage,
     progress: Callable[[Progress], None] | None,
+    delaying: Delaying | None,
 ) -> Searched:
     budget, search = settings.budget, settings.search
     examined = search == "bfs" and settings.exact
@@ -155,6 +163,9 @@ def _searched(
         return as_found(explored(kernel, settings.reduction, limits, progress))
     if search == "hunt":
         return as_found(hunting.run(kernel, system, settings.hunt, limits, progress))
+
+    if delaying is not None:
+        return as_found(delaying.run(kernel, limits, progress, storage))
 
     def run(limits: Limits, storage: Storage) -> Outcome:
         return kernel.search(search, limits, progress, storage, settings.reduction == "sleep")

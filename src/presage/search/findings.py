@@ -78,6 +78,7 @@ def add(
             report.notes.append(LEFT_LONG)
     violation = violation_of(system, report, confirmed, prop)
     violation.found = found if len(confirmed.steps) < found else None
+    violation.delays = finding.delays if report.search == "delay" else None
     if violation.kind != "liveness":
         violation.live = _good_run(system, sandbox, report, confirmed, budget.remaining())
     report.violations.append(violation)

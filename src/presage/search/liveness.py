@@ -157,7 +157,9 @@ def _claims(report: Report) -> bool:
     """Whether `held` would claim more than rest, of a search that was to look at all."""
     if report.search == "tree":  # if that ends, all executions do, and each at rest
         return False
-    return report.search in ("bfs", "dfs") and report.stopped_by is not StopReason.VIOLATION
+    return (
+        report.search in ("bfs", "dfs", "delay") and report.stopped_by is not StopReason.VIOLATION
+    )
 
 
 def _leave_open(report: Report, properties: list[Property]) -> None:

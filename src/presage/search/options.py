@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from presage.errors import BadSystem
 
-SEARCHES = ("bfs", "dfs", "tree", "walk", "hunt")  # of systems of services
+SEARCHES = ("bfs", "dfs", "delay", "tree", "walk", "hunt")  # of systems of services
 PROGRAM_SEARCHES = ("tree", "bfs")  # of programs
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SECONDS_MAX = 1e9  # thirty years
@@ -49,6 +49,7 @@ class Option(Struct, frozen=True, kw_only=True):
     use: Use = Use()
     idle: tuple[Any, ...] = ()  # values that ask for no more than the default does
     hunts: bool = False  # `presage hunt` has the flag, too
+    rare: bool = False  # the flag is for few, and described elsewhere
 
     def accepts(self, value: Any) -> bool:
         """Whether `value` makes sense."""

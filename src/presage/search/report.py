@@ -17,6 +17,7 @@ from presage.trace.trace import plain_parameters
 
 if TYPE_CHECKING:
     from presage.search.coverage.report import Coverage
+    from presage.search.delay.run import Delayed
     from presage.search.kernel.order import OrderDependent
     from presage.search.twin.compare import Compared
     from presage.trace.trace import Trace
@@ -48,6 +49,7 @@ class Violation:
     trace_path: str | None = None
     live: Trace | None = None  # the nearest execution that recovers, or that keeps the property
     live_path: str | None = None
+    delays: int | None = None  # what it cost, in a search by delays
     found: int | None = None  # steps to where it breaks, or is critical, before some were left out
     source: str = ""  # file:line of the property
     signature: str = ""  # `def one_root(world)`
@@ -141,6 +143,7 @@ class Violation:
             "walked": self.walked,
             "recovery": [list(share) for share in self.recovery],
             "found": self.found,
+            "delays": self.delays,
             "trace": self.trace_path,
             "live": self.live_path,
             "differs_at": self.differs_at,
@@ -229,6 +232,7 @@ class Report:
     )  # held violated reached unreached unknown error
     liveness: dict[str, Surveyed] = field(default_factory=dict)  # of `eventually` properties
     hunted: Hunted | None = None  # by `hunt`
+    delayed: Delayed | None = None  # by `delay`
     violations: list[Violation] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)  # of properties that raised
     orders: list[OrderDependent] = field(default_factory=list)  # what depends on an order
@@ -312,6 +316,7 @@ class Report:
             "properties": dict(self.properties),
             "liveness": {name: surveyed.to_json() for name, surveyed in self.liveness.items()},
             "hunt": None if self.hunted is None else self.hunted.to_json(),
+            "delay": None if self.delayed is None else self.delayed.to_json(),
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "order_dependence": [found.to_json() for found in self.orders],

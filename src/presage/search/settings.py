@@ -16,6 +16,7 @@ from presage.execution.budget import Budget
 from presage.execution.sandbox import SECONDS_DEFAULT as HANDLER_SECONDS
 from presage.limits import Limits, Weighing
 from presage.search import options as opt
+from presage.search.delay.settings import Delay
 from presage.search.hunt.settings import Hunt
 from presage.search.options import PROGRAM_SEARCHES, SEARCHES, Use, refuse_use, refuse_values
 from presage.search.threads import AUTO, THREADS_MAX
@@ -30,19 +31,27 @@ LONG = "long searches"  # a group of flags
 CHECKPOINT_SECONDS = 60.0
 SPINS_DEFAULT = 2
 WALKS = {"walk": 1_000, "hunt": 10_000}  # where no time is given to go on until it ends
-DEPTHS = {"tree": 100_000, "walk": 200}  # an execution of a tree that is longer: taken for endless
+DEPTHS = {
+    "tree": 100_000,
+    "walk": 200,
+    "delay": 1_000,
+}  # an execution of a tree that is longer: taken for endless
 
 _BOTH = Use()
 _SERVICES = Use(programs=())
-_STATES = Use(("bfs", "dfs", "walk", "hunt"), ("bfs",), "it limits searches that remember states")
+_STATES = Use(
+    ("bfs", "dfs", "delay", "walk", "hunt"), ("bfs",), "it limits searches that remember states"
+)
 _TREE = Use(("tree",), ("tree",), "it is for executions one by one; `bfs` remembers states")
 _SLEEP = Use(
     ("bfs", "dfs"), (), "it leaves out orders that lead to a state met before; others forget them"
 )
-_BFS = Use(("bfs",), (), "only `bfs` can stop and go on, or use files, without changing its result")
+_BFS = Use(("bfs",), (), "only `bfs` can stop and go on without changing its result")
+_SPILL = Use(("bfs", "delay"), (), "these alone let the states that wait lie in files")
 _CALM = "random walks can be calm; a hunt walks calmly by itself, other searches try everything"
 _FOLLOWED = "its executions are followed state by state, each as it is"
 _LEFT_IN = "settings of a hunt, such as `--walk-length`, left in after the search was changed"
+_ORDER = "settings of a search by delays, such as `--scheduler`, left in after it was changed"
 
 SEARCH_WORDS = {name: _BOTH if name in PROGRAM_SEARCHES else _SERVICES for name in SEARCHES}
 REDUCTIONS = {"none": _BOTH, "sleep": _SLEEP, "dpor": _TREE, "sdpor": _TREE, "odpor": _TREE}
@@ -58,7 +67,7 @@ class Settings:
     search: str = opt.words(
         None,
         SEARCH_WORDS,
-        "bfs (default), dfs, tree (of programs), walk, hunt",
+        "bfs (default), delay, dfs, tree, walk, hunt",
         "search",
         metavar="NAME",
     )
@@ -112,6 +121,7 @@ class Settings:
         cause="a misspelt name, or a fairness, which `@eventually(fairness=...)` chooses",
     )
     hunt: Hunt = opt.option(None, kind="object", use=Use(("hunt",), (), _LEFT_IN))
+    delay: Delay = opt.option(None, kind="object", use=Use(("delay",), (), _ORDER))
     seconds: float | None = opt.seconds(None, "wall-clock time", "limits", hunts=True)
     memory_mib: int | None = opt.count(
         None,
@@ -134,7 +144,7 @@ class Settings:
     resume: bool = opt.switch("go on from the checkpoint", LONG, use=_BFS)
     trust: bool = opt.switch("whoever made the checkpoint", LONG, use=_BFS)
     spill: str | Path | None = opt.text(
-        None, "go on in files there past `--memory`", LONG, use=_BFS
+        None, "go on in files there past `--memory`", LONG, use=_SPILL
     )
     coverage: str | Path | None = opt.text(
         None, "write which lines ran there; *.json: as JSON", metavar="FILE", hunts=True
@@ -169,6 +179,7 @@ class Settings:
             walks=self.walks or walks,
             spins=SPINS_DEFAULT if self.spins is None else self.spins,
             hunt=self.hunt or Hunt(),
+            delay=self.delay or Delay(),
             budget=budget,
         )
 

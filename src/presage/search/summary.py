@@ -18,7 +18,13 @@ COLLISION_TOLD = 1e-9  # below this probability, missed states are not worth a w
 LOCATING_TOLD = 1.0  # seconds
 
 # Reasons that are called like the limits which they name.
-LIMITS = (StopReason.DEPTH, StopReason.SECONDS, StopReason.RUNS, StopReason.STATES)
+LIMITS = (
+    StopReason.DEPTH,
+    StopReason.SECONDS,
+    StopReason.RUNS,
+    StopReason.STATES,
+    StopReason.DELAYS,
+)
 
 STOPPED = {
     StopReason.DEPTH: "whatever lies beyond depth {depth}",
@@ -28,6 +34,7 @@ STOPPED = {
         "whatever a process does once it has tested in vain more often than it was let"
     ),
     StopReason.SECONDS: "whatever {seconds} did not reach",
+    StopReason.DELAYS: "whatever needs more than {delays}",
     StopReason.MEMORY: "whatever did not fit into memory",
     StopReason.INTERRUPT: "whatever was left when it was interrupted",
     StopReason.VIOLATION: "whatever comes after the violation; `--keep-going` looks on",
@@ -130,6 +137,9 @@ def _extent(report: Report) -> str:
         return " so far"
     if report.search in ("hunt", "walk"):
         return f" in {plural(report.executions, 'execution')}"
+    if report.delayed is not None:
+        done = report.delayed.done
+        return "" if done is None else f" up to {plural(done, 'delay')}"
     return f", to depth {report.depth:,}"
 
 
@@ -188,6 +198,7 @@ def not_covered(report: Report) -> list[str]:
             unique=f"{report.unique:,}",
             executions=f"{report.executions:,}",
             seconds=seconds(report),
+            delays=plural(report.delayed.reached, "delay") if report.delayed else "",
         )
     ]
 
@@ -230,5 +241,5 @@ def _locating(report: Report) -> list[str]:
 
 def plural(count: int, noun: str) -> str:
     if count != 1:
-        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+        noun = noun[:-1] + "ies" if noun.endswith("ty") else noun + "s"
     return f"{count:,} {noun}"

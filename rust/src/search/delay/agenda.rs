@@ -50,9 +50,9 @@ const MAIL: u8 = 0;
 const ACTION: u8 = 1;
 const TIMER: u8 = 2;
 
-/// Keys and ranks of tasks, learnt once. `rank` is what a user's scheduler says, if there is one.
+/// Keys and ranks of tasks, learnt once; a scheduler of a user sees each task, and may rank it.
 pub struct Names<'a> {
-    rank: Option<&'a Py<PyAny>>,
+    user: Option<&'a Py<PyAny>>,
     /// By node and stimulus: where its key and rank stand in `known`.
     own: FlatMap,
     known: Vec<(u64, u8)>,
@@ -61,9 +61,9 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub fn new(rank: Option<&'a Py<PyAny>>) -> Self {
+    pub fn new(user: Option<&'a Py<PyAny>>) -> Self {
         Names {
-            rank,
+            user,
             own: FlatMap::default(),
             known: Vec::new(),
             mail: FlatMap::default(),
@@ -119,21 +119,24 @@ impl<'a> Names<'a> {
                 (word, Some((info.source, info.to)))
             }
             what => {
-                let link = &expander.mirror.links[state[word as usize] as usize].link;
-                let own = link.end(effect.node);
-                let sender = what == EventKind::Receive && !link.is_loop();
-                let end = if sender { 1 - own } else { own };
-                let ends = (link.ends[end], link.ends[1 - end]);
-                (STREAM | word << 1 | end as u32, Some(ends))
+                let (end, ends) = own_end(expander, state[word as usize], effect.node, what);
+                (STREAM | word << 1 | end, Some(ends))
             }
         };
+        let is_message = matches!(candidate.what, EventKind::Deliver | EventKind::Receive);
         let (key, rank) = match (candidate.what, ends) {
-            (EventKind::Deliver, _) => (
-                mail_key(expander, effect.origin),
-                self.mail(expander, &effect)?,
-            ),
-            (_, Some(ends)) => (stream_key(ends), self.mail(expander, &effect)?),
             (_, None) => self.own(expander, &effect)?,
+            (EventKind::Deliver, _) => {
+                let key = mail_key(expander, effect.origin);
+                (key, self.mail(expander, &effect, key, "deliver")?)
+            }
+            (_, Some(ends)) => {
+                let (key, what) = (
+                    stream_key(ends),
+                    if is_message { "receive" } else { "lost" },
+                );
+                (key, self.mail(expander, &effect, key, what)?)
+            }
         };
         let address = Address(address);
         Ok(Task {
@@ -141,7 +144,7 @@ impl<'a> Names<'a> {
             key,
             rank,
             ends,
-            is_message: matches!(candidate.what, EventKind::Deliver | EventKind::Receive),
+            is_message,
         })
     }
 
@@ -158,37 +161,40 @@ impl<'a> Names<'a> {
     fn learn_own(&mut self, expander: &Expander, effect: &Effect) -> PyResult<(u64, u8)> {
         let shared = &expander.shared;
         let digest = shared.tables.lock().stimuli.get(effect.origin).digest;
+        let key = mix(LOCAL, u64::from(effect.node), digest);
         let rank = Python::attach(|py| {
             let stimulus = shared.stimulus(py, effect.origin)?;
-            if let Some(rank) = self.rank {
-                return rank.call1(py, (effect.node, stimulus))?.extract(py);
+            if let Some(user) = self.user {
+                let question = (key, effect.node, stimulus);
+                return user.call_method1(py, "rank", question)?.extract(py);
             }
             let is_timer = stimulus.get_item(0)?.eq("timer")?;
             Ok::<u8, PyErr>(if is_timer { TIMER } else { ACTION })
         })?;
-        let named = (mix(LOCAL, u64::from(effect.node), digest), rank);
         let at = pair(effect.node, effect.origin);
         self.own.insert(at, self.known.len() as u64);
-        self.known.push(named);
-        Ok(named)
+        self.known.push((key, rank));
+        Ok((key, rank))
     }
 
     /// The rank of what is delivered to a node.
     #[inline(always)]
-    fn mail(&mut self, expander: &Expander, effect: &Effect) -> PyResult<u8> {
-        match (self.rank, self.mail.get(u64::from(effect.origin))) {
-            (None, _) => Ok(MAIL),
-            (_, Some(known)) => Ok(known as u8),
-            (Some(rank), None) => {
-                let rank: u8 = Python::attach(|py| {
-                    let whole = expander.shared.message(py, effect.origin)?;
-                    let stimulus = ("deliver", whole.get_item(0)?, whole.get_item(2)?);
-                    rank.call1(py, (effect.node, stimulus))?.extract(py)
-                })?;
-                self.mail.insert(u64::from(effect.origin), u64::from(rank));
-                Ok(rank)
-            }
+    fn mail(&mut self, expander: &Expander, effect: &Effect, key: u64, what: &str) -> PyResult<u8> {
+        let Some(user) = self.user else {
+            return Ok(MAIL);
+        };
+        let at = pair(effect.origin, u32::from(what == "deliver"));
+        if let Some(known) = self.mail.get(at) {
+            return Ok(known as u8);
         }
+        let rank: u8 = Python::attach(|py| {
+            let whole = expander.shared.message(py, effect.origin)?;
+            let stimulus = (what, whole.get_item(0)?, whole.get_item(2)?);
+            let question = (key, effect.node, stimulus);
+            user.call_method1(py, "rank", question)?.extract(py)
+        })?;
+        self.mail.insert(at, u64::from(rank));
+        Ok(rank)
     }
 
     /// The key of the task at `address` of a state.
@@ -211,6 +217,15 @@ impl<'a> Names<'a> {
             Ok(mail_key(expander, expander.envelope_at(state, place)))
         }
     }
+}
+
+/// The end of a connection that news at `node` comes from, and the nodes at it and at the other.
+fn own_end(expander: &Expander, link: u32, node: u32, what: EventKind) -> (u32, (u32, u32)) {
+    let link = &expander.mirror.links[link as usize].link;
+    let own = link.end(node);
+    let sender = what == EventKind::Receive && !link.is_loop();
+    let end = if sender { 1 - own } else { own };
+    (end as u32, (link.ends[end], link.ends[1 - end]))
 }
 
 /// The key of a message, or on an ordered network that of its channel.

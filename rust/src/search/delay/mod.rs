@@ -12,6 +12,8 @@
 
 mod agenda;
 mod bucket;
+mod custom;
+mod entry;
 mod order;
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,6 +23,8 @@ use pyo3::prelude::*;
 
 use self::agenda::{Address, Names, Task, list_task, mail_key, stream_key};
 use self::bucket::Buckets;
+use self::custom::Custom;
+use self::entry::Rest;
 use self::order::{Scheduler, Step};
 use super::dfs::Stack;
 use super::worker::{HEADER, Stored, Worker, store, stored};
@@ -43,8 +47,8 @@ pub struct Plan {
     /// What it costs to take another answer of a choice than the likely one; and any fault.
     choice: u32,
     fault: u32,
-    /// What ranks a task, given its node and stimulus.
-    rank: Option<Py<PyAny>>,
+    /// What a user says of tasks: their ranks, or all of their order.
+    user: Option<Py<PyAny>>,
 }
 
 /// Search; gives the seconds, and how many states were known when each bound was done.
@@ -58,6 +62,7 @@ pub fn run(
         "rtc" => Scheduler::RunToCompletion,
         "rr" => Scheduler::RoundRobin,
         "random" => Scheduler::Random(search.limits.seed),
+        "custom" => Scheduler::Custom,
         other => {
             let text = format!("no scheduler is called `{other}`");
             return Err(PyValueError::new_err(text));
@@ -69,29 +74,6 @@ pub fn run(
     Ok((seconds, buckets.states()))
 }
 
-/// A state that waits: its tasks in order, and how far they are done. Behind the words of the state
-/// stand the addresses of its tasks, then these three words.
-#[derive(Clone, Copy)]
-struct Rest {
-    depth: u32,
-    /// What to do next, as delays since its first visit.
-    offset: u32,
-    /// Twice the number of its tasks, and 1 more if faults are possible.
-    size: u32,
-}
-
-impl Rest {
-    const WORDS: usize = 3;
-
-    fn tasks(self) -> usize {
-        self.size as usize >> 1
-    }
-
-    fn faults(self) -> bool {
-        self.size & 1 == 1
-    }
-}
-
 /// One thread.
 struct Explorer<'a> {
     worker: Worker<'a>,
@@ -99,6 +81,7 @@ struct Explorer<'a> {
     scheduler: Scheduler,
     buckets: &'a Buckets,
     names: Names<'a>,
+    custom: Option<Custom<'a>>,
     /// What is to be done within the delays now allowed, and later, by how many delays.
     stack: Stack,
     later: Vec<Vec<u32>>,
@@ -114,13 +97,16 @@ struct Explorer<'a> {
 
 impl<'a> Explorer<'a> {
     fn new(search: &'a Search, plan: &'a Plan, scheduler: Scheduler, buckets: &'a Buckets) -> Self {
+        let custom = plan.user.as_ref();
+        let custom = custom.filter(|_| scheduler == Scheduler::Custom);
         let furthest = plan.choice.max(plan.fault).max(1) as usize;
         Explorer {
             worker: Worker::new(search),
             plan,
             scheduler,
             buckets,
-            names: Names::new(plan.rank.as_ref()),
+            names: Names::new(plan.user.as_ref()),
+            custom: custom.map(Custom::new),
             stack: Stack::default(),
             later: vec![Vec::new(); furthest + 1],
             reached: false,
@@ -165,7 +151,7 @@ impl<'a> Explorer<'a> {
             let Stored { words, sum } = stored(&initial, at);
             self.keys.clear();
             self.sent.clear();
-            self.visit((words, sum), 1, None)?;
+            self.visit((words, sum), 1, (None, None))?;
             at += HEADER + words.len();
         }
         self.worker.search.walked.fetch_add(1, Relaxed);
@@ -173,7 +159,12 @@ impl<'a> Explorer<'a> {
     }
 
     /// Judge a state that was never visited, put its tasks in order, and let it wait.
-    fn visit(&mut self, state: (&[u32], u64), depth: u32, ran: Option<usize>) -> PyResult<()> {
+    fn visit(
+        &mut self,
+        state: (&[u32], u64),
+        depth: u32,
+        (ran, scheduler): (Option<usize>, Option<u32>),
+    ) -> PyResult<()> {
         let search = self.worker.search;
         if depth >= search.limits.depth {
             search.cut.store(true, Relaxed);
@@ -188,14 +179,17 @@ impl<'a> Explorer<'a> {
             before: &self.keys,
             ran,
             sent: &self.sent,
+            state: scheduler,
         };
-        self.scheduler
-            .arrange(&step, state.1, &mut self.places, &mut self.tasks);
-        let rest = Rest {
-            depth,
-            offset: 0,
-            size: (self.tasks.len() as u32) << 1 | u32::from(faults),
+        let scheduler = match &mut self.custom {
+            Some(custom) => custom.arrange(&step, &mut self.tasks)?,
+            None => {
+                self.scheduler
+                    .arrange(&step, state.1, &mut self.places, &mut self.tasks);
+                0
+            }
         };
+        let rest = Rest::new(depth, self.tasks.len(), faults, scheduler);
         let addresses: Vec<u32> = self.tasks.iter().map(|task| task.address.0).collect();
         self.wait(state, &addresses, rest, 0);
         Ok(())
@@ -217,7 +211,7 @@ impl<'a> Explorer<'a> {
         store(out, sum, |out| {
             out.extend_from_slice(words);
             out.extend_from_slice(addresses);
-            out.extend_from_slice(&[rest.depth, offset, rest.size]);
+            out.extend_from_slice(&rest.words(offset));
         });
         if delays == 0 {
             self.stack.index(top, rest.depth);
@@ -234,7 +228,7 @@ impl<'a> Explorer<'a> {
         let several = addresses.iter().enumerate();
         let several = several.filter(|(_, address)| Address(**address).is_several());
         let branches = several.map(|(at, _)| self.price(at) + choice);
-        let faults = rest.faults().then_some(fault);
+        let faults = rest.has_faults().then_some(fault);
         own.chain(branches)
             .chain(faults)
             .filter(|&offset| offset >= from)
@@ -254,13 +248,7 @@ impl<'a> Explorer<'a> {
     fn resume(&mut self, entry: &[u32]) -> PyResult<()> {
         let goes_on = std::mem::take(&mut self.reached);
         let Stored { words, sum } = stored(entry, 0);
-        let (words, last) = words.split_at(words.len() - Rest::WORDS);
-        let rest = Rest {
-            depth: last[0],
-            offset: last[1],
-            size: last[2],
-        };
-        let (state, addresses) = words.split_at(words.len() - rest.tasks());
+        let (state, addresses, rest) = Rest::of(words);
         // First what waits on: what is reached now is on top of it.
         self.wait((state, sum), addresses, rest, rest.offset + 1);
         let mut new = false;
@@ -280,12 +268,12 @@ impl<'a> Explorer<'a> {
                 let (likely, unlikely) = branches.split_at(split);
                 self.followed.extend(likely.iter().filter(|_| first));
                 self.followed.extend(unlikely.iter().filter(|_| others));
-                new |= self.follow((state, sum), addresses, rest.depth, Some(at))?;
+                new |= self.follow((state, sum), addresses, rest, Some(at))?;
             }
         }
-        if rest.faults() && self.plan.fault == rest.offset {
+        if rest.has_faults() && self.plan.fault == rest.offset {
             self.list_faults((state, sum))?;
-            new |= self.follow((state, sum), addresses, rest.depth, None)?;
+            new |= self.follow((state, sum), addresses, rest, None)?;
         }
         if !goes_on && new {
             self.worker.search.walked.fetch_add(1, Relaxed);
@@ -312,9 +300,10 @@ impl<'a> Explorer<'a> {
         &mut self,
         (state, sum): (&[u32], u64),
         addresses: &[u32],
-        depth: u32,
+        rest: Rest,
         ran: Option<usize>,
     ) -> PyResult<bool> {
+        let depth = rest.depth;
         let search = self.worker.search;
         let mut new = false;
         for index in 0..self.followed.len() {
@@ -337,7 +326,8 @@ impl<'a> Explorer<'a> {
             let route = || Route::Seen(key, None);
             self.worker.check_state(&next, Some(state), depth, route)?;
             search.check_states();
-            self.visit((&next, candidate.fingerprint), depth + 1, ran)?;
+            let step = (ran, Some(rest.scheduler));
+            self.visit((&next, candidate.fingerprint), depth + 1, step)?;
             self.next = next;
         }
         Ok(new)

@@ -15,6 +15,8 @@ pub enum Scheduler {
     RoundRobin,
     /// A function of the state: replay and resumption agree.
     Random(u64),
+    /// A user's: see `custom.rs`.
+    Custom,
 }
 
 /// The step that led to a state, as schedulers see it.
@@ -25,6 +27,8 @@ pub struct Step<'a> {
     pub ran: Option<usize>,
     /// The keys of what was sent, in order.
     pub sent: &'a [u64],
+    /// Before it, the state of a scheduler that has one; none in an initial state.
+    pub state: Option<u32>,
 }
 
 /// Where a task stands relative to others; less is earlier.

@@ -1,0 +1,101 @@
+"""One search by delays: what the kernel is asked, and what a report says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from presage._core import Kernel
+from presage._results import Outcome, Progress
+from presage.execution.sandbox import Sandbox
+from presage.limits import DelayPlan, Limits, Storage
+from presage.model.world.system import System
+from presage.search.delay.asked import Asked
+from presage.search.delay.settings import Delay
+
+SHARE_NOTED = 10  # a scheduler that Python runs for more than one state in so many is slow
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """What was explored in which order, and what departures from it cost."""
+
+    scheduler: str
+    cost: str
+    choice_delays: int
+    fault_delays: int
+    bounds: tuple[int, ...]  # how many states were known when 0, 1, ... delays were done
+    reached: int  # the delays that were allowed when it ended
+    scheduler_runs: int = 0  # how often Python ran a user's scheduler
+    scheduler_states: int = 0
+
+    @property
+    def done(self) -> int | None:
+        """The delays up to which all was explored; None: not even what costs none."""
+        return len(self.bounds) - 1 if self.bounds else None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "scheduler": self.scheduler,
+            "cost": self.cost,
+            "choice_delays": self.choice_delays,
+            "fault_delays": self.fault_delays,
+            "states": list(self.bounds),
+            "reached": self.reached,
+            "scheduler_runs": self.scheduler_runs,
+            "scheduler_states": self.scheduler_states,
+        }
+
+
+class Delaying:
+    """A search by delays of one kernel."""
+
+    def __init__(self, system: System, delay: Delay, sandbox: Sandbox) -> None:
+        self._delay, user = delay, delay.scheduler
+        self._asked = None if isinstance(user, str) else Asked(system, user, sandbox.run)
+        name = user if isinstance(user, str) else "custom" if user.is_whole else user.base
+        self._plan = DelayPlan(
+            scheduler=name,
+            delays=delay.delays,
+            deviation=delay.cost == "deviation",
+            choice=delay.choice_delays,
+            fault=delay.fault_delays,
+            user=self._asked,
+        )
+
+    def run(
+        self,
+        kernel: Kernel,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None,
+        storage: Storage,
+    ) -> Outcome:
+        """Search."""
+        return kernel.delay(self._plan, limits, progress, storage)
+
+    def summary(self, outcome: Outcome) -> Delayed:
+        """What the report says of it."""
+        delay, asked = self._delay, self._asked
+        return Delayed(
+            delay.name,
+            delay.cost,
+            delay.choice_delays,
+            delay.fault_delays,
+            tuple(outcome.bounds),
+            outcome.delays,
+            0 if asked is None else asked.runs,
+            0 if asked is None else asked.states,
+        )
+
+
+def notes(delayed: Delayed, unique: int) -> list[str]:
+    """What else there is to know."""
+    prices = f"choice {delayed.choice_delays}, fault {delayed.fault_delays}"
+    texts = [f"scheduler {delayed.scheduler}, cost by {delayed.cost}, {prices}"]
+    if delayed.scheduler_runs * SHARE_NOTED > unique:
+        texts.append(
+            f"the scheduler ran {delayed.scheduler_runs:,} times for {unique:,} states: one with a"
+            " smaller state, or with `rank` alone, is asked less often"
+        )
+    return texts

@@ -1,0 +1,97 @@
+"""`search="delay"`: what a report claims, and what is refused."""
+
+import pytest
+
+from presage import Delay, Service, System, check, eventually, on
+from presage.errors import BadSystem
+from presage.systems import paxos, ping_pong, two_phase_commit
+
+
+class Bounces(Service):
+    other: str
+    seen: int = 0
+
+    def start(self) -> None:
+        if self.name == "a":
+            self.send(self.other, "ball")
+
+    @on(str)
+    def catch(self, ball: str) -> None:
+        self.seen = (self.seen + 1) % 4
+        self.send(self.other, ball)
+
+
+def endless():
+    never = eventually(lambda world: world["a"].seen == 9, name="never")
+    return System({"a": Bounces(other="b"), "b": Bounces(other="a")}, properties=[never])
+
+
+def test_what_a_limit_of_delays_ended_held_up_to_them():
+    report = check(paxos.system(clients=2), search="delay", delay=Delay(delays=3), traces=None)
+    assert (report.exhausted, report.stopped_by) == (False, "delays")
+    assert str(report).startswith("held so far: 3 properties up to 3 delays")
+    assert "not covered: whatever needs more than 3 delays" in str(report)
+    assert report.delayed.done == report.delayed.reached == 3
+    with pytest.raises(AssertionError):
+        report.assert_holds()
+
+
+def test_a_search_that_ends_is_exhaustive():
+    report = check(ping_pong.system(), search="delay", traces=None)
+    assert report.exhausted and report.unique == 4_094
+    assert str(report).startswith("2 properties held, exhaustively")
+
+
+def test_nothing_is_claimed_of_endless_executions():
+    report = check(endless(), search="delay", traces=None)
+    assert report.properties["never"] == "unknown"
+    assert "`delay` does not keep the graph" in str(report)
+
+
+def test_runs_that_do_not_end_are_cut_by_a_depth_that_is_told():
+    report = check(endless(), search="delay", depth=3, liveness="rest", traces=None)
+    assert (report.exhausted, report.stopped_by, report.depth) == (False, "depth", 3)
+
+
+def test_what_it_did_is_in_the_object_for_machines():
+    delay = Delay("rr", cost="deviation", choice_delays=0, fault_delays=2)
+    report = check(two_phase_commit.system(rms=2), search="delay", delay=delay, traces=None)
+    said = report.to_json()["delay"]
+    assert (said["scheduler"], said["cost"]) == ("rr", "deviation")
+    assert (said["choice_delays"], said["fault_delays"]) == (0, 2)
+    assert said["states"][-1] == report.unique == 56
+    assert check(two_phase_commit.system(rms=2), traces=None).to_json()["delay"] is None
+
+
+def test_files_take_what_does_not_fit_into_memory(tmp_path):
+    how = {"search": "delay", "spill": tmp_path, "memory_mib": 120, "traces": None}
+    report = check(two_phase_commit.system(rms=8), threads=1, **how)
+    assert (report.unique, report.exhausted) == (1_745_408, True)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"reduction": "sleep"},
+        {"symmetry": True},
+        {"checkpoint": "there"},
+        {"walks": 3, "calm": True},
+    ],
+)
+def test_what_it_does_not_go_with_is_refused(settings):
+    with pytest.raises(BadSystem):
+        check(two_phase_commit.system(rms=2), search="delay", traces=None, **settings)
+
+
+def test_its_settings_are_refused_for_other_searches():
+    with pytest.raises(BadSystem, match="`delay` is given for the search `bfs`"):
+        check(two_phase_commit.system(rms=2), delay=Delay("rr"), traces=None)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"delays": -1}, {"cost": "free"}, {"choice_delays": 1_001}, {"fault_delays": 1.5}],
+)
+def test_prices_that_make_no_sense_are_refused(settings):
+    with pytest.raises(BadSystem):
+        Delay(**settings)
