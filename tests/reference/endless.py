@@ -24,12 +24,12 @@ def unit(event):
     if event.kind in GONE:
         return ("gone", event.peer, event.node)
     if event.kind == "timer":
-        return ("timer", event.node, event.timer, event.args)
+        return ("timer", event.node, event.name, event.args)
     if event.kind == "write":
         return ("write", event.node, event.disk)
     if event.kind == "wake":
         return ("wake", event.node)
-    return ("action", event.node, event.action) if event.kind == "action" else None
+    return ("action", event.node, event.name) if event.kind == "action" else None
 
 
 def graph(system, most):

@@ -56,7 +56,7 @@ def _is_of(system: System, what: Any, event: Event) -> bool:
     automaton = system.automata[system.index(event.node)]
     if isinstance(event, Made):
         return any(call.when is guard for call in automaton.workload)
-    action = automaton.shape.actions[event.action]
+    action = automaton.shape.actions[event.name]
     if action.over is guard:
         return True
     return action.guard is guard and (not args or tuple(args) == event.args)

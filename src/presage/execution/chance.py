@@ -57,9 +57,9 @@ def weight_of(system: System, event: Event, *, calm: bool) -> float:
         return 0.0 if calm and fault not in RECOVERIES else weights.of(fault)
     own = None
     if event.kind == "timer" and shape is not None:
-        own = shape.timers[event.timer].weight  # type: ignore[union-attr]
+        own = shape.timers[event.name].weight  # type: ignore[union-attr]
     elif event.kind == "action" and shape is not None:
-        own = shape.actions[event.action].weight  # type: ignore[union-attr]
+        own = shape.actions[event.name].weight  # type: ignore[union-attr]
     kind = "deliver" if event.kind == "receive" else event.kind
     return weights.of(kind) if own is None else own
 

@@ -38,15 +38,9 @@ from presage.props.property import Property
 
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
 MAIL: dict[str, type[Deliver | Receive | Drop | Duplicate]]
-MAIL = {"deliver": Deliver, "receive": Receive, "drop": Drop, "duplicate": Duplicate}
+MAIL = {cls.kind: cls for cls in (Deliver, Receive, Drop, Duplicate)}
 PEERS: dict[str, type[Broken | Refused | KeepAlive | Cut | Idle]]
-PEERS = {
-    "broken": Broken,
-    "refused": Refused,
-    "keepalive": KeepAlive,
-    "cut": Cut,
-    "idle": Idle,
-}
+PEERS = {cls.kind: cls for cls in (Broken, Refused, KeepAlive, Cut, Idle)}
 
 
 class Confirmed(Struct, frozen=True):

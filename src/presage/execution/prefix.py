@@ -126,10 +126,8 @@ def likeness(event: Event) -> tuple[str, ...] | None:
     """What an event has in common with those that may stand in for it; None: nothing may."""
     if isinstance(event, MAIL):
         return (event.kind, event.node, event.source, name_of(event.message))
-    if isinstance(event, Fire):
-        return (event.kind, event.node, event.timer)
-    if isinstance(event, Act):
-        return (event.kind, event.node, event.action)
+    if isinstance(event, Fire | Act):
+        return (event.kind, event.node, event.name)
     return None
 
 

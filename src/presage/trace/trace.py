@@ -221,12 +221,8 @@ def _detail(event: Any) -> str:
             return str(event.peer)
         case "partition":
             return str(event.sides)
-        case "timer":
-            return show_call(event.timer, event.args)
-        case "action":
-            return show_call(event.action, event.args)
-        case "call":
-            return show_call(event.call, event.args)
+        case "timer" | "action" | "call":
+            return show_call(event.name, event.args)
         case "write":
             return f"{event.disk}[{show(event.key)}]"
     return ""

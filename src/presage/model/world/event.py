@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct, field
 
@@ -38,41 +38,8 @@ class Envelope(NamedTuple):
     message: Any
 
 
-class _Mail(Struct, frozen=True):
-    node: str  # the receiver
-    source: str
-    message: Any
-
-    def __str__(self) -> str:
-        return f"{message_name(self.message)} {self.source} -> {self.node}"
-
-
-class Deliver(_Mail, frozen=True):
-    """`node` handles a message."""
-
-    kind: ClassVar[str] = "deliver"
-
-
-class Drop(_Mail, frozen=True):
-    """The network loses a message."""
-
-    kind: ClassVar[str] = "drop"
-
-
-class Duplicate(_Mail, frozen=True):
-    """The network makes a second copy of a message."""
-
-    kind: ClassVar[str] = "duplicate"
-
-
-class Receive(_Mail, frozen=True):
-    """`node` handles the next message of a stream."""
-
-    kind: ClassVar[str] = "receive"
-
-
-class _Own(Struct, frozen=True):
-    """An event that is known by its kind and node."""
+class _Event(Struct, frozen=True):
+    """Its kind is its tag. Subclasses that differ in nothing else have nothing but a docstring."""
 
     kind: ClassVar[str]
     node: str
@@ -81,58 +48,67 @@ class _Own(Struct, frozen=True):
         return self.kind
 
 
-class _Gone(Struct, frozen=True):
-    node: str
+class _Mail(_Event, frozen=True):
+    source: str  # the sender; the node is the receiver
+    message: Any
+
+    def __str__(self) -> str:
+        return f"{message_name(self.message)} {self.source} -> {self.node}"
+
+
+class Deliver(_Mail, frozen=True, tag="deliver"):
+    """`node` handles a message."""
+
+
+class Drop(_Mail, frozen=True, tag="drop"):
+    """The network loses a message."""
+
+
+class Duplicate(_Mail, frozen=True, tag="duplicate"):
+    """The network makes a second copy of a message."""
+
+
+class Receive(_Mail, frozen=True, tag="receive"):
+    """`node` handles the next message of a stream."""
+
+
+class _Gone(_Event, frozen=True):
     peer: str
 
     def __str__(self) -> str:
         return f"connection to {self.peer}"
 
 
-class Broken(_Gone, frozen=True):
+class Broken(_Gone, frozen=True, tag="broken"):
     """`node` hears that its connection to `peer` broke."""
 
-    kind: ClassVar[str] = "broken"
 
-
-class Refused(_Gone, frozen=True):
+class Refused(_Gone, frozen=True, tag="refused"):
     """`node` hears that `peer`, to which it has sent, is not there."""
 
-    kind: ClassVar[str] = "refused"
 
-
-class KeepAlive(_Gone, frozen=True):
+class KeepAlive(_Gone, frozen=True, tag="keepalive"):
     """`node` finds out that its connection to `peer` is half open."""
 
-    kind: ClassVar[str] = "keepalive"
 
-
-class Cut(Struct, frozen=True):
+class Cut(_Gone, frozen=True, tag="cut"):
     """The connection between `node` and `peer` breaks."""
-
-    kind: ClassVar[str] = "cut"
-    node: str
-    peer: str
 
     def __str__(self) -> str:
         return f"{self.node} - {self.peer}"
 
 
-class Idle(Struct, frozen=True):
+class Idle(_Gone, frozen=True, tag="idle"):
     """The connection between `node` and `peer` is closed because nothing is under way."""
-
-    kind: ClassVar[str] = "idle"
-    node: str
-    peer: str
 
     def __str__(self) -> str:
         return f"close {self.node} - {self.peer}"
 
 
-class Split(Struct, frozen=True):
+class Split(Struct, frozen=True, tag="partition"):
     """The network falls apart."""
 
-    kind: ClassVar[str] = "partition"
+    kind: ClassVar[str]
     node: ClassVar[str] = "network"
     sides: str
 
@@ -140,84 +116,42 @@ class Split(Struct, frozen=True):
         return self.sides
 
 
-class Heal(Struct, frozen=True):
+class Heal(Struct, frozen=True, tag="heal"):
     """The network is whole again."""
 
-    kind: ClassVar[str] = "heal"
+    kind: ClassVar[str]
     node: ClassVar[str] = "network"
 
     def __str__(self) -> str:
         return "heal"
 
 
-class Fire(Struct, frozen=True):
+class _Called(_Event, frozen=True):
+    name: str
+    args: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(repr, self.args))})" if self.args else self.name
+
+
+class Fire(_Called, frozen=True, tag="timer"):
     """An armed timer fires."""
 
-    kind: ClassVar[str] = "timer"
-    node: str
-    timer: str
-    args: tuple[Any, ...] = ()
 
-    def __str__(self) -> str:
-        return _called(self.timer, self.args, bare=True)
-
-
-class Act(Struct, frozen=True):
+class Act(_Called, frozen=True, tag="action"):
     """A node does one of its actions."""
 
-    kind: ClassVar[str] = "action"
-    node: str
-    action: str
-    args: tuple[Any, ...] = ()
 
-    def __str__(self) -> str:
-        return _called(self.action, self.args, bare=True)
-
-
-class Made(Struct, frozen=True):
+class Made(_Called, frozen=True, tag="call"):
     """The workload makes its next call of a node."""
 
-    kind: ClassVar[str] = "call"
-    node: str
-    call: str
-    args: tuple[Any, ...] = ()
-
     def __str__(self) -> str:
-        return _called(self.call, self.args, bare=False)
+        return f"{self.name}({', '.join(map(repr, self.args))})"
 
 
-class Crash(_Own, frozen=True):
-    """A node goes down and loses what is not durable."""
-
-    kind: ClassVar[str] = "crash"
-
-
-class Restart(_Own, frozen=True):
-    """A node that is down comes up again."""
-
-    kind: ClassVar[str] = "restart"
-
-
-class Reset(_Own, frozen=True):
-    """A node crashes and is up again at once; who was connected to it has an error to hear of."""
-
-    kind: ClassVar[str] = "reset"
-
-
-class SilentReset(_Own, frozen=True):
-    """A node crashes and is up again at once, and nobody connected to it is told."""
-
-    kind: ClassVar[str] = "silent"
-
-    def __str__(self) -> str:
-        return "reset, nobody told"
-
-
-class Save(Struct, frozen=True):
+class Save(_Event, frozen=True, tag="write"):
     """The oldest pending write of a disk reaches it."""
 
-    kind: ClassVar[str] = "write"
-    node: str
     disk: str  # the field
     key: Any
 
@@ -225,22 +159,39 @@ class Save(Struct, frozen=True):
         return f"{self.disk}[{self.key!r}]"
 
 
-class Slow(_Own, frozen=True):
+class Crash(_Event, frozen=True, tag="crash"):
+    """A node goes down and loses what is not durable."""
+
+
+class Restart(_Event, frozen=True, tag="restart"):
+    """A node that is down comes up again."""
+
+
+class Reset(_Event, frozen=True, tag="reset"):
+    """A node crashes and is up again at once; who was connected to it has an error to hear of."""
+
+
+class SilentReset(_Event, frozen=True, tag="silent"):
+    """A node crashes and is up again at once, and nobody connected to it is told."""
+
+    def __str__(self) -> str:
+        return "reset, nobody told"
+
+
+class Slow(_Event, frozen=True, tag="slow"):
     """A node becomes slow: it takes no step until it wakes."""
 
-    kind: ClassVar[str] = "slow"
 
-
-class Wake(_Own, frozen=True):
+class Wake(_Event, frozen=True, tag="wake"):
     """A slow node goes on."""
-
-    kind: ClassVar[str] = "wake"
 
 
 Lost: TypeAlias = Broken | Refused | KeepAlive
 Mishap: TypeAlias = Drop | Duplicate | Cut | Idle | Split | Heal  # of the network: runs no handler
 Own: TypeAlias = Crash | Restart | Reset | SilentReset | Slow | Wake  # told by kind and node
 Event: TypeAlias = Deliver | Receive | Lost | Fire | Act | Made | Save | Own | Mishap
+for _event in get_args(Event):
+    _event.kind = _event.__struct_config__.tag
 
 # The fault that an event is, by its kind.
 FAULT_OF = {
@@ -302,12 +253,6 @@ def message_name(message: Any) -> str:
         return type(message).__name__
     text = repr(message)
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
-
-
-def _called(name: str, args: tuple[Any, ...], *, bare: bool) -> str:
-    if bare and not args:
-        return name
-    return f"{name}({', '.join(map(repr, args))})"
 
 
 def not_enabled(event: Event, why: str) -> NotEnabled:

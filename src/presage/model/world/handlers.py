@@ -37,11 +37,11 @@ def handling(system: System, event: Event) -> Callable[..., Any] | None:
         case Broken() | Refused() | KeepAlive():
             return shape.broken[1] if shape.broken else None
         case Fire():
-            return shape.timers[event.timer].function
+            return shape.timers[event.name].function
         case Act():
-            return shape.actions[event.action].function
+            return shape.actions[event.name].function
         case Made():
-            function: Callable[..., Any] = getattr(automaton.service, event.call)
+            function: Callable[..., Any] = getattr(automaton.service, event.name)
             return function
         case Save():
             return shape.written.function if shape.written else None

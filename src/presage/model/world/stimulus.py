@@ -32,12 +32,7 @@ from presage.model.world.event import (
 from presage.model.world.system import System
 
 OWN: dict[str, type[Own]] = {
-    "crash": Crash,
-    "restart": Restart,
-    "reset": Reset,
-    "silent": SilentReset,
-    "slow": Slow,
-    "wake": Wake,
+    cls.kind: cls for cls in (Crash, Restart, Reset, SilentReset, Slow, Wake)
 }
 
 
@@ -63,10 +58,8 @@ def stimulus_of(system: System, event: Event) -> Stimulus:
             return ("deliver", system.index(event.source), event.message)
         case Broken() | Refused() | KeepAlive():
             return ("deliver", system.index(event.peer), LOST)
-        case Fire():
-            return ("timer", event.timer, *event.args)
-        case Act():
-            return ("action", event.action, *event.args)
+        case Fire() | Act():
+            return (event.kind, event.name, *event.args)
         case Save():
             return ("write", event.disk, event.key)
         case Made() | Crash() | Restart() | Reset() | SilentReset() | Slow() | Wake():
