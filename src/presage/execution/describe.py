@@ -8,22 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from presage.process.ops import (
-    NONE,
-    Cancel,
-    Choose,
-    Create,
-    Join,
-    Kill,
-    Op,
-    Probe,
-    Publish,
-    Recv,
-    Send,
-    Sleep,
-    TestAny,
-    WaitAny,
-)
+from presage.process import ops
+from presage.process.ops import Op
 from presage.process.program import Program
 from presage.process.world import DIES, Post, ProcessWorld, Taken
 from presage.trace.show import show
@@ -44,24 +30,24 @@ class Words:
         word, values = self._wording.content(payload)
         return " ".join([*([word] if word else []), *map(show, values)])
 
-    def to(self, op: Send) -> str:
+    def to(self, op: ops.Send) -> str:
         """Where a message goes."""
         return f"`{op.mailbox}`" if self._wording is None else self._wording.to(op)
 
-    def source(self, op: Recv | Probe) -> str:
+    def source(self, op: ops.Recv | ops.Probe) -> str:
         """Where a message is looked for."""
         return f"at `{op.mailbox}`" if self._wording is None else self._wording.source(op)
 
-    def posted(self, op: Send | Recv) -> str:
+    def posted(self, op: ops.Send | ops.Recv) -> str:
         """An offer or a request that somebody has made."""
-        if isinstance(op, Send):
+        if isinstance(op, ops.Send):
             return f"send {self.message(op.payload)} to {self.to(op)}"
         return f"receive {self.source(op)}"
 
     def step(self, taken: Taken) -> tuple[str, str, str, str | None]:
         """Kind, label, detail and source of a step."""
         op = taken.op
-        if isinstance(op, WaitAny | TestAny):
+        if isinstance(op, ops.WaitAny | ops.TestAny):
             return self._waited(op, taken)
         label = "" if isinstance(op, str) else self._label(op, taken)
         kind = DIES if isinstance(op, str) else type(op).__name__.lower()
@@ -82,11 +68,11 @@ class Words:
         """What a process waits for."""
         member = world.members[name]
         match member.live.at:
-            case WaitAny(slots=slots):
+            case ops.WaitAny(slots=slots):
                 return " or ".join(self._for(member.posts[slot].op) for slot in slots)
-            case Probe() as op:
+            case ops.Probe() as op:
                 return f"for an offer {self.source(op)}"
-            case Join(name=other):
+            case ops.Join(name=other):
                 return f"for the end of {other}"
         return "for nothing that can happen"
 
@@ -97,49 +83,51 @@ class Words:
         return "; ".join(map(self._left, left))
 
     def _left(self, post: Post) -> str:
-        if isinstance(post.op, Send):
+        if isinstance(post.op, ops.Send):
             text = f"{self.message(post.op.payload)} to {self.to(post.op)}"
             return f"`{post.owner}` sent {text}: never received"
         return f"`{post.owner}` asked for a message {self.source(post.op)}: never met"
 
-    def _for(self, op: Send | Recv) -> str:
-        if isinstance(op, Send):
+    def _for(self, op: ops.Send | ops.Recv) -> str:
+        if isinstance(op, ops.Send):
             return f"for {self.message(op.payload)} to be taken, which went to {self.to(op)}"
         kind, _, name = op.mailbox.partition(" ")
         if self._wording is None and kind in LOCKS:
             return f"for the {kind} `{name}`"
         return f"for a message {self.source(op)}"
 
-    def _waited(self, op: WaitAny | TestAny, taken: Taken) -> tuple[str, str, str, str | None]:
-        if taken.response.choice == NONE:
-            if isinstance(op, WaitAny):
+    def _waited(
+        self, op: ops.WaitAny | ops.TestAny, taken: Taken
+    ) -> tuple[str, str, str, str | None]:
+        if taken.response.choice == ops.NONE:
+            if isinstance(op, ops.WaitAny):
                 return "timeout", "timeout", "", None
             return "test", "nothing yet", "", None
         post = taken.got[0]
         if post.got is not None:
             payload, source = self.message(taken.response.payload), post.got.owner
             return "receive", f"{payload} {source} -> {taken.process}", payload, source
-        assert isinstance(post.op, Send), post
-        kind = "wait" if isinstance(op, WaitAny) else "test"
+        assert isinstance(post.op, ops.Send), post
+        kind = "wait" if isinstance(op, ops.WaitAny) else "test"
         return kind, f"{self.message(post.op.payload)} is with {self.to(post.op)}", "", None
 
     def _label(self, op: Op, taken: Taken) -> str:
         match op:
-            case Send():
+            case ops.Send():
                 return f"{self.message(op.payload)} to {self.to(op)}"
-            case Recv():
+            case ops.Recv():
                 return self.source(op)
-            case Probe():
+            case ops.Probe():
                 found = "something" if taken.response.choice else "nothing"
                 return f"{self.source(op)}: {found} there"
-            case Cancel():
+            case ops.Cancel():
                 return "withdrawn" if taken.response.choice else "too late"
-            case Choose():
+            case ops.Choose():
                 return f"{taken.response.choice} of {op.n}"
-            case Sleep():
+            case ops.Sleep():
                 return f"{op.seconds:g} s" if op.seconds else ""
-            case Create() | Join() | Kill():
+            case ops.Create() | ops.Join() | ops.Kill():
                 return op.name
-            case Publish():
+            case ops.Publish():
                 return f"{op.field} = {show(op.value)}"
         return ""

@@ -17,7 +17,7 @@ from msgspec import Struct
 from presage.errors import BadChoice, NotEnabled
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.world.event import Act, Deliver, Drop, Duplicate, Event, Fire, Receive, Step
+from presage.model.world.event import Act, Event, Fire, Mail, Step
 from presage.model.world.event import message_name as name_of
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
@@ -25,7 +25,6 @@ from presage.model.world.world import World
 from presage.props.property import Property
 
 Taken = tuple[Event, tuple[int, ...]]
-MAIL = Deliver | Receive | Drop | Duplicate
 
 
 class Place(Struct, frozen=True):
@@ -124,7 +123,7 @@ class PrefixReplay:
 
 def likeness(event: Event) -> tuple[str, ...] | None:
     """What an event has in common with those that may stand in for it; None: nothing may."""
-    if isinstance(event, MAIL):
+    if isinstance(event, Mail):
         return (event.kind, event.node, event.source, name_of(event.message))
     if isinstance(event, Fire | Act):
         return (event.kind, event.node, event.name)

@@ -19,18 +19,8 @@ from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.state import State
 from presage.model.choice import NOT_THEIRS
-from presage.process.ops import (
-    NONE,
-    Cancel,
-    Done,
-    Failed,
-    Probe,
-    Publish,
-    Response,
-    Send,
-    TestAny,
-    WaitAny,
-)
+from presage.process import ops
+from presage.process.ops import Response
 from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.process.world import DIES, Choice, ProcessWorld, Taken
@@ -210,7 +200,7 @@ def _step(
     taken, at, fingerprint, before = each
     kind, label, detail, source = words.step(taken)
     changes = {}
-    if isinstance(taken.op, Publish):
+    if isinstance(taken.op, ops.Publish):
         field = taken.op.field
         changes = {taken.process: {field: (show(before.get(field)), show(taken.op.value))}}
     return TraceStep(
@@ -225,14 +215,14 @@ def _step(
         follows=causes,
         logs=tuple(map(_text, taken.logs)),
         changes=changes,
-        failure=_text(taken.then.text) if isinstance(taken.then, Failed) else None,
+        failure=_text(taken.then.text) if isinstance(taken.then, ops.Failed) else None,
         fingerprint=fingerprint,
     )
 
 
 def _sent(taken: Taken, words: Words) -> tuple[Sent, ...]:
     post = taken.post
-    if post is None or not isinstance(post.op, Send):
+    if post is None or not isinstance(post.op, ops.Send):
         return ()
     to = post.partner.owner if post.partner else words.to(post.op).strip("`")
     return (Sent(post.owner, to, words.message(post.op.payload)),)
@@ -244,16 +234,16 @@ def expected(world: ProcessWorld, step: Choice) -> Taken:
     op = member.live.at
     if member.killed:
         return Taken(step.process, DIES, Response(), 1)
-    assert not isinstance(op, Done | Failed), step
+    assert not isinstance(op, ops.Done | ops.Failed), step
     response = Response(step.choice)
-    if isinstance(op, WaitAny | TestAny) and step.choice != NONE:
+    if isinstance(op, ops.WaitAny | ops.TestAny) and step.choice != ops.NONE:
         post = member.posts[op.slots[step.choice]]
         offer = post.got
         payload = None if offer is None else world.payloads.fresh(offer.payload)
         return Taken(step.process, op, Response(step.choice, payload), 1, got=(post,))
-    if isinstance(op, Probe):
+    if isinstance(op, ops.Probe):
         response = Response(int(world.seen(op.mailbox, op.want) is not None))
-    if isinstance(op, Cancel):
+    if isinstance(op, ops.Cancel):
         post = member.posts[op.slot]
         response = Response(int(any(post is each for each in world.unmatched())))
     return Taken(step.process, op, response, 1)

@@ -13,20 +13,10 @@ from threading import local
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from presage.errors import BadCall, PresageError
-from presage.process.ops import (
-    NONE,
-    Cancel,
-    Key,
-    Op,
-    Recv,
-    Response,
-    Send,
-    Sleep,
-    TestAny,
-    WaitAny,
-)
+from presage.process import ops
+from presage.process.ops import Op, Response
 
-WAITS = [WaitAny((slot,)) for slot in range(64)]
+WAITS = [ops.WaitAny((slot,)) for slot in range(64)]
 
 T = TypeVar("T")
 Asking: TypeAlias = Generator[Op, Response, T]
@@ -165,7 +155,7 @@ def _blocks(context: Context) -> Callable[[Op], Response]:
     return context.ask
 
 
-def meet(op: Send | Recv) -> Response:
+def meet(op: ops.Send | ops.Recv) -> Response:
     """Post and wait until it is complete, from a plain function: `blocking(exchange(op))`, faster.
 
     Processes are run again and again, and most of what they do is this.
@@ -174,7 +164,7 @@ def meet(op: Send | Recv) -> Response:
     ask = context.ask or _blocks(context)
     free = context.free
     slot = heappop(free) if free else context.take()
-    wait = WAITS[slot] if slot < len(WAITS) else WaitAny((slot,))
+    wait = WAITS[slot] if slot < len(WAITS) else ops.WaitAny((slot,))
     if context.guide is not None:
         response = context.guide.meet(op, wait)
     else:
@@ -209,7 +199,7 @@ class awaiting(Generic[T]):
         return (yield from self._asking)
 
 
-def post(op: Send | Recv) -> Asking[int]:
+def post(op: ops.Send | ops.Recv) -> Asking[int]:
     """Post an offer or a request; gives its slot."""
     slot = current().take()
     yield op
@@ -219,8 +209,8 @@ def post(op: Send | Recv) -> Asking[int]:
 def wait_any(slots: tuple[int, ...], timeout: float | None = None) -> Asking[Response]:
     """Wait for one of `slots`; its index is the response's choice, NONE after a timeout."""
     context = current()
-    response = yield WaitAny(slots, timeout)
-    if response.choice == NONE:
+    response = yield ops.WaitAny(slots, timeout)
+    if response.choice == ops.NONE:
         context.clock += timeout or 0.0
     else:
         context.give_back(slots[response.choice])
@@ -230,8 +220,8 @@ def wait_any(slots: tuple[int, ...], timeout: float | None = None) -> Asking[Res
 def test_any(slots: tuple[int, ...]) -> Asking[Response]:
     """Which of `slots` is complete; the response's choice is its index or NONE."""
     context = current()
-    response = yield TestAny(slots)
-    if response.choice != NONE:
+    response = yield ops.TestAny(slots)
+    if response.choice != ops.NONE:
         context.give_back(slots[response.choice])
     return response
 
@@ -242,7 +232,7 @@ test_any.__test__ = False  # type: ignore[attr-defined]
 def cancel(slot: int) -> Asking[bool]:
     """Withdraw a post; False if it was matched before."""
     context = current()
-    response = yield Cancel(slot)
+    response = yield ops.Cancel(slot)
     if response.choice:
         context.give_back(slot)
     return bool(response.choice)
@@ -251,11 +241,11 @@ def cancel(slot: int) -> Asking[bool]:
 def sleep(seconds: float = 0.0, flops: float = 0.0) -> Asking[None]:
     """Let time pass."""
     context = current()
-    yield Sleep(seconds, flops)
+    yield ops.Sleep(seconds, flops)
     context.clock += seconds
 
 
-def exchange(op: Send | Recv) -> Asking[tuple[Any, Key]]:
+def exchange(op: ops.Send | ops.Recv) -> Asking[tuple[Any, ops.Key]]:
     """Post and wait until it is complete: what a blocking send or receive is."""
     slot = yield from post(op)
     response = yield from wait_any((slot,))

@@ -35,28 +35,12 @@ from presage._core import (
     WAIT,
 )
 from presage.errors import BadCall
+from presage.process import ops
 from presage.process.context import current, is_running
 from presage.process.guide import SILENT, Asked, ScriptedReplies
 from presage.process.live import Answer, RunningProcess, another
 from presage.process.locals import NOBODY, ROOT, Local, Locals, Reply
-from presage.process.ops import (
-    Cancel,
-    Choose,
-    Create,
-    Done,
-    Failed,
-    Join,
-    Kill,
-    Op,
-    Probe,
-    Publish,
-    Recv,
-    Response,
-    Send,
-    Sleep,
-    TestAny,
-    WaitAny,
-)
+from presage.process.ops import Op, Response
 from presage.process.payload import NOTHING, Payloads
 from presage.process.program import Process, Program
 
@@ -66,7 +50,7 @@ CHECKED_EVERY = 128  # and of those after, one in so many
 
 Next = tuple[int, int, tuple[int, ...]]  # local state, code, arguments
 
-ENDS = frozenset({Done, Failed})
+ENDS = frozenset({ops.Done, ops.Failed})
 NO_REPLY: Reply = (0, NOTHING, 0, 0)
 
 
@@ -94,7 +78,7 @@ class Histories:
         self.names = Interner()  # of processes
         self.mailboxes = Interner()
         self.fields = Interner()  # that are published
-        self.failures: list[Failed] = []
+        self.failures: list[ops.Failed] = []
         self.runs = 0  # how often a process was run, from the start or from where it was
         self._failure_numbers = Interner()
         self._run = run
@@ -245,7 +229,7 @@ class Histories:
 
     def _expect(self, process: int, at: Answer, before: Asked) -> None:
         """Refuse a process that asks for something else than before."""
-        if before[0] == CREATE and isinstance(at, Create):  # made anew, so not the same one
+        if before[0] == CREATE and isinstance(at, ops.Create):  # made anew, so not the same one
             now: Asked = (CREATE, (self.names.of(at.name), *before[1][1:]))
         else:
             now = self._asked(process, at, NOBODY)
@@ -267,35 +251,35 @@ class Histories:
     def _asked(self, process: int, at: Answer, children: frozenset[str]) -> Asked:
         """What is asked, in numbers. The most frequent come first."""
         match at:
-            case WaitAny() | Recv():
+            case ops.WaitAny() | ops.Recv():
                 return self._known.get(at) or self._note(at)
-            case Send():
+            case ops.Send():
                 box, payload = self.mailboxes.of(at.mailbox), self.payloads.number(at.payload)
                 return SEND, (box, payload, *at.key, int(at.buffered))
-            case TestAny():
+            case ops.TestAny():
                 return TEST, at.slots
-            case Done():
+            case ops.Done():
                 return EXIT, ()
-            case Failed():
+            case ops.Failed():
                 number = self._failure_numbers.of((process, at.kind, at.brief))
                 if number == len(self.failures):
                     self.failures.append(at)
                 return FAIL, (number,)
-            case Sleep():
+            case ops.Sleep():
                 return SLEEP, ()
-            case Choose():
+            case ops.Choose():
                 return CHOOSE, (at.n,)
-            case Create():
+            case ops.Create():
                 return CREATE, self._created(process, at, children)
-            case Publish():
+            case ops.Publish():
                 return PUBLISH, (self.fields.of(at.field), self.payloads.number(at.value))
         return self._asked_rarely(at)
 
-    def _note(self, at: WaitAny | Recv) -> Asked:
+    def _note(self, at: ops.WaitAny | ops.Recv) -> Asked:
         """What most processes ask again and again, remembered."""
         asked = (
             (WAIT, (int(at.timeout is not None), *at.slots))
-            if isinstance(at, WaitAny)
+            if isinstance(at, ops.WaitAny)
             else (RECV, (self.mailboxes.of(at.mailbox), *at.want))
         )
         self._known[at] = asked
@@ -303,17 +287,19 @@ class Histories:
 
     def _asked_rarely(self, at: Answer) -> Asked:
         match at:
-            case Probe():
+            case ops.Probe():
                 return PROBE, (int(at.blocking), self.mailboxes.of(at.mailbox), *at.want)
-            case Cancel():
+            case ops.Cancel():
                 return CANCEL, (at.slot,)
-            case Join():
+            case ops.Join():
                 return JOIN, (self._number(at.name),)
-            case Kill():
+            case ops.Kill():
                 return KILL, (self._number(at.name),)
         raise AssertionError(at)
 
-    def _created(self, process: int, op: Create, children: frozenset[str]) -> tuple[int, int, int]:
+    def _created(
+        self, process: int, op: ops.Create, children: frozenset[str]
+    ) -> tuple[int, int, int]:
         """The number of the child, of its first local state, and whether it is a daemon."""
         creator = self._creators.setdefault(op.name, process)
         if creator != process or op.name in children or op.name in self.program.processes:

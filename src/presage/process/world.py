@@ -15,27 +15,9 @@ from typing import Any, NamedTuple
 
 from presage._core import combine, mix
 from presage.errors import BadCall
+from presage.process import ops
 from presage.process.live import RunningProcess
-from presage.process.ops import (
-    ANY,
-    NONE,
-    Cancel,
-    Choose,
-    Create,
-    Done,
-    Failed,
-    Join,
-    Key,
-    Kill,
-    Op,
-    Probe,
-    Publish,
-    Recv,
-    Response,
-    Send,
-    TestAny,
-    WaitAny,
-)
+from presage.process.ops import Op, Response
 from presage.process.payload import NOTHING, Payloads
 from presage.process.program import Process, Program
 
@@ -55,7 +37,7 @@ class Post:
 
     owner: str
     slot: int
-    op: Send | Recv
+    op: ops.Send | ops.Recv
     payload: int = NOTHING
     step: int = 0  # the step that posted it
     partner: Post | None = None
@@ -63,12 +45,12 @@ class Post:
 
     @property
     def complete(self) -> bool:
-        return self.partner is not None or (isinstance(self.op, Send) and self.op.buffered)
+        return self.partner is not None or (isinstance(self.op, ops.Send) and self.op.buffered)
 
     @property
     def got(self) -> Post | None:
         """The offer that a complete request has met."""
-        return self.partner if isinstance(self.op, Recv) else None
+        return self.partner if isinstance(self.op, ops.Recv) else None
 
 
 @dataclass
@@ -78,25 +60,25 @@ class Mailbox:
     offers: list[Post] = field(default_factory=list)
     requests: list[Post] = field(default_factory=list)
 
-    def first_offer(self, want: Key) -> Post | None:
+    def first_offer(self, want: ops.Key) -> Post | None:
         return next((post for post in self.offers if fits(want, _key(post))), None)
 
-    def first_request(self, key: Key) -> Post | None:
+    def first_request(self, key: ops.Key) -> Post | None:
         return next((post for post in self.requests if fits(_want(post), key)), None)
 
 
-def fits(want: Key, key: Key) -> bool:
+def fits(want: ops.Key, key: ops.Key) -> bool:
     """Whether a request for `want` takes an offer with `key`."""
-    return want[0] in (ANY, key[0]) and want[1] in (ANY, key[1])
+    return want[0] in (ops.ANY, key[0]) and want[1] in (ops.ANY, key[1])
 
 
-def _key(post: Post) -> Key:
-    assert isinstance(post.op, Send), post
+def _key(post: Post) -> ops.Key:
+    assert isinstance(post.op, ops.Send), post
     return post.op.key
 
 
-def _want(post: Post) -> Key:
-    assert isinstance(post.op, Recv), post
+def _want(post: Post) -> ops.Key:
+    assert isinstance(post.op, ops.Recv), post
     return post.op.want
 
 
@@ -113,8 +95,8 @@ class Member:
     history: int = 0  # digest of what it asked and was answered
 
     @property
-    def failed(self) -> Failed | None:
-        return self.live.at if isinstance(self.live.at, Failed) else None
+    def failed(self) -> ops.Failed | None:
+        return self.live.at if isinstance(self.live.at, ops.Failed) else None
 
 
 @dataclass(frozen=True)
@@ -128,7 +110,7 @@ class Taken:
     post: Post | None = None  # made by this step
     got: tuple[Post, ...] = ()  # complete ones that a wait or test returned
     logs: tuple[str, ...] = ()
-    then: Op | Done | Failed | None = None  # what the process asks next
+    then: Op | ops.Done | ops.Failed | None = None  # what the process asks next
 
 
 class ProcessWorld:
@@ -154,7 +136,7 @@ class ProcessWorld:
     def mailbox(self, name: str) -> Mailbox:
         return self.mailboxes.setdefault(name, Mailbox())
 
-    def seen(self, name: str, want: Key) -> Post | None:
+    def seen(self, name: str, want: ops.Key) -> Post | None:
         """The first offer at a mailbox that fits; looking there changes nothing."""
         box = self.mailboxes.get(name)
         return None if box is None else box.first_offer(want)
@@ -176,20 +158,20 @@ class ProcessWorld:
             yield 0
             return
         match at:
-            case WaitAny():
+            case ops.WaitAny():
                 yield from self._complete(member, at.slots)
                 if at.timeout is not None:
-                    yield NONE
-            case TestAny():
+                    yield ops.NONE
+            case ops.TestAny():
                 complete = list(self._complete(member, at.slots))
-                yield from complete or [NONE]
-            case Probe() if at.blocking:
+                yield from complete or [ops.NONE]
+            case ops.Probe() if at.blocking:
                 if self.seen(at.mailbox, at.want) is not None:
                     yield 0
-            case Join():
+            case ops.Join():
                 if self._member(at.name).ended:
                     yield 0
-            case Choose():
+            case ops.Choose():
                 yield from range(at.n)
             case _:
                 yield 0
@@ -234,9 +216,9 @@ class ProcessWorld:
         if member.killed:
             return self._die(member)
         op = member.live.at
-        assert not isinstance(op, Done | Failed), step
+        assert not isinstance(op, ops.Done | ops.Failed), step
         options = sum(1 for _ in self.choices(member))
-        post = self._posted(member, op) if isinstance(op, Send | Recv) else None
+        post = self._posted(member, op) if isinstance(op, ops.Send | ops.Recv) else None
         response, got = self._answer(member, op, step.choice)
         return self._resume(member, op, response, options, post, got)
 
@@ -265,7 +247,7 @@ class ProcessWorld:
     def _note(self, member: Member) -> None:
         """Keep what ended, and what tells this moment of the process from others."""
         at = member.live.at
-        member.ended = isinstance(at, Done | Failed)
+        member.ended = isinstance(at, ops.Done | ops.Failed)
         name = type(at).__name__.encode()
         member.history = combine([member.history, self.program.codec.digest(name)])
 
@@ -275,12 +257,12 @@ class ProcessWorld:
         member.live.close()
         return Taken(member.live.name, DIES, Response(), 1)
 
-    def _posted(self, member: Member, op: Send | Recv) -> Post:
+    def _posted(self, member: Member, op: ops.Send | ops.Recv) -> Post:
         slot = next(slot for slot in range(len(member.posts) + 1) if slot not in member.posts)
         box = self.mailbox(op.mailbox)
         post = Post(member.live.name, slot, op, step=self.steps_taken)
         member.posts[slot] = post
-        if isinstance(op, Send):
+        if isinstance(op, ops.Send):
             post.payload = self.payloads.number(op.payload)
             partner, queue, others = box.first_request(op.key), box.offers, box.requests
         else:
@@ -294,33 +276,33 @@ class ProcessWorld:
 
     def _answer(self, member: Member, op: Op, choice: int) -> tuple[Response, tuple[Post, ...]]:
         match op:
-            case WaitAny() | TestAny() if choice != NONE:
+            case ops.WaitAny() | ops.TestAny() if choice != ops.NONE:
                 post = member.posts.pop(op.slots[choice])
                 offer = post.got
                 if offer is None:
                     return Response(choice), (post,)
                 payload = self.payloads.fresh(offer.payload)
                 return Response(choice, payload, _key(offer)), (post,)
-            case Probe():
+            case ops.Probe():
                 offer = self.mailbox(op.mailbox).first_offer(op.want)
                 if offer is None:
                     return Response(0), ()
                 return Response(1, self.payloads.fresh(offer.payload), _key(offer)), ()
-            case Cancel():
+            case ops.Cancel():
                 return Response(int(self._withdraw(member, op.slot))), ()
-            case Create():
+            case ops.Create():
                 self._check_new(op.name)
                 self._begin(op.name, Process(op.body, *op.args, daemon=op.daemon, host=op.host))
-            case Kill():
+            case ops.Kill():
                 self._kill(self._member(op.name))
-            case Publish():
+            case ops.Publish():
                 member.published[op.field] = self.payloads.number(op.value)
         return Response(choice), ()
 
     def _withdraw(self, member: Member, slot: int) -> bool:
         post = self._post(member, slot)
         box = self.mailbox(post.op.mailbox)
-        queue = box.offers if isinstance(post.op, Send) else box.requests
+        queue = box.offers if isinstance(post.op, ops.Send) else box.requests
         if post not in queue:
             return False
         queue.remove(post)

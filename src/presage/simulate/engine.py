@@ -16,20 +16,7 @@ import math
 from typing import Any
 
 from presage.errors import BadCall
-from presage.process.ops import (
-    NONE,
-    Choose,
-    Create,
-    Join,
-    Kill,
-    Probe,
-    Publish,
-    Recv,
-    Send,
-    Sleep,
-    TestAny,
-    WaitAny,
-)
+from presage.process import ops
 from presage.simulate.actor import Actor, waits_for
 from presage.simulate.fluid import Work
 from presage.simulate.result import (
@@ -95,27 +82,27 @@ class Engine(Stage):
         """Answer the operation of a process if it can be answered now."""
         op = actor.member.live.at
         match op:
-            case WaitAny():
+            case ops.WaitAny():
                 return self._wait(actor, op)
-            case TestAny():
+            case ops.TestAny():
                 return self._test(actor, op)
-            case Probe():
+            case ops.Probe():
                 return self._probe(actor, op)
-            case Join():
+            case ops.Join():
                 return self._join(actor, op)
-            case Sleep():
+            case ops.Sleep():
                 return self._sleep(actor, op)
-            case Choose():
+            case ops.Choose():
                 self.draws += 1
                 self.take(actor, actor.draw(op.n))
-            case Send() | Recv():
+            case ops.Send() | ops.Recv():
                 self._post(actor)
-            case Create():
+            case ops.Create():
                 self._create(actor, op)
-            case Kill():
+            case ops.Kill():
                 self.take(actor)
                 self._bury(op.name)
-            case Publish():
+            case ops.Publish():
                 self.take(actor)
                 self.judge()
             case _:
@@ -135,7 +122,7 @@ class Engine(Stage):
             )
         self.look_again()
 
-    def _create(self, actor: Actor, op: Create) -> None:
+    def _create(self, actor: Actor, op: ops.Create) -> None:
         if op.name in self.actors:
             raise BadCall(
                 f"process `{actor.name}` creates a second process `{op.name}`",
@@ -157,14 +144,14 @@ class Engine(Stage):
             self.clock.fluid.drop(victim.work, self.now)
         self.take(victim)
 
-    def _join(self, actor: Actor, op: Join) -> bool:
+    def _join(self, actor: Actor, op: ops.Join) -> bool:
         if not list(self.world.choices(actor.member)):
             return self.watch(actor)
         actor.spent(WAIT, actor.entered, self.now, f"until {op.name} has ended")
         self.take(actor)
         return True
 
-    def _sleep(self, actor: Actor, op: Sleep) -> bool:
+    def _sleep(self, actor: Actor, op: ops.Sleep) -> bool:
         if not actor.begun:
             self.wake_at(self.now + max(op.seconds, 0.0), actor)
         if not actor.due:
@@ -194,7 +181,7 @@ class Engine(Stage):
                 found.append((since, at))
         return min(found)[1] if found else None
 
-    def _got(self, actor: Actor, op: WaitAny | TestAny, choice: int) -> None:
+    def _got(self, actor: Actor, op: ops.WaitAny | ops.TestAny, choice: int) -> None:
         """A communication is over for one of its sides."""
         post = actor.member.posts[op.slots[choice]]
         kind, began, what = self.transfers.forget(post)
@@ -204,20 +191,20 @@ class Engine(Stage):
         actor.polls.clear()
         self.take(actor, choice)
 
-    def _wait(self, actor: Actor, op: WaitAny) -> bool:
+    def _wait(self, actor: Actor, op: ops.WaitAny) -> bool:
         choice = self._complete(actor, op.slots)
         if choice is not None:
             self._got(actor, op, choice)
             return True
         if actor.due:
             actor.spent(WAIT, actor.entered, self.now, "until it timed out")
-            self.take(actor, NONE)
+            self.take(actor, ops.NONE)
             return True
         if not actor.begun and op.timeout is not None:
             self.wake_at(self.now + max(op.timeout, 0.0), actor)
         return False
 
-    def _test(self, actor: Actor, op: TestAny) -> bool:
+    def _test(self, actor: Actor, op: ops.TestAny) -> bool:
         choice = self._complete(actor, op.slots)
         if choice is not None:
             self._got(actor, op, choice)
@@ -226,10 +213,10 @@ class Engine(Stage):
             return False
         posts = [actor.member.posts[slot] for slot in op.slots]
         self.early_tests += any(self.transfers.under_way(post) for post in posts)
-        self._failed_poll(actor, op, NONE)
+        self._failed_poll(actor, op, ops.NONE)
         return True
 
-    def _probe(self, actor: Actor, op: Probe) -> bool:
+    def _probe(self, actor: Actor, op: ops.Probe) -> bool:
         if self.world.mailbox(op.mailbox).first_offer(op.want) is not None:
             actor.polls.clear()
         elif op.blocking:

@@ -12,19 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct, field
 
-from presage._core import (
-    CRASH,
-    CUT,
-    DROP,
-    DUPLICATE,
-    HEAL,
-    IDLE,
-    PARTITION,
-    RESET,
-    RESTART,
-    SILENT,
-    SLOWED,
-)
+from presage._core import FAULTS
 from presage.errors import NotEnabled
 
 TEXT_MAX = 40  # characters of a message that is a plain value, in an event's text
@@ -48,7 +36,9 @@ class _Event(Struct, frozen=True):
         return self.kind
 
 
-class _Mail(_Event, frozen=True):
+class Mail(_Event, frozen=True):
+    """About one message."""
+
     source: str  # the sender; the node is the receiver
     message: Any
 
@@ -56,49 +46,55 @@ class _Mail(_Event, frozen=True):
         return f"{message_name(self.message)} {self.source} -> {self.node}"
 
 
-class Deliver(_Mail, frozen=True, tag="deliver"):
+class Deliver(Mail, frozen=True, tag="deliver"):
     """`node` handles a message."""
 
 
-class Drop(_Mail, frozen=True, tag="drop"):
+class Drop(Mail, frozen=True, tag="drop"):
     """The network loses a message."""
 
 
-class Duplicate(_Mail, frozen=True, tag="duplicate"):
+class Duplicate(Mail, frozen=True, tag="duplicate"):
     """The network makes a second copy of a message."""
 
 
-class Receive(_Mail, frozen=True, tag="receive"):
+class Receive(Mail, frozen=True, tag="receive"):
     """`node` handles the next message of a stream."""
 
 
-class _Gone(_Event, frozen=True):
+class Pair(_Event, frozen=True):
+    """About the connection of two nodes."""
+
     peer: str
+
+
+class Lost(Pair, frozen=True):
+    """`node` hears that it has lost its connection to `peer`."""
 
     def __str__(self) -> str:
         return f"connection to {self.peer}"
 
 
-class Broken(_Gone, frozen=True, tag="broken"):
+class Broken(Lost, frozen=True, tag="broken"):
     """`node` hears that its connection to `peer` broke."""
 
 
-class Refused(_Gone, frozen=True, tag="refused"):
+class Refused(Lost, frozen=True, tag="refused"):
     """`node` hears that `peer`, to which it has sent, is not there."""
 
 
-class KeepAlive(_Gone, frozen=True, tag="keepalive"):
+class KeepAlive(Lost, frozen=True, tag="keepalive"):
     """`node` finds out that its connection to `peer` is half open."""
 
 
-class Cut(_Gone, frozen=True, tag="cut"):
+class Cut(Pair, frozen=True, tag="cut"):
     """The connection between `node` and `peer` breaks."""
 
     def __str__(self) -> str:
         return f"{self.node} - {self.peer}"
 
 
-class Idle(_Gone, frozen=True, tag="idle"):
+class Idle(Pair, frozen=True, tag="idle"):
     """The connection between `node` and `peer` is closed because nothing is under way."""
 
     def __str__(self) -> str:
@@ -159,54 +155,46 @@ class Save(_Event, frozen=True, tag="write"):
         return f"{self.disk}[{self.key!r}]"
 
 
-class Crash(_Event, frozen=True, tag="crash"):
+class Own(_Event, frozen=True):
+    """Something that happens to a node, known by kind and node."""
+
+
+class Crash(Own, frozen=True, tag="crash"):
     """A node goes down and loses what is not durable."""
 
 
-class Restart(_Event, frozen=True, tag="restart"):
+class Restart(Own, frozen=True, tag="restart"):
     """A node that is down comes up again."""
 
 
-class Reset(_Event, frozen=True, tag="reset"):
+class Reset(Own, frozen=True, tag="reset"):
     """A node crashes and is up again at once; who was connected to it has an error to hear of."""
 
 
-class SilentReset(_Event, frozen=True, tag="silent"):
+class SilentReset(Own, frozen=True, tag="silent"):
     """A node crashes and is up again at once, and nobody connected to it is told."""
 
     def __str__(self) -> str:
         return "reset, nobody told"
 
 
-class Slow(_Event, frozen=True, tag="slow"):
+class Slow(Own, frozen=True, tag="slow"):
     """A node becomes slow: it takes no step until it wakes."""
 
 
-class Wake(_Event, frozen=True, tag="wake"):
+class Wake(Own, frozen=True, tag="wake"):
     """A slow node goes on."""
 
 
-Lost: TypeAlias = Broken | Refused | KeepAlive
 Mishap: TypeAlias = Drop | Duplicate | Cut | Idle | Split | Heal  # of the network: runs no handler
-Own: TypeAlias = Crash | Restart | Reset | SilentReset | Slow | Wake  # told by kind and node
 Event: TypeAlias = Deliver | Receive | Lost | Fire | Act | Made | Save | Own | Mishap
-for _event in get_args(Event):
+for _event in (*get_args(Event), *Lost.__subclasses__(), *Own.__subclasses__()):
     _event.kind = _event.__struct_config__.tag
+OWN: dict[str, type[Own]] = {cls.kind: cls for cls in Own.__subclasses__()}
 
-# The fault that an event is, by its kind.
-FAULT_OF = {
-    "crash": CRASH,
-    "restart": RESTART,
-    "drop": DROP,
-    "duplicate": DUPLICATE,
-    "reset": RESET,
-    "silent": SILENT,
-    "cut": CUT,
-    "idle": IDLE,
-    "partition": PARTITION,
-    "heal": HEAL,
-    "slow": SLOWED,
-}
+# The fault that an event is, by its kind: that is the name of the fault, or a shorter one.
+SHORT = {"silent_reset": "silent", "idle_close": "idle"}
+FAULT_OF = {SHORT.get(fault, fault): number for number, fault in enumerate(FAULTS)}
 FAULT_KINDS = frozenset(FAULT_OF)
 MISHAPS = frozenset({"drop", "duplicate", "cut", "idle", "partition", "heal"})
 # The canonical order of kinds; what is ordinary comes before what is a fault.

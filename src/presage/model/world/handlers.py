@@ -8,14 +8,12 @@ from typing import Any
 from presage.model.source import place_of
 from presage.model.world.event import (
     Act,
-    Broken,
     Deliver,
     Event,
     Fire,
-    KeepAlive,
+    Lost,
     Made,
     Receive,
-    Refused,
     Reset,
     Restart,
     Save,
@@ -34,7 +32,7 @@ def handling(system: System, event: Event) -> Callable[..., Any] | None:
         case Deliver() | Receive():
             handler = shape.handler(type(event.message))
             return handler.function if handler else None
-        case Broken() | Refused() | KeepAlive():
+        case Lost():
             return shape.broken[1] if shape.broken else None
         case Fire():
             return shape.timers[event.name].function

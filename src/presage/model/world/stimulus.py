@@ -5,35 +5,18 @@ from __future__ import annotations
 from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import LOST
 from presage.model.world.event import (
+    OWN,
     Act,
-    Broken,
-    Crash,
-    Cut,
     Deliver,
-    Drop,
-    Duplicate,
     Event,
     Fire,
-    Heal,
-    Idle,
-    KeepAlive,
+    Lost,
     Made,
     Own,
     Receive,
-    Refused,
-    Reset,
-    Restart,
     Save,
-    SilentReset,
-    Slow,
-    Split,
-    Wake,
 )
 from presage.model.world.system import System
-
-OWN: dict[str, type[Own]] = {
-    cls.kind: cls for cls in (Crash, Restart, Reset, SilentReset, Slow, Wake)
-}
 
 
 def event_of(system: System, node: int, stimulus: Stimulus) -> Event:
@@ -56,13 +39,12 @@ def stimulus_of(system: System, event: Event) -> Stimulus:
     match event:
         case Deliver() | Receive():
             return ("deliver", system.index(event.source), event.message)
-        case Broken() | Refused() | KeepAlive():
+        case Lost():
             return ("deliver", system.index(event.peer), LOST)
         case Fire() | Act():
             return (event.kind, event.name, *event.args)
         case Save():
             return ("write", event.disk, event.key)
-        case Made() | Crash() | Restart() | Reset() | SilentReset() | Slow() | Wake():
+        case Made() | Own():
             return (event.kind,)
-        case Drop() | Duplicate() | Cut() | Idle() | Split() | Heal():
-            raise AssertionError(f"`{event.kind}` happens to the network, not to a node")
+    raise AssertionError(f"`{event.kind}` happens to the network, not to a node")

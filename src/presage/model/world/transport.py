@@ -22,6 +22,7 @@ from presage.model.world.event import (
     Heal,
     Idle,
     KeepAlive,
+    Lost,
     Mishap,
     Receive,
     Refused,
@@ -107,7 +108,7 @@ class Transport:
             case Receive():
                 assert envelope is not None
                 self.streams.deliver(envelope)
-            case Broken() | Refused() | KeepAlive():
+            case Lost():
                 self.streams.hear(index(event.node), index(event.peer))
             case Crash() | Reset():
                 self.streams.reset(index(event.node))

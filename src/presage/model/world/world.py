@@ -31,6 +31,7 @@ from presage.model.world.event import (
     Heal,
     Lost,
     Made,
+    Mail,
     Mishap,
     Opening,
     Receive,
@@ -48,7 +49,6 @@ from presage.model.world.view import WorldView
 
 LOCAL, OBSERVER, BUDGET = 0, 1, 2  # kinds of parts of a fingerprint
 WORD = 2**64
-MAIL = Deliver | Receive | Drop | Duplicate  # events about one message
 
 
 class World:
@@ -169,7 +169,7 @@ class World:
         kind = KINDS.index(event.kind)
         if isinstance(event, Split | Heal):
             return (kind, 0, str(event).encode())
-        if isinstance(event, MAIL):
+        if isinstance(event, Mail):
             form = self._flying(event).encoded
         elif isinstance(event, Mishap):
             form = self.system.codec.encode(self.system.index(event.peer))
@@ -394,6 +394,6 @@ class World:
             where = f"{self.system.names[source]}: message {type(message).__name__}"
             raise NotState(path, error.type_name, error.reason, where) from None
 
-    def _flying(self, event: Deliver | Receive | Drop | Duplicate) -> Flying:
+    def _flying(self, event: Mail) -> Flying:
         index = self.system.index
         return self._envelope(index(event.source), index(event.node), event.message)

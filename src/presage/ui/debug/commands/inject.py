@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from presage.errors import BadCommand
-from presage.model.world.event import (
-    Crash,
-    Cut,
-    Deliver,
-    Drop,
-    Duplicate,
-    Event,
-    Heal,
-    Own,
-    Reset,
-    Restart,
-    SilentReset,
-    Slow,
-    Wake,
-)
+from presage.model.world.event import OWN, Cut, Deliver, Drop, Duplicate, Event, Heal
 from presage.ui.debug.commands.choose import came, chosen
 from presage.ui.debug.registry import BREAKING, command
 from presage.ui.debug.screen import Screen
@@ -67,25 +53,21 @@ def duplicate(screen: Screen, rest: str) -> None:
     _mail(screen, rest, Duplicate)
 
 
-def _own(screen: Screen, rest: str, kind: type[Own]) -> None:
-    session = screen.session
-    if rest not in session.names:
-        raise BadCommand(f"there is no node `{rest}`", "a slip", ", ".join(session.names))
-    strike(screen, kind(rest))
-
-
-def _own_command(name: str, does: str, kind: type[Own]) -> None:
+def _own(name: str, does: str) -> None:
     @command(f"{name} NODE", does, group=GROUP, example=lambda c: f"{name} {some_node(c)}")
     def inject(screen: Screen, rest: str) -> None:
-        _own(screen, rest, kind)
+        names = screen.session.names
+        if rest not in names:
+            raise BadCommand(f"there is no node `{rest}`", "a slip", ", ".join(names))
+        strike(screen, OWN[name](rest))
 
 
-_own_command("crash", "a node goes down", Crash)
-_own_command("restart", "it comes back", Restart)
-_own_command("reset", "down and up at once", Reset)
-_own_command("silent", "the same, nobody is told", SilentReset)
-_own_command("slow", "it takes no step until it wakes", Slow)
-_own_command("wake", "a slow node goes on", Wake)
+_own("crash", "a node goes down")
+_own("restart", "it comes back")
+_own("reset", "down and up at once")
+_own("silent", "the same, nobody is told")
+_own("slow", "it takes no step until it wakes")
+_own("wake", "a slow node goes on")
 
 
 @command(
