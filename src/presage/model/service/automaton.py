@@ -15,7 +15,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
-from presage._core import DOWN, FAILED, SLOW, UP, Codec
+from presage._core import DOWN, FAILED, SLOW, UP
 from presage.errors import NotState, Sharing
 from presage.model.choice import NOT_THEIRS, Beyond, Chooser, Fork, following
 from presage.model.service.blame import (
@@ -24,7 +24,6 @@ from presage.model.service.blame import (
     too_many_branches,
     wrong_fields,
 )
-from presage.model.service.calls import Call
 from presage.model.service.clocks import ticked
 from presage.model.service.local_state import (
     UNARMED,
@@ -36,7 +35,7 @@ from presage.model.service.local_state import (
     unhandled,
 )
 from presage.model.service.moment import ACTIVE
-from presage.model.service.node import UNHARMED, Exposed, Node
+from presage.model.service.node import Node
 from presage.model.service.run import Run
 from presage.model.service.service import Service
 from presage.model.service.stream import Connect, Lost, Streams
@@ -49,33 +48,17 @@ class Automaton(Node):
     """A node of a system, and every way in which it can go on."""
 
     def __init__(
-        self,
-        index: int,
-        name: str,
-        prototype: Service,
-        *,
-        codec: Codec,
-        indices: Mapping[str, int],
-        workload: Sequence[Call] = (),
-        exposed: Exposed = UNHARMED,
-        streams: Streams | None = None,
-        timed: bool = False,
+        self, *node: Any, streams: Streams | None = None, timed: bool = False, **more: Any
     ) -> None:
-        super().__init__(
-            index,
-            name,
-            prototype,
-            codec=codec,
-            indices=indices,
-            workload=workload,
-            exposed=exposed,
-        )
+        """As for a node; with the streams of the system, and whether its timers have deadlines."""
+        super().__init__(*node, **more)
         self._streams = streams
         self._answer = self._clocked if timed else self._react
         self._pick = _picker(self.fields)
         self._start = self.service.start if self.shape.starts else None
         self._calls = [
-            (getattr(self.service, call.method), codec.encode(call.args)) for call in self.workload
+            (getattr(self.service, call.method), self.codec.encode(call.args))
+            for call in self.workload
         ]
         self._ghosts = sorted(self.ghosts)
         self._durables = sorted(self.durables)

@@ -6,6 +6,7 @@ from typing import Any
 
 from presage.frontends.mpi.core.handle import check_dest
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.named import named
 from presage.frontends.mpi.core.rank import current_rank, enter_call, where
 from presage.frontends.mpi.core.shared_handle import Owned
 from presage.frontends.mpi.core.status import PROC_NULL, Status
@@ -51,19 +52,23 @@ class Accessed(Owned):
         pending += [each for _, each in self._fenced]
         return tuple(watched for each in pending for watched in each.watched)
 
-    def _access(
+    def _access(self, name: str, rank: int, target: Any, **given: Any) -> Request | None:
+        """Begin an access by the call of that name; a request, if it gives one."""
+        pending = self._begin(name, rank, target, **given)
+        return self._requested(name, pending) if name.startswith("R") else None
+
+    def _begin(
         self,
-        kind: str,
+        name: str,
         rank: int,
         target: Any,
         out: Any = None,
         into: Any = None,
         op: Op | None = None,
         compare: Any = None,
-        name: str = "",
     ) -> Pending | None:
         """Begin an access; None if it is to nobody."""
-        call = enter_call(name or kind, target_rank=rank, target=target, op=op, by=self)
+        call = enter_call(name, target_rank=rank, target=target, op=op, by=self)
         memory = self._memory(call)
         if check_dest(memory.core, rank, call) == PROC_NULL:
             return None
@@ -88,6 +93,7 @@ class Accessed(Owned):
             _same(buffer(compare, call), given, call, "what is compared")
             other = buffer(compare, call).read()[2]
         operation = op.name if op else ""
+        kind = name.removeprefix("R").capitalize()
         made = Access(kind, memory.core.rank, self._begun, runs, given.sign, data, operation, other)
         current_rank().places[memory.box(made.origin), current_rank().number, self._begun] = where()
         self._begun += 1
@@ -124,35 +130,6 @@ class Accessed(Owned):
             )
         return runs
 
-    def Put(self, origin: Any, target_rank: int, target: Any = None) -> None:
-        self._access(kinds.PUT, target_rank, target, out=origin)
-
-    def Get(self, origin: Any, target_rank: int, target: Any = None) -> None:
-        self._access(kinds.GET, target_rank, target, into=origin)
-
-    def Accumulate(self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM) -> None:
-        self._access(kinds.ACCUMULATE, target_rank, target, out=origin, op=op)
-
-    def Get_accumulate(
-        self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = SUM
-    ) -> None:
-        out = result if op.name == "NO_OP" and origin is None else origin
-        self._access(kinds.GET_ACCUMULATE, target_rank, target, out=out, into=result, op=op)
-
-    def Fetch_and_op(
-        self, origin: Any, result: Any, target_rank: int, target_disp: int = 0, op: Op = SUM
-    ) -> None:
-        out = result if op.name == "NO_OP" and origin is None else origin
-        self._access(kinds.FETCH_AND_OP, target_rank, target_disp, out=out, into=result, op=op)
-
-    def Compare_and_swap(
-        self, origin: Any, compare: Any, result: Any, target_rank: int, target_disp: int = 0
-    ) -> None:
-        kind = kinds.COMPARE_AND_SWAP
-        self._access(kind, target_rank, target_disp, out=origin, into=result, compare=compare)
-
-    # The same with requests: under locks only.
-
     def _requested(self, name: str, pending: Pending | None) -> Request:
         if pending is None:
             return at_once()
@@ -171,27 +148,48 @@ class Accessed(Owned):
 
         return Request.of((), finish, pending.call)
 
-    def Rput(self, origin: Any, target_rank: int, target: Any = None) -> Request:
-        made = self._access(kinds.PUT, target_rank, target, out=origin, name="Rput")
-        return self._requested("Rput", made)
+    # The calls of scripts. Those with `R` give a request, and need a lock.
 
-    def Rget(self, origin: Any, target_rank: int, target: Any = None) -> Request:
-        made = self._access(kinds.GET, target_rank, target, into=origin, name="Rget")
-        return self._requested("Rget", made)
+    def _put(self, origin: Any, target_rank: int, target: Any = None, *, _name: str = "") -> Any:
+        return self._access(_name, target_rank, target, out=origin)
 
-    def Raccumulate(
-        self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM
-    ) -> Request:
-        name = "Raccumulate"
-        made = self._access(kinds.ACCUMULATE, target_rank, target, out=origin, op=op, name=name)
-        return self._requested(name, made)
+    def _get(self, origin: Any, target_rank: int, target: Any = None, *, _name: str = "") -> Any:
+        return self._access(_name, target_rank, target, into=origin)
 
-    def Rget_accumulate(
-        self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = SUM
-    ) -> Request:
-        kind, name = kinds.GET_ACCUMULATE, "Rget_accumulate"
-        made = self._access(kind, target_rank, target, out=origin, into=result, op=op, name=name)
-        return self._requested(name, made)
+    def _accumulate(
+        self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM, *, _name: str = ""
+    ) -> Any:
+        return self._access(_name, target_rank, target, out=origin, op=op)
+
+    def _get_accumulate(
+        self,
+        origin: Any,
+        result: Any,
+        target_rank: int,
+        target: Any = None,
+        op: Op = SUM,
+        *,
+        _name: str = "",
+    ) -> Any:
+        out = result if op.name == "NO_OP" and origin is None else origin
+        return self._access(_name, target_rank, target, out=out, into=result, op=op)
+
+    Put, Rput = named(_put, "Put", "Rput")
+    Get, Rget = named(_get, "Get", "Rget")
+    Accumulate, Raccumulate = named(_accumulate, "Accumulate", "Raccumulate")
+    Get_accumulate, Rget_accumulate = named(_get_accumulate, "Get_accumulate", "Rget_accumulate")
+
+    def Fetch_and_op(
+        self, origin: Any, result: Any, target_rank: int, target_disp: int = 0, op: Op = SUM
+    ) -> None:
+        out = result if op.name == "NO_OP" and origin is None else origin
+        self._access(kinds.FETCH_AND_OP, target_rank, target_disp, out=out, into=result, op=op)
+
+    def Compare_and_swap(
+        self, origin: Any, compare: Any, result: Any, target_rank: int, target_disp: int = 0
+    ) -> None:
+        kind = kinds.COMPARE_AND_SWAP
+        self._access(kind, target_rank, target_disp, out=origin, into=result, compare=compare)
 
 
 def _target(target: Any, given: Buffer, call: str) -> tuple[int, int, Datatype]:
