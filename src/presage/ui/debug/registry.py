@@ -70,23 +70,23 @@ ONLY_SERVICES = ("live", "calm")
 COMMANDS: dict[str, Command] = {}
 
 
-def command(
-    usage: str,
-    about: str,
-    *,
-    group: str,
-    example: str | Example = "",
-    repeats: bool = False,
-) -> Callable[[Run], Run]:
-    """Make a function a command; the first word of `usage` is its name."""
-    name = usage.split()[0]
+@dataclass(frozen=True)
+class Commands:
+    """What makes functions commands of a group; the first word of `usage` is a command's name."""
 
-    def add(run: Run) -> Run:
-        shown: Example = example if callable(example) else lambda _: example or name
-        COMMANDS[name] = Command(name, usage, about, group, run, shown, repeats)
-        return run
+    group: str
 
-    return add
+    def __call__(
+        self, usage: str, about: str, *, example: str | Example = "", repeats: bool = False
+    ) -> Callable[[Run], Run]:
+        name = usage.split()[0]
+
+        def add(run: Run) -> Run:
+            shown: Example = example if callable(example) else lambda _: example or name
+            COMMANDS[name] = Command(name, usage, about, self.group, run, shown, repeats)
+            return run
+
+        return add
 
 
 def resolve(line: str) -> tuple[Command, str]:

@@ -8,19 +8,17 @@ from presage.errors import BadCommand
 from presage.model.world.event import Deliver, Drop, Duplicate, Receive
 from presage.trace.show import show
 from presage.ui.debug.commands.show import moved
-from presage.ui.debug.registry import command, number
+from presage.ui.debug.registry import Commands, number
 from presage.ui.debug.screen import Screen
 from presage.ui.steps import KIND_COLUMNS
 from presage.ui.theme import Span, cells, pad
 
-GROUP = "go another way"
+command = Commands("go another way")
 NODE_COLUMNS = 4
 SWITCHES = {"on": True, "off": False}
 
 
-@command(
-    "events", "what can happen next, numbered; what would change nothing is greyed", group=GROUP
-)
+@command("events", "what can happen next, numbered; what would change nothing is greyed")
 def events(screen: Screen, rest: str) -> None:
     found = screen.session.options()
     if not found:
@@ -63,12 +61,7 @@ def chosen(screen: Screen, rest: str) -> Option:
     return found[at]
 
 
-@command(
-    "take K",
-    "let event K of `events` happen; a bare number does, too",
-    group=GROUP,
-    example="take 0",
-)
+@command("take K", "let event K of `events` happen; a bare number does, too", example="take 0")
 def take(screen: Screen, rest: str) -> None:
     session = screen.session
     branch = session.branch
@@ -84,7 +77,7 @@ def came(screen: Screen, before: str) -> None:
     moved(screen)
 
 
-@command("random", "let chance choose, by the weights of the system", group=GROUP, repeats=True)
+@command("random", "let chance choose, by the weights of the system", repeats=True)
 def random(screen: Screen, rest: str) -> None:
     branch = screen.session.branch
     if screen.session.random() is None:
@@ -93,7 +86,7 @@ def random(screen: Screen, rest: str) -> None:
     came(screen, branch)
 
 
-@command("live [walks=N] [length=L]", "walk on calmly until every `eventually` holds", group=GROUP)
+@command("live [walks=N] [length=L]", "walk on calmly until every `eventually` holds")
 def live(screen: Screen, rest: str) -> None:
     given = {"walks": WALKS, "length": LENGTH}
     for word in rest.split():
@@ -122,7 +115,6 @@ def live(screen: Screen, rest: str) -> None:
 @command(
     "calm [on|off]",
     "leave faults and unlikely answers out of what chance chooses",
-    group=GROUP,
     example="calm on",
 )
 def calm(screen: Screen, rest: str) -> None:
@@ -133,12 +125,12 @@ def calm(screen: Screen, rest: str) -> None:
     screen.say([f"calm is {'on: no faults by chance' if session.calm else 'off'}"])
 
 
-@command("branch [NAME]", "a new branch from here", group=GROUP)
+@command("branch [NAME]", "a new branch from here")
 def branch_(screen: Screen, rest: str) -> None:
     screen.say([f"on branch {screen.theme.clean(screen.session.fork(rest or None))}"])
 
 
-@command("branches", "all branches, and where they part", group=GROUP)
+@command("branches", "all branches, and where they part")
 def branches(screen: Screen, rest: str) -> None:
     session = screen.session
     main = session.branches["main"]
@@ -153,7 +145,7 @@ def branches(screen: Screen, rest: str) -> None:
         screen.say([f"{sign} {screen.theme.clean(name)}: {len(execution)} steps{apart}"])
 
 
-@command("switch NAME", "to another branch", group=GROUP, example="switch main")
+@command("switch NAME", "to another branch", example="switch main")
 def switch(screen: Screen, rest: str) -> None:
     screen.session.switch(rest or "main")
     moved(screen)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from presage.ui.debug.registry import COMMANDS, Command, command, resolve
+from presage.ui.debug.registry import COMMANDS, Command, Commands, resolve
 from presage.ui.debug.screen import Screen
 from presage.ui.theme import Span
 
-GROUP = "the rest"
-GROUPS = ("go", "look", "ask", "go another way", "break something", "keep", GROUP)
+command = Commands("the rest")
+GROUPS = ("go", "look", "ask", "go another way", "break something", "keep", command.group)
 CLEAR = "\x1b[2J\x1b[H"
 
 
-@command("clear", "an empty screen", group=GROUP)
+@command("clear", "an empty screen")
 def clear(screen: Screen, rest: str) -> None:
     if screen.theme.colour:
         screen.stdout.write(CLEAR)
         screen.stdout.flush()
 
 
-@command("help [COMMAND]", "this, or more of one command, on the current step", group=GROUP)
+@command("help [COMMAND]", "this, or more of one command, on the current step")
 def help_(screen: Screen, rest: str) -> None:
     if rest:
         screen.say(_told(screen, resolve(rest)[0]))
@@ -47,6 +47,6 @@ def _told(screen: Screen, found: Command) -> list[str]:
     return [*lines, f"  here: {screen.theme.clean(found.example(screen))}"]
 
 
-@command("quit", "the end", group=GROUP)
+@command("quit", "the end")
 def quit_(screen: Screen, rest: str) -> None:
     """The screen ends before it comes to this."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from presage.errors import BadCommand
 from presage.model.world.event import OWN, Cut, Deliver, Drop, Duplicate, Event, Heal
 from presage.ui.debug.commands.choose import came, chosen
-from presage.ui.debug.registry import BREAKING, command
+from presage.ui.debug.registry import BREAKING, Commands
 from presage.ui.debug.screen import Screen
 
-GROUP = BREAKING
+command = Commands(BREAKING)
 
 
 def some_node(screen: Screen) -> str:
@@ -38,23 +38,18 @@ def _mail(screen: Screen, rest: str, kind: type[Drop | Duplicate]) -> None:
     strike(screen, kind(event.node, event.source, event.message))
 
 
-@command("drop K", "lose the message of event K", group=GROUP, example="drop 0")
+@command("drop K", "lose the message of event K", example="drop 0")
 def drop(screen: Screen, rest: str) -> None:
     _mail(screen, rest, Drop)
 
 
-@command(
-    "duplicate K",
-    "make a second copy of the message of event K",
-    group=GROUP,
-    example="duplicate 0",
-)
+@command("duplicate K", "make a second copy of the message of event K", example="duplicate 0")
 def duplicate(screen: Screen, rest: str) -> None:
     _mail(screen, rest, Duplicate)
 
 
 def _own(name: str, does: str) -> None:
-    @command(f"{name} NODE", does, group=GROUP, example=lambda c: f"{name} {some_node(c)}")
+    @command(f"{name} NODE", does, example=lambda c: f"{name} {some_node(c)}")
     def inject(screen: Screen, rest: str) -> None:
         names = screen.session.names
         if rest not in names:
@@ -73,7 +68,6 @@ _own("wake", "a slow node goes on")
 @command(
     "cut A B",
     "the connection between two nodes breaks",
-    group=GROUP,
     example=lambda c: f"cut {c.session.names[0]} {some_node(c)}",
 )
 def cut(screen: Screen, rest: str) -> None:
@@ -84,6 +78,6 @@ def cut(screen: Screen, rest: str) -> None:
     strike(screen, Cut(one, other))
 
 
-@command("heal", "a network that fell apart is whole again", group=GROUP)
+@command("heal", "a network that fell apart is whole again")
 def heal(screen: Screen, rest: str) -> None:
     strike(screen, Heal())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from presage.debug.inspect import around, channels, node_state, value_of
 from presage.errors import BadCommand
-from presage.ui.debug.registry import command
+from presage.ui.debug.registry import Commands
 from presage.ui.debug.screen import Screen
 from presage.ui.theme import Span, cells, pad
 
-GROUP = "look"
+command = Commands("look")
 NAME_COLUMNS_MAX = 24
 HOW = {
     "datagrams": "in any order",
@@ -21,7 +21,6 @@ HOW = {
 @command(
     "state [NODE]",
     "the whole state: every field of all nodes, or of one",
-    group=GROUP,
     example=lambda screen: f"state {screen.session.names[0]}",
 )
 def state(screen: Screen, rest: str) -> None:
@@ -56,7 +55,6 @@ def _field_lines(screen: Screen, parts: dict[str, str]) -> list[str]:
 @command(
     "print EXPR",
     "what a Python expression over `world` and the nodes gives here",
-    group=GROUP,
     example=lambda screen: f"print {_example(screen)}",
 )
 def print_(screen: Screen, rest: str) -> None:
@@ -70,7 +68,7 @@ def _example(screen: Screen) -> str:
     return f"world[{screen.session.names[0]!r}]"
 
 
-@command("messages [NODE]", "what is in flight, with arguments, channel by channel", group=GROUP)
+@command("messages [NODE]", "what is in flight, with arguments, channel by channel")
 def messages(screen: Screen, rest: str) -> None:
     theme, lines = screen.theme, []
     if rest:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from presage.debug.query import Found, until
 from presage.errors import BadCommand
 from presage.ui.debug.commands.show import moved
-from presage.ui.debug.registry import command, number
+from presage.ui.debug.registry import Commands, number
 from presage.ui.debug.screen import Screen
 
-GROUP = "go"
+command = Commands("go")
 
 
-@command("next [k]", "a step on; of the node that is selected", group=GROUP, repeats=True)
+@command("next [k]", "a step on; of the node that is selected", repeats=True)
 def next_(screen: Screen, rest: str) -> None:
     session = screen.session
     rounds, wanted = session.rounds, number(rest, "number of steps", 1)
@@ -22,7 +22,7 @@ def next_(screen: Screen, rest: str) -> None:
     moved(screen, done < wanted and f"the last step{of_node(screen)}")
 
 
-@command("prev [k]", "a step back; of the node that is selected", group=GROUP, repeats=True)
+@command("prev [k]", "a step back; of the node that is selected", repeats=True)
 def prev(screen: Screen, rest: str) -> None:
     wanted = number(rest, "number of steps", 1)
     done = screen.session.backward(wanted)
@@ -38,7 +38,6 @@ def of_node(screen: Screen) -> str:
 @command(
     "jump N",
     "to step N; 0 is the initial state",
-    group=GROUP,
     example=lambda screen: f"jump {screen.session.critical or screen.session.last}",
 )
 def jump(screen: Screen, rest: str) -> None:
@@ -46,19 +45,19 @@ def jump(screen: Screen, rest: str) -> None:
     moved(screen)
 
 
-@command("first", "to the first step", group=GROUP)
+@command("first", "to the first step")
 def first(screen: Screen, rest: str) -> None:
     screen.session.jump(min(1, screen.session.last))
     moved(screen)
 
 
-@command("last", "to the last step", group=GROUP)
+@command("last", "to the last step")
 def last(screen: Screen, rest: str) -> None:
     screen.session.jump(screen.session.last)
     moved(screen)
 
 
-@command("critical", "to the step that the violation is about", group=GROUP)
+@command("critical", "to the step that the violation is about")
 def critical(screen: Screen, rest: str) -> None:
     session = screen.session
     if session.critical is None:
@@ -84,7 +83,6 @@ def critical(screen: Screen, rest: str) -> None:
 @command(
     "node NAME",
     "step and list by one node; `node all` by all",
-    group=GROUP,
     example=lambda screen: f"node {screen.session.names[0]}",
 )
 def node(screen: Screen, rest: str) -> None:
@@ -113,7 +111,6 @@ def under_way(screen: Screen) -> str:
 @command(
     "until EXPR",
     "on to the first step after which a Python expression over `world` is true",
-    group=GROUP,
     example=lambda screen: f"until {over(screen)}",
 )
 def until_(screen: Screen, rest: str) -> None:
@@ -124,7 +121,6 @@ def until_(screen: Screen, rest: str) -> None:
 @command(
     "back until EXPR",
     "back to the first step before, after which it is true",
-    group=GROUP,
     example=lambda screen: f"back until {under_way(screen)}",
 )
 def back(screen: Screen, rest: str) -> None:

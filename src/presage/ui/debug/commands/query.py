@@ -9,10 +9,10 @@ from presage.trace.diff import ADDED, DELETED, MODIFIED, Change
 from presage.trace.plain import text_of
 from presage.ui import differences
 from presage.ui.debug.commands.show import nearest_live
-from presage.ui.debug.registry import command, number
+from presage.ui.debug.registry import Commands, number
 from presage.ui.debug.screen import Screen
 
-GROUP = "ask"
+command = Commands("ask")
 SIGNS = {True: "holds", False: "fails", None: "unknown"}
 
 
@@ -24,7 +24,7 @@ def some_field(screen: Screen) -> str:
     return f"{screen.session.names[0]}.up"
 
 
-@command("why [PROP]", "why a property does not hold here, with its witnesses", group=GROUP)
+@command("why [PROP]", "why a property does not hold here, with its witnesses")
 def why(screen: Screen, rest: str) -> None:
     session, theme = screen.session, screen.theme
     said = session.judge()
@@ -53,7 +53,7 @@ def _because(why: str) -> str:
     return f": {why}" if why else ""
 
 
-@command("explain", "the whole trace in one paragraph: what broke, which steps matter", group=GROUP)
+@command("explain", "the whole trace in one paragraph: what broke, which steps matter")
 def explain_(screen: Screen, rest: str) -> None:
     session = screen.session
     if session.trace.kind == "live":
@@ -68,7 +68,6 @@ def explain_(screen: Screen, rest: str) -> None:
 @command(
     "blame NODE.FIELD",
     "the step that wrote it last; Enter then jumps there",
-    group=GROUP,
     example=lambda screen: f"blame {some_field(screen)}",
 )
 def blame_(screen: Screen, rest: str) -> None:
@@ -90,7 +89,7 @@ def blame_(screen: Screen, rest: str) -> None:
     screen.say(lines)
 
 
-@command("past [N]", "the steps that led to this one, and no others", group=GROUP)
+@command("past [N]", "the steps that led to this one, and no others")
 def past(screen: Screen, rest: str) -> None:
     session = screen.session
     step = number(rest, "step", session.step)

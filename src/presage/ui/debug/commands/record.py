@@ -9,18 +9,17 @@ from presage.errors import BadCommand
 from presage.trace import codec
 from presage.trace.export.regression import regression
 from presage.ui import graph
-from presage.ui.debug.registry import command
+from presage.ui.debug.registry import Commands
 from presage.ui.debug.screen import Screen
 from presage.ui.origin import seen_from
 
-GROUP = "keep"
+command = Commands("keep")
 KINDS = "path, trace, log, graph or test"
 
 
 @command(
     "save path|trace|log|graph|test FILE",
     "the steps up to here, all of them, as text, as a graph, as a pytest that replays them",
-    group=GROUP,
     example="save trace mine.trace",
 )
 def save(screen: Screen, rest: str) -> None:
@@ -67,7 +66,6 @@ def _write(path: Path, text: str) -> None:
 @command(
     "note TEXT",
     "write something down at this step; it stays in the trace file",
-    group=GROUP,
     example="note here it goes wrong",
 )
 def note(screen: Screen, rest: str) -> None:
@@ -88,7 +86,7 @@ def note(screen: Screen, rest: str) -> None:
     screen.say([f"noted at step {session.step}{kept}"])
 
 
-@command("notes", "what was written down", group=GROUP)
+@command("notes", "what was written down")
 def notes(screen: Screen, rest: str) -> None:
     lines = []
     for step, text in screen.session.notes:
@@ -96,7 +94,7 @@ def notes(screen: Screen, rest: str) -> None:
     screen.say(lines or ["there are no notes; `note TEXT` makes one"])
 
 
-@command("report", "write the page of this trace", group=GROUP)
+@command("report", "write the page of this trace")
 def report(screen: Screen, rest: str) -> None:
     if screen.report is None:
         raise BadCommand("no page can be written here", "not started by `presage debug`", "`save`")

@@ -15,14 +15,14 @@ from presage.trace import codec
 from presage.trace.diff import diff
 from presage.trace.trace import Trace, TraceStep
 from presage.ui import differences, graph
-from presage.ui.debug.registry import command, number
+from presage.ui.debug.registry import Commands, number
 from presage.ui.debug.screen import Screen
 from presage.ui.story import effects
 from presage.ui.summary import mark
 from presage.ui.theme import Span
 from presage.ui.violation import remark
 
-GROUP = "look"
+command = Commands("look")
 AROUND = 8  # steps listed before and after the one we are at
 NO_BREAK = "\0"
 LINES_MAX = 400  # of one listing
@@ -86,13 +86,13 @@ def strip(screen: Screen, step: int) -> list[str]:
     return [*rows, theme.line(*spans)]
 
 
-@command("show [N]", "a step: event, place, sends, logs, changed parts", group=GROUP)
+@command("show [N]", "a step: event, place, sends, logs, changed parts")
 def show(screen: Screen, rest: str) -> None:
     step = number(rest, "step", screen.session.step)
     screen.say(step_lines(screen, _known(screen, step)))
 
 
-@command("list [FROM..TO]", "the steps around here, as far as the filter lets them", group=GROUP)
+@command("list [FROM..TO]", "the steps around here, as far as the filter lets them")
 def list_(screen: Screen, rest: str) -> None:
     session = screen.session
     first, last = span(screen, rest, AROUND)
@@ -133,7 +133,6 @@ def _known(screen: Screen, step: int) -> int:
 @command(
     "diff A B",
     "what differs between two steps; `diff A --with FILE[:B]` another trace, `diff live`",
-    group=GROUP,
     example=lambda screen: f"diff {max(screen.session.step - 1, 0)} {screen.session.step}",
 )
 def diff_(screen: Screen, rest: str) -> None:
@@ -211,7 +210,6 @@ def _against(screen: Screen, step: int, trace: Trace, other: int, name: str) -> 
 @command(
     "filter +RE -RE node:N kind:K",
     "which steps `list`, `grep` and `graph` show; alone it clears",
-    group=GROUP,
     example=lambda screen: f"filter node:{screen.session.names[0]} -timer",
 )
 def filter_(screen: Screen, rest: str) -> None:
@@ -229,9 +227,7 @@ def _words(text: str, names: tuple[str, ...]) -> list[str]:
     return [word.replace(NO_BREAK, " ") for word in text.split(" ") if word]
 
 
-@command(
-    "find RE", "highlight in all that is shown; alone it stops", group=GROUP, example="find n0"
-)
+@command("find RE", "highlight in all that is shown; alone it stops", example="find n0")
 def find(screen: Screen, rest: str) -> None:
     screen.highlight = pattern(rest) if rest else None
     if screen.highlight is None:
@@ -248,12 +244,7 @@ def _hits(wanted: re.Pattern[str], step: object) -> list[str]:
     return [line for line in lines_of(step) if wanted.search(line)]
 
 
-@command(
-    "grep RE",
-    "all matching lines of all steps, with their steps",
-    group=GROUP,
-    example="grep sends",
-)
+@command("grep RE", "all matching lines of all steps, with their steps", example="grep sends")
 def grep(screen: Screen, rest: str) -> None:
     wanted, theme, lines = pattern(rest), screen.theme, []
     for step in screen.session.here.steps:
@@ -268,11 +259,7 @@ def grep(screen: Screen, rest: str) -> None:
     screen.say(lines or [f"no line matches `{theme.clean(rest)}`"])
 
 
-@command(
-    "props [on|off]",
-    "what each property says here, and whether that follows every step",
-    group=GROUP,
-)
+@command("props [on|off]", "what each property says here, and whether that follows every step")
 def props(screen: Screen, rest: str) -> None:
     if rest in ("on", "off"):
         screen.strip = rest == "on"
@@ -287,9 +274,7 @@ def props(screen: Screen, rest: str) -> None:
     screen.say(lines)
 
 
-@command(
-    "graph [FROM..TO]", "the event graph: a column per node", group=GROUP, example="graph 1..5"
-)
+@command("graph [FROM..TO]", "the event graph: a column per node", example="graph 1..5")
 def graph_(screen: Screen, rest: str) -> None:
     first, last = span(screen, rest, AROUND)
     trace = screen.session.as_trace()
