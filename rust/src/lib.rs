@@ -57,7 +57,9 @@ mod _core {
     #[pymodule_export]
     use crate::value::Codec;
     #[pymodule_export]
-    use crate::value::backwards::{backwards, goes_backwards, may_go_backwards};
+    use crate::value::backwards::{
+        backwards, goes_backwards, may_go_backwards, never_go_backwards,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

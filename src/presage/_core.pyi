@@ -97,8 +97,11 @@ def mix(kind: int, slot: int, digest: int) -> int:
 def combine(digests: Sequence[int]) -> int:
     """The digest of a sequence of digests; order matters."""
 
+def never_go_backwards() -> None:
+    """Make sets what they were before."""
+
 def may_go_backwards() -> bool:
-    """Make sets obey `backwards`, in this process and for good; False if they cannot."""
+    """Make sets obey `backwards`, in all of this process; False if they cannot."""
 
 def backwards(function: Callable[..., _T], *args: Any) -> _T:
     """`function(*args)`, while this thread iterates every set backwards."""

@@ -1,4 +1,4 @@
-//! Sets iterated backwards, whoever made them: for a process that does nothing but compare.
+//! Sets iterated backwards, whoever made them: while steps are compared, and no longer.
 //!
 //! Another hash seed arranges a set of two texts as before, every second time. Iterated once as it
 //! is and once backwards, it begins with both of them. Python has no hook for this, so the slot
@@ -30,33 +30,59 @@ const WORDS: std::ops::Range<usize> = 3..48;
 
 /// Make sets obey `backwards`; false if they cannot.
 #[pyfunction]
-pub fn may_go_backwards(_py: Python<'_>) -> bool {
+pub fn may_go_backwards(py: Python<'_>) -> bool {
+    let current = slot();
+    if current == replacement() {
+        return true;
+    }
+    if current == 0 || !replace(py, current, replacement()) {
+        return false;
+    }
+    ORIGINAL.store(current, Relaxed);
+    true
+}
+
+/// Make sets what they were before `may_go_backwards`.
+#[pyfunction]
+pub fn never_go_backwards(py: Python<'_>) {
+    let original = ORIGINAL.load(Relaxed);
+    if original != 0 {
+        replace(py, replacement(), original);
+    }
+}
+
+fn types() -> [*mut ffi::PyTypeObject; 2] {
+    [
+        addr_of_mut!(ffi::PySet_Type),
+        addr_of_mut!(ffi::PyFrozenSet_Type),
+    ]
+}
+
+fn replacement() -> usize {
+    backwards_iter as *const () as usize
+}
+
+/// The function that `iter` of a set uses.
+fn slot() -> usize {
+    // SAFETY: a static type, which lives as long as the process.
+    unsafe { ffi::PyType_GetSlot(types()[0], ffi::Py_tp_iter) as usize }
+}
+
+/// Put `new` into the slots that hold `old`, one of each type; false if they are not found.
+fn replace(_py: Python<'_>, old: usize, new: usize) -> bool {
     // SAFETY: both are static types that live as long as the process, and the thread is attached.
     // Words are read within them only, and one is replaced by a function of the same type.
     unsafe {
-        let types = [
-            addr_of_mut!(ffi::PySet_Type),
-            addr_of_mut!(ffi::PyFrozenSet_Type),
-        ];
-        let original = ffi::PyType_GetSlot(types[0], ffi::Py_tp_iter) as usize;
-        if original == backwards_iter as *const () as usize {
-            return true;
-        }
         let mut slots = Vec::new();
-        for class in types {
+        for class in types() {
             let words = class.cast::<usize>();
-            slots.extend(
-                WORDS
-                    .map(|at| words.add(at))
-                    .filter(|word| **word == original),
-            );
+            slots.extend(WORDS.map(|at| words.add(at)).filter(|word| **word == old));
         }
-        if original == 0 || slots.len() != types.len() {
+        if slots.len() != types().len() {
             return false;
         }
-        ORIGINAL.store(original, Relaxed);
         for slot in slots {
-            *slot = backwards_iter as *const () as usize;
+            *slot = new;
         }
         true
     }

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from presage import _core as core
 from presage.cli.seeded import start
 from presage.cli.target.load import load
 from presage.environ import CHILD
@@ -23,7 +24,7 @@ from presage.model.world.system import System
 from presage.search.check import build
 from presage.search.twin import backwards
 from presage.search.twin.compare import Failed
-from presage.search.twin.rerun import rerun
+from presage.search.twin.rerun import as_it_is, rerun
 from presage.search.twin.wire import Request
 
 SEED = "1"  # a search itself runs under 0
@@ -98,10 +99,10 @@ def serve(target: str, settings: dict[str, str]) -> None:
     os.dup2(2, 1)  # of what the checked code prints
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Request)
     system = load(target, settings).system
-    turns = backwards.allow()
+    ways = [as_it_is, core.backwards] if backwards.allow() else [as_it_is]
     if not isinstance(system, System):
         raise TypeError("a search of services asked for it")
     with Sandbox(request.handler_seconds, None) as sandbox:
-        answer = rerun(system, request, build, sandbox, turns=turns)
+        answer = rerun(system, request, build, sandbox, ways=ways)
     with open(said, "wb") as out:
         out.write(msgspec.msgpack.encode(answer))

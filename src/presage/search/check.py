@@ -48,6 +48,7 @@ from presage.search.report import Report
 from presage.search.settings import CHECKPOINT_SECONDS, TRACES, WALKS, Settings
 from presage.search.threads import AUTO, Searched, as_found, settle
 from presage.search.tree import explored, tree_summary
+from presage.search.twin import here
 from presage.search.twin.compare import Start, Twin
 from presage.search.walks import kernel_weights, tell_calm
 from presage.version import VERSION
@@ -123,7 +124,9 @@ def _check_system(system: System, settings: Settings) -> Report:
         storage = disk.prepare(system, settings, learned)
         kernel = build(system, bridge, symmetry=settings.symmetry)
         teller = partial(progress_callback, system, settings.progress)
-        twin = Twin(settings.second, bridge, sandbox, settings.budget)
+        second = settings.second or here.starter(system, build)
+        alone = settings.second is None  # nothing names the system to another process
+        twin = Twin(second, bridge, sandbox, settings.budget, in_process=alone)
         delaying = Delaying(system, settings.delay, sandbox) if search == "delay" else None
         searched = _searched(kernel, system, settings, storage, teller(), delaying)
         twin.begin(kernel, settings.memory_mib)

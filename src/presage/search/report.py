@@ -242,7 +242,7 @@ class Report:
     resumed_from: int | None = None  # states in the checkpoint it went on from
     checkpoints: int = 0  # written by this process
     coverage: Coverage | None = None  # what ran, and what never did
-    compared: Compared | None = None  # with a second process; None: it had nothing to look for
+    compared: Compared | None = None  # with a second process or order; None: nothing to look for
 
     def __str__(self) -> str:
         return plain(self)
@@ -293,6 +293,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints; keys are added, never renamed."""
+        second = self.compared if self.compared and not self.compared.in_process else None
         return {
             "presage": self.presage,
             "target": self.target,
@@ -320,7 +321,7 @@ class Report:
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "order_dependence": [found.to_json() for found in self.orders],
-            "second_process": None if self.compared is None else self.compared.to_json(),
+            "second_process": None if second is None else second.to_json(),
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
             "checkpoints": self.checkpoints,

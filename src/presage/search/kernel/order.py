@@ -63,7 +63,7 @@ class Stored:
         return values
 
 
-ORDERS, PROCESSES, RUNS = "orders", "processes", "runs"
+ORDERS, PROCESSES, RUNS, SETS = "orders", "processes", "runs", "sets"
 ADDRESSES = "`id`, the hash or text of a plain object, a clock"
 
 
@@ -76,7 +76,7 @@ class OrderDependent:
     parts: tuple[str, ...]  # `self.d`, `message.votes`: whose order matters
     step: str  # where it was met
     difference: str  # what came out differently, as the end of a sentence
-    between: str = ORDERS  # what differed: two orders, two processes, or two runs in one process
+    between: str = ORDERS  # what differed: orders, processes, runs in one, or the order of all sets
 
     def __str__(self) -> str:
         if self.between == RUNS:
@@ -94,6 +94,13 @@ class OrderDependent:
                 f" {ADDRESSES}",
                 "`sorted(...)` or `min(...)` where such a set is iterated; a field, `self.now()` or"
                 " `self.choose` for the rest",
+            )
+        if self.between == SETS:
+            return explain(
+                f"{self.place}: `{self.code}` depends on the order of a set that it makes:"
+                f" {self.step}, with sets iterated backwards, {self.difference}",
+                "the order of a set depends on the hash seed of the process, and on addresses",
+                "`sorted(...)` or `min(...)` where such a set is iterated",
             )
         parts = " and ".join(f"`{part}`" for part in self.parts) or "a set or dict"
         return explain(

@@ -1,27 +1,37 @@
 """Every set of this process iterated backwards, on request: `iter`, and `pop` as well.
 
-Only for a process that compares and ends: it changes the types `set` and `frozenset` themselves.
+Only while steps are compared, since it changes the types `set` and `frozenset` themselves. Threads
+that do not ask for it iterate sets as ever.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
+from collections.abc import Callable
 from typing import Any
 
-from presage._core import goes_backwards, may_go_backwards
+from presage._core import goes_backwards, may_go_backwards, never_go_backwards
 
 _pop = set.pop
 
 
 def allow() -> bool:
     """Let `presage._core.backwards` have its effect; False where that is not possible."""
-    if not may_go_backwards():
-        return False
+    return may_go_backwards() and _replace_pop(_pop_backwards)
+
+
+def forbid() -> None:
+    """Make sets what they were."""
+    _replace_pop(_pop)
+    never_go_backwards()
+
+
+def _replace_pop(function: Callable[..., Any]) -> bool:
     attributes = gc.get_referents(vars(set))[0]
     if not isinstance(attributes, dict) or "pop" not in attributes:
         return False
-    attributes["pop"] = _pop_backwards
+    attributes["pop"] = function
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(set))
     return True
 

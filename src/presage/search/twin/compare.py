@@ -21,7 +21,7 @@ from presage.execution.sandbox import CPU, Sandbox
 from presage.model.source import place_of
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.difference import describe, first_apart
-from presage.search.kernel.order import PROCESSES, RUNS, OrderDependent, guards_of
+from presage.search.kernel.order import PROCESSES, RUNS, SETS, OrderDependent, guards_of
 from presage.search.twin.rerun import Rerun
 from presage.search.twin.suspects import suspicious
 from presage.search.twin.verdicts import Kept, noted
@@ -49,12 +49,16 @@ START_SECONDS = 60.0  # to load the system; beyond that and what it computes, it
 MEMORY_MIB = 128  # what a second process may need
 
 
+SECOND = "a second process under another hash seed"
+BACKWARDS = "runs that iterate sets backwards"
+
+
 class Failed(Exception):
     """The second process gave no answer; the text says why."""
 
 
 class Process(Protocol):
-    """A second process that has been started."""
+    """A second process that has been started, or what stands for one in this process."""
 
     def answer(self, seconds: float, goes_on: Callable[[], bool]) -> bytes:
         """What it says within so many seconds, while `goes_on()`; raises `Failed`."""
@@ -75,6 +79,7 @@ class Compared:
     verdicts: int = 0
     of_verdicts: int = 0  # as often as a predicate was run
     why: str = ""  # why there is no answer
+    in_process: bool = False  # instead of a second process, sets were iterated backwards
 
     @property
     def is_sample(self) -> bool:
@@ -83,8 +88,9 @@ class Compared:
 
     def note(self) -> str:
         """In one sentence."""
+        way = BACKWARDS if self.in_process else SECOND
         if self.why:
-            return f"not compared with a second process under another hash seed: {self.why}"
+            return f"not compared with {way}: {self.why}"
         if not self.is_sample:
             counts = f"all {self.steps:,} distinct steps and {self.verdicts:,} verdicts"
         else:
@@ -92,7 +98,7 @@ class Compared:
                 f"a sample, {self.steps:,} of {self.of_steps:,} distinct steps and"
                 f" {self.verdicts:,} of {self.of_verdicts:,} verdicts"
             )
-        return f"compared with a second process under another hash seed: {counts}"
+        return f"compared with {way}: {counts}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -109,26 +115,31 @@ class Twin:
     """The second process of one search; made before the search, which it is to be measured by."""
 
     def __init__(
-        self, start: Start | None, bridge: Bridge, sandbox: Sandbox, budget: Budget
+        self,
+        start: Start,
+        bridge: Bridge,
+        sandbox: Sandbox,
+        budget: Budget,
+        *,
+        in_process: bool = False,
     ) -> None:
         self._start = start
         self._bridge = bridge
         self._system = bridge.system
         self._sandbox = sandbox
         self._budget = budget
+        self._in_process = in_process
+        self._between = SETS if in_process else PROCESSES
         self._began = CPU()
         self._process: Process | None = None
         self._request: Request | None = None
         self._totals = (0, 0)
         self._seconds = 0.0
         self._why = ""
-        if start is not None:
-            bridge.kept = Kept()
+        bridge.kept = Kept()
 
     def begin(self, kernel: Kernel, memory_mib: int | None) -> None:
         """Start it, if it may find something; call `result` for what it says."""
-        if self._start is None:
-            return
         spent = CPU() - self._began
         suspected = suspicious(self._system)
         if not suspected and spent < ALWAYS_SECONDS:
@@ -149,7 +160,9 @@ class Twin:
         left = self._budget.remaining()
         if left is not None and left < self._seconds / 2:
             return "no time was left"
-        if memory_mib is not None and memory_mib - (resident_mib() or 0) < MEMORY_MIB:
+        if self._in_process or memory_mib is None:
+            return ""
+        if memory_mib - (resident_mib() or 0) < MEMORY_MIB:
             return f"it needs {MEMORY_MIB} MiB more than `memory` leaves"
         return ""
 
@@ -179,17 +192,20 @@ class Twin:
     def result(self) -> Compared | None:
         """What was compared, after what differs was added to the findings; None: nothing was."""
         if self._process is None or self._request is None:
-            return Compared(why=self._why) if self._why else None
+            return Compared(why=self._why, in_process=self._in_process) if self._why else None
         try:
             answer = self._answer(self._process)
             self._tell(self._request, answer)
         except (Failed, PresageError) as failed:
             why = str(failed).partition("\n")[0]
-            return Compared(why=why, of_steps=self._totals[0], of_verdicts=self._totals[1])
+            return self._compared(0, 0, why)
         finally:
             self._process.end()
         steps, verdicts = answer.steps - answer.skipped[0], answer.verdicts - answer.skipped[1]
-        return Compared(steps, self._totals[0], verdicts, self._totals[1])
+        return self._compared(steps, verdicts)
+
+    def _compared(self, steps: int, verdicts: int, why: str = "") -> Compared:
+        return Compared(steps, self._totals[0], verdicts, self._totals[1], why, self._in_process)
 
     def _answer(self, process: Process) -> Answer:
         left = self._budget.remaining()
@@ -216,11 +232,11 @@ class Twin:
         difference = f"differed in {part}: {show(here[at])} and {text}"
         code, step = f"{self._system.name}", f"the first values of {automaton.name}"
         place = automaton.service.__name__
-        self._add(OrderDependent(code, place, (), step, difference, PROCESSES))
+        self._add(OrderDependent(code, place, (), step, difference, self._between))
 
     def _tell_step(self, step: Step, apart: Apart) -> None:
         here, known = self._rerun.branches(step), self._rerun.digest(step) == step[4]
-        between = PROCESSES if known and apart.stable else RUNS
+        between = self._between if known and apart.stable else RUNS
         difference = first_apart(here, apart.branches) or "did different things"
         if step[0] == OBSERVING:
             name, observer = list(self._system.observers.items())[step[1]]
@@ -265,7 +281,7 @@ class Twin:
         prop = self._system.properties[known.prop]
         ((_, _, verdict),) = apart.branches[0]
         difference = f"gave another verdict: {known.verdict} and {verdict}"
-        between = PROCESSES if apart.stable else RUNS
+        between = self._between if apart.stable else RUNS
         found = OrderDependent(prop.name, prop.source, (), "the property", difference, between)
         self._add(found)
 

@@ -7,9 +7,9 @@ process it runs in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from presage._core import Kernel, Steps, backwards
+from presage._core import Kernel, Steps
 from presage.errors import HandlerStuck, PresageError
 from presage.execution.sandbox import CPU, Sandbox
 from presage.model.world.system import System
@@ -48,13 +48,13 @@ class Rerun:
         kernel: Kernel,
         sandbox: Sandbox,
         *,
-        turns: bool = False,
+        ways: Sequence[Way] = (),
     ) -> None:
         self._system = system
         self._bridge = bridge
         self._sandbox = sandbox
         self._steps = Steps(kernel)
-        self._ways: list[Way] = [_as_it_is, backwards] if turns else [_as_it_is]
+        self._ways = ways
 
     def differs(self, step: Step) -> Apart | None:
         """What a step does here, if that is not what it did elsewhere; `at` is left open."""
@@ -131,19 +131,26 @@ class Rerun:
         return [("its state", codec.digest(codec.encode(after)), show(after))]
 
 
-def _as_it_is(function: Callable[..., Any], *args: Any) -> Any:
+def as_it_is(function: Callable[..., Any], *args: Any) -> Any:
     return function(*args)
 
 
 def rerun(
-    system: System, request: Request, build: Build, sandbox: Sandbox, *, turns: bool = False
+    system: System,
+    request: Request,
+    build: Build,
+    sandbox: Sandbox,
+    goes_on: Callable[[], bool] = lambda: True,
+    *,
+    ways: Sequence[Way],
 ) -> Answer:
-    """Answer `request` in this process; `turns`: run all once more with sets backwards."""
+    """Answer `request` in this process: run everything in each of `ways`."""
     bridge = Bridge(system, sandbox, weighs=False)
-    again = Rerun(system, bridge, build(system, bridge), sandbox, turns=turns)
+    again = Rerun(system, bridge, build(system, bridge), sandbox, ways=ways)
     _learn(system, request)
-    steps, skipped, apart = _compared(again.differs, request.steps, request.seconds)
-    verdicts, unread, judgements = _compared(again.says, request.verdicts, request.seconds)
+    ends = _Ends(request.seconds, goes_on)
+    steps, skipped, apart = _compared(again.differs, request.steps, ends)
+    verdicts, unread, judgements = _compared(again.says, request.verdicts, ends)
     return Answer(
         steps=steps,
         verdicts=verdicts,
@@ -177,14 +184,21 @@ def _first(system: System, request: Request) -> Iterator[Apart]:
                 break
 
 
+class _Ends(NamedTuple):
+    """What ends a comparison before its end."""
+
+    seconds: float  # of processor time
+    goes_on: Callable[[], bool]
+
+
 def _compared(
-    compare: Callable[[T], Apart | None], known: Sequence[T], seconds: float
+    compare: Callable[[T], Apart | None], known: Sequence[T], until: _Ends
 ) -> tuple[int, int, list[Apart]]:
     """How many of `known` were looked at, how many could not be, and what differs."""
-    ends = CPU() + seconds
+    ends = CPU() + until.seconds
     skipped, found = 0, list[Apart]()
     for at, each in enumerate(known):
-        if CPU() > ends or len(found) >= APART_MAX:
+        if CPU() > ends or len(found) >= APART_MAX or not until.goes_on():
             return at, skipped, found
         try:
             apart = compare(each)

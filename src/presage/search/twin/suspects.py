@@ -12,9 +12,10 @@ import ast
 import builtins
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -37,16 +38,45 @@ TELLING = frozenset(
 TEXTS = frozenset("str repr format ascii print".split())
 DEPTH_MAX = 3  # of what is in constants
 Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+# Per file its lines, as `linecache` has them, and its functions by their first line.
+PARSED: dict[str, tuple[Sequence[str] | None, dict[int, list[Node]]]] = {}
 
 
 class _Unclear(Exception):
     """Something is suspicious, or not understood."""
 
 
+class _Code(NamedTuple):
+    """All of a system that the answer depends on."""
+
+    services: tuple[type, ...]
+    fields: frozenset[str]  # that begin with a set
+    predicates: tuple[Any, ...]
+    observers: tuple[type, ...]
+
+
 def suspicious(system: System) -> bool:
     """Whether a second process may find what a search does not."""
+    values = [(each, each.initial()[1:]) for each in system.automata]
+    asked = [call.when for automaton in system.automata for call in automaton.workload]
+    code = _Code(
+        services=tuple(dict.fromkeys(automaton.service for automaton in system.automata)),
+        fields=frozenset(
+            field
+            for automaton, first in values
+            for field, value in zip(automaton.fields, first, strict=True)
+            if isinstance(value, set | frozenset)
+        ),
+        predicates=tuple(dict.fromkeys([*asked, *(prop.predicate for prop in system.properties)])),
+        observers=tuple(dict.fromkeys(type(each) for each in system.observers.values())),
+    )
+    return _is_suspicious(code)
+
+
+@lru_cache(maxsize=64)  # a test may check one system many times
+def _is_suspicious(code: _Code) -> bool:
     try:
-        scan = _Scan(system)
+        scan = _Scan(code)
         scan.follow()
         return Sets(scan.nodes, scan.fields, scan.constants).escape()
     except (_Unclear, SyntaxError, RecursionError):
@@ -56,30 +86,24 @@ def suspicious(system: System) -> bool:
 class _Scan:
     """All functions that a system may run, as far as they can be found by name."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, code: _Code) -> None:
         self.nodes: list[Node] = []
-        self.fields: set[str] = set()  # whose values may be sets
+        self.fields = set(code.fields)  # whose values may be sets
         self.constants: set[str] = set()  # names, outside of functions, of sets
-        self._files: dict[str, dict[int, list[Node]]] = {}
         self._met: set[int] = set()
         self._kept: list[Any] = []
         self._plain = False  # some class has the text that `object` gives, with an address
         self._writes = False  # something makes a text
-        for automaton in system.automata:
-            self._class(automaton.service)
-            for field, value in zip(automaton.fields, automaton.initial()[1:], strict=True):
-                if isinstance(value, set | frozenset):
-                    self.fields.add(field)
-            for call in automaton.workload:
-                self._any(call.when)
-            for cls in automaton.service.__mro__:
+        for service in code.services:
+            self._class(service)
+            for cls in service.__mro__:
                 for other in vars(sys.modules.get(cls.__module__, object)).values():
                     if isinstance(other, type) and other.__module__ == cls.__module__:
                         self._class(other)
-        for prop in system.properties:
-            self._any(prop.predicate)
-        for observer in system.observers.values():
-            self._class(type(observer))
+        for predicate in code.predicates:
+            self._any(predicate)
+        for observer in code.observers:
+            self._class(observer)
 
     def follow(self) -> None:
         """Raises `_Unclear` if something found on the way is suspicious by itself."""
@@ -142,15 +166,16 @@ class _Scan:
             self._names(node, scope)
 
     def _nodes(self, file: str) -> dict[int, list[Node]]:
-        if file not in self._files:
-            tree = ast.parse("".join(linecache.getlines(file)))
-            found: dict[int, list[Node]] = {}
-            for node in ast.walk(tree):
+        lines = linecache.getlines(file)
+        known, found = PARSED.get(file, (None, {}))
+        if known is not lines:
+            found = {}
+            for node in ast.walk(ast.parse("".join(lines))):
                 if isinstance(node, Node):
-                    lines = [each.lineno for each in getattr(node, "decorator_list", [])]
-                    found.setdefault(min([node.lineno, *lines]), []).append(node)
-            self._files[file] = found
-        return self._files[file]
+                    marks = [each.lineno for each in getattr(node, "decorator_list", [])]
+                    found.setdefault(min([node.lineno, *marks]), []).append(node)
+            PARSED[file] = (lines, found)
+        return found
 
     def _names(self, function: Node, scope: dict[str, Any]) -> None:
         """Follow what the code names, and refuse what tells of the process."""
