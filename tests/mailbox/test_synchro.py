@@ -151,7 +151,7 @@ def test_nobody_passes_a_barrier_before_all_have_come(parties):
     def main():
         start(walker, 2, Barrier(parties), Mutex("came", 0))
 
-    assert check(program({"main": main})).violations == []
+    assert check(program({"main": main})).violations == ()
 
 
 def test_named_parties_of_a_barrier_come_in_one_order():

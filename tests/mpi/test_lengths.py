@@ -19,7 +19,7 @@ for turn in range(80):
 def test_a_script_with_many_collective_calls_is_checked_to_its_end(tmp_path):
     report = check_script(written(tmp_path, COLLECTIVES), 3, traces=None)
     assert report.depth > 1_000
-    assert (report.exhausted, report.stopped_by, report.violations) == (True, None, [])
+    assert (report.exhausted, report.stopped_by, report.violations) == (True, None, ())
     assert report.traces >= 2
     report.assert_holds()
 
@@ -48,5 +48,5 @@ def test_one_limit_of_time_is_for_both_bufferings(tmp_path, monkeypatch):
 )
 def test_what_was_not_explored_says_nothing_of_needing_buffers(ended, kind):
     stuck = Report(violations=[Violation("no_deadlock", "deadlock", "rank 0 waits")])
-    report = scripts._together([stuck, Report(stopped_by=ended, exhausted=ended is None)])
+    report = scripts._together(stuck, Report(stopped_by=ended, exhausted=ended is None))
     assert [found.kind for found in report.violations] == [kind]

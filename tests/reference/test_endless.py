@@ -65,7 +65,7 @@ def compare(seed, make=random_system):
     holds = [bool(claim(view)) for view in views]
     expected = {name for name in FAIRNESSES if endless.violated(edges, holds, name)}
     report = check(system, keep_going=True, traces=None)
-    assert (report.unique, report.errors) == (len(edges), [])
+    assert (report.unique, report.errors) == (len(edges), ())
     found = {each.prop: each for each in report.violations if each.kind == "liveness"}
     assert set(found) == expected, seed
     pairs = [(s, t) for s, here in enumerate(edges) for t, _, _ in here]

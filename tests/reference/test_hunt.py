@@ -51,7 +51,7 @@ def compare(seed):
     report = check(
         system, search="hunt", hunt=SETTINGS, walks=400, seed=seed, traces=None, keep_going=True
     )
-    assert report.errors == [], seed
+    assert report.errors == (), seed
     dead = [state for state in range(len(edges)) if state not in live]
     violations = [found for found in report.violations if found.prop == "claim"]
     assert bool(violations) == bool(dead), (seed, len(dead))

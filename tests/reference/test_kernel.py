@@ -18,7 +18,7 @@ def outcome(system, **how):
     """What the kernel says: counts, violations with their lengths, and what was reached."""
     report = check(system, keep_going=True, traces=None, liveness="rest", **how)
     assert report.exhausted
-    assert report.errors == []
+    assert report.errors == ()
     broken = {found.prop: found.steps for found in report.violations if found.kind != "unreached"}
     reached = {name for name, said in report.properties.items() if said == "reached"}
     return report, broken, reached

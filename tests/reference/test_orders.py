@@ -24,7 +24,7 @@ def part_of(case: Case) -> str:
 def compare(case: Case, search: str) -> None:
     report = check(system_of(case), search=search, traces=None)
     if not case.is_dependent:
-        assert report.orders == []
+        assert report.orders == ()
         assert report.exit_status == 0
         return
     (found,) = report.orders

@@ -61,7 +61,7 @@ def arrangements(system):
 
 def outcome(system, **how):
     report = check(system, keep_going=True, traces=None, liveness="rest", **how)
-    assert report.errors == []
+    assert report.errors == ()
     broken = {found.prop: found.steps for found in report.violations if found.kind != "unreached"}
     return report, broken
 

@@ -61,7 +61,7 @@ def test_ping_pong_has_its_published_number_of_states(
     parameters: dict[str, Any], unique: int
 ) -> None:
     report = checked("ping_pong", parameters)
-    assert (report.unique, report.exhausted, report.violations) == (unique, True, [])
+    assert (report.unique, report.exhausted, report.violations) == (unique, True, ())
     assert (report.faults.get("drop", 0) > 0) == (parameters["network"] == "lossy_duplicating")
 
 
@@ -79,7 +79,7 @@ def test_the_locked_counter_allows_one_thread_at_a_time() -> None:
 def test_paxos_that_writes_to_disk_survives_a_crash() -> None:
     report = checked("paxos", {"clients": 2, "crashes": 1})
     assert counts(report) == (427_836, 1_199_825, 25)
-    assert report.violations == []
+    assert report.violations == ()
     assert report.faults["crash"] > 0
     assert report.faults["restart"] > 0
 
@@ -88,7 +88,7 @@ def test_paxos_with_three_clients_has_its_published_counts_from_few_handler_runs
     report = checked("paxos", {"clients": 3})
     assert counts(report) == (1_194_428, 2_420_477, 28)
     assert report.exhausted
-    assert report.violations == []
+    assert report.violations == ()
     # Once per distinct local step, not once per transition.
     assert 10_000 < report.handler_runs < 20_000
 

@@ -79,5 +79,5 @@ def test_every_bug_is_found(name):
 def test_nothing_is_reported_of_the_correct_version(system):
     target = importlib.import_module(f"presage.systems.{system}").system()
     report = check(target, search="hunt", walks=2_000, traces=None)
-    assert report.violations == [] and report.errors == []
+    assert report.violations == () and report.errors == ()
     assert report.hunted.live > 2_000 and report.hunted.long == 0

@@ -57,8 +57,8 @@ def test_states_edges_dead_states_and_critical_transitions_are_the_published_one
 
 def test_a_ring_that_is_correct_holds_on_every_endless_execution():
     report, _ = surveyed(*CORRECT_RING)
-    assert (report.violations, report.exhausted) == ([], True)
-    assert report.notes == ["endless executions were examined too (recurs: weak fairness)"]
+    assert (report.violations, report.exhausted) == ((), True)
+    assert report.notes == ("endless executions were examined too (recurs: weak fairness)",)
 
 
 def test_an_elevator_without_dead_states_can_leave_a_person_out_for_ever():

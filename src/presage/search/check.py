@@ -6,12 +6,13 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from presage._core import FAULTS, Kernel
 from presage._results import Outcome, Progress, StopReason
@@ -25,16 +26,16 @@ from presage.process.program import Program
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
-from presage.search.delay.run import Delaying, notes
+from presage.search.delay.run import Delaying
+from presage.search.delay.run import notes as delay_notes
 from presage.search.delay.settings import Delay
 from presage.search.findings import (
     Teller,
-    add,
+    confirmed_findings,
     early_of,
     missed,
-    save,
-    suspected,
-    violation_of,
+    saved,
+    with_suspects,
 )
 from presage.search.hunt import executions as hunting
 from presage.search.hunt.settings import Hunt
@@ -43,14 +44,14 @@ from presage.search.liveness import examine, share_of
 from presage.search.memory import check_memory, peak_mib
 from presage.search.processes import check_program
 from presage.search.progress import ProgressLine, progress_callback
-from presage.search.reductions import check_reduction, symmetric_nodes, tell_reduction
-from presage.search.report import Report
+from presage.search.reductions import check_reduction, reduction_notes, symmetric_nodes
+from presage.search.report import Hunted, Report, with_notes
 from presage.search.settings import CHECKPOINT_SECONDS, TRACES, WALKS, Settings
 from presage.search.threads import AUTO, Searched, as_found, settle
-from presage.search.tree import explored, tree_summary
+from presage.search.tree import explored
 from presage.search.twin import here
 from presage.search.twin.compare import Start, Twin
-from presage.search.walks import kernel_weights, tell_calm
+from presage.search.walks import CALM, kernel_weights
 from presage.version import VERSION
 
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
@@ -114,12 +115,10 @@ def check(
 
 
 def _check_system(system: System, settings: Settings) -> Report:
-    search = settings.search
     with Sandbox(settings.handler_seconds, settings.give_up) as sandbox:
         lines = annotate.watched(system) if settings.coverage is not None else None
-        bridge = Bridge(system, sandbox, weighs=search in WALKS, lines=lines)
-        begun = Report(target=settings.target, parameters=settings.named, seed=settings.seed)
-        bridge.early = early_of(system, sandbox, begun, settings.traces)
+        bridge = Bridge(system, sandbox, weighs=settings.search in WALKS, lines=lines)
+        bridge.early = early_of(system, sandbox, settings)
         learned = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
         storage = disk.prepare(system, settings, learned)
         kernel = build(system, bridge, symmetry=settings.symmetry)
@@ -127,26 +126,14 @@ def _check_system(system: System, settings: Settings) -> Report:
         second = settings.second or here.starter(system, build)
         alone = settings.second is None  # nothing names the system to another process
         twin = Twin(second, bridge, sandbox, settings.budget, in_process=alone)
-        delaying = Delaying(system, settings.delay, sandbox) if search == "delay" else None
+        delaying = Delaying(system, settings.delay, sandbox) if settings.search == "delay" else None
         searched = _searched(kernel, system, settings, storage, teller(), delaying)
         twin.begin(kernel, settings.memory_mib)
-        report = _report(system, settings, searched)
-        if search == "tree":
-            tree_summary(report, searched.counts)
-        if delaying is not None:
-            report.delayed = delaying.summary(searched.counts)
-            report.notes += notes(report.delayed, report.unique)
-        tell_calm(report, calm=settings.calm)
-        sampled = searched.counts.sampled
-        tell_reduction(report, system, settings, sampled=sampled)
-        report.notes += disk.checkpoint_notes(settings, report.resumed_from)
-        _conclude(kernel, bridge, sandbox, report, searched, settings, teller)
-        report.compared = twin.result()
-        report.orders = bridge.orders.found
-        report.exhausted = report.exhausted and not report.orders
-    save(report, settings.traces, bridge.early)
-    annotate.write(settings.coverage, report)
-    return report
+        report = _concluded(kernel, bridge, sandbox, searched, settings, teller)
+        compared, orders = twin.result(), tuple(bridge.orders.found)
+        exhausted = report.exhausted and not orders
+        report = replace(report, compared=compared, orders=orders, exhausted=exhausted)
+    return annotate.written(settings.coverage, saved(report, settings.traces, bridge.early))
 
 
 def _searched(
@@ -168,44 +155,39 @@ def _searched(
         return as_found(hunting.run(kernel, system, settings.hunt, limits, progress))
 
     if delaying is not None:
-        return as_found(delaying.run(kernel, limits, progress, storage))
+        outcome = delaying.run(kernel, limits, progress, storage)
+        return structs.replace(as_found(outcome), delayed=delaying.summary(outcome))
 
     def run(limits: Limits, storage: Storage) -> Outcome:
         return kernel.search(search, limits, progress, storage, settings.reduction == "sleep")
 
     def alone(limits: Limits) -> Outcome:
-        return run(replace(limits, seconds=budget.remaining()), replace(storage, checkpoint=None))
+        limits = structs.replace(limits, seconds=budget.remaining())
+        return run(limits, structs.replace(storage, checkpoint=None))
 
     reached = {at for at, prop in enumerate(system.properties, 1) if prop.kind == "sometimes"}
     return settle(run(limits, storage), limits, reached, alone)
 
 
-def _conclude(
+def _concluded(
     kernel: Kernel,
     bridge: Bridge,
     sandbox: Sandbox,
-    report: Report,
     searched: Searched,
     settings: Settings,
     teller: Teller,
-) -> None:
+) -> Report:
     """Confirm what was found, then look at what only the whole graph, or walks, can tell."""
-    system, budget, exhausted = bridge.system, settings.budget, report.exhausted
-    hunt = searched.counts.hunt
-    hunting.tell(report, hunt)
-    _judge(system, bridge, searched, report)
-    for finding in searched.found:
-        shrinks = report.search != "bfs"
-        add(system, sandbox, report, finding, shrinks=shrinks, budget=budget)
-    for found in examine(bridge, kernel, sandbox, report, settings):
-        bridge.early.add(report, violation_of(system, report, found, found.prop))
-    coverage = covered(bridge, kernel, report)
-    report.coverage = annotate.with_lines(coverage, system, bridge.lines)
-    suspects = [] if hunt is None else hunt.suspects
-    for suspect in suspected(system, sandbox, report, suspects, settings.hunt, budget, teller):
-        bridge.early.add(report, suspect)
-    report.peak_mib = peak_mib()
-    missed(system, report, exhausted=exhausted)
+    system, hunt = bridge.system, searched.counts.hunt
+    searched_report = _report(bridge, sandbox, searched, settings)
+    report = examine(bridge, kernel, sandbox, searched_report, settings)
+    coverage = annotate.with_lines(covered(bridge, kernel, report), system, bridge.lines)
+    report = replace(report, coverage=coverage)
+    if hunt is not None:
+        args = (hunt.suspects, settings, teller, bridge.early)
+        report = with_suspects(system, sandbox, report, *args)
+    unreached = missed(system, report) if searched_report.exhausted else []
+    return replace(report, peak_mib=peak_mib(), violations=(*report.violations, *unreached))
 
 
 def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
@@ -240,48 +222,77 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     return Kernel(bridge, system.codec, known)
 
 
-def _report(system: System, settings: Settings, searched: Searched) -> Report:
-    counts, walked = searched.counts, settings.search in WALKS
+def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Settings) -> Report:
+    """What the search did, and what it found, confirmed on live code."""
+    system, counts, walked = bridge.system, searched.counts, settings.search in WALKS
     stopped_by = counts.stopped_by or (StopReason.DEPTH if counts.cut and not walked else None)
     faults = zip(FAULTS, counts.faults, system.faults.budgets, strict=True)
-    return Report(
+    in_tree = settings.search == "tree"
+    hunted = None if counts.hunt is None else hunting.summary(counts.hunt)
+    properties, errors = _judged(bridge, searched)
+    violations, notes = confirmed_findings(system, sandbox, searched.found, settings)
+    report = Report(
         presage=VERSION,
         target=settings.target,
         parameters=settings.named,
         search=settings.search,
         seed=settings.seed,
+        reduction=settings.reduction,
+        symmetry=settings.symmetry,
+        calm=settings.calm,
         exhausted=stopped_by is None and not walked,
         stopped_by=stopped_by,
         unique=counts.unique,
         generated=counts.generated,
         depth=counts.depth,
-        executions=counts.walks,
+        executions=counts.traces + counts.blocked if in_tree else counts.walks,
+        traces=counts.traces if in_tree else 0,
         handler_runs=counts.handler_runs,
         property_runs=counts.property_runs,
-        faults={name: times for name, times, budget in faults if budget},
+        faults={name: times for name, times, n in faults if n and (times or not settings.calm)},
         seconds=searched.seconds,
-        collision_probability=counts.unique**2 / 2.0**65,
+        collision_probability=0.0 if in_tree else counts.unique**2 / 2.0**65,
+        properties=properties,
+        hunted=hunted,
+        delayed=searched.delayed,
+        violations=tuple(violations),
+        errors=errors,
         nodes=len(system.nodes),
         system=system.name,
         resumed_from=counts.resumed_from,
         checkpoints=searched.checkpoints,
-        notes=[*searched.notes, *([TIMED] if system.clock else [])],
     )
+    return with_notes(report, [*_notes(system, searched, hunted, settings), *notes])
 
 
-def _judge(system: System, bridge: Bridge, searched: Searched, report: Report) -> None:
-    """What became of each property, violations aside."""
+def _notes(
+    system: System, searched: Searched, hunted: Hunted | None, settings: Settings
+) -> Iterator[str]:
+    """How the search was made, and what that means."""
+    yield from searched.notes
+    if system.clock is not None:
+        yield TIMED
+    if searched.delayed is not None:
+        yield from delay_notes(searched.delayed, searched.counts.unique)
+    if settings.calm:
+        yield CALM
+    yield from reduction_notes(system, settings, sampled=searched.counts.sampled)
+    yield from disk.checkpoint_notes(settings, searched.counts.resumed_from)
+    if hunted is not None:
+        yield hunting.note(hunted)
+
+
+def _judged(bridge: Bridge, searched: Searched) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What became of each property, and why some could not be judged."""
     found = {finding.at for finding in searched.found}
-    for at, prop in enumerate(system.properties, 1):
-        if at in bridge.errors:
-            report.properties[prop.name] = "error"
-            report.errors.append(bridge.errors[at])
-        elif prop.kind == "sometimes":
-            report.properties[prop.name] = "reached" if at in found else "unreached"
-        else:
-            report.properties[prop.name] = "violated" if at in found else "held"
+    properties = {}
+    for at, prop in enumerate(bridge.system.properties, 1):
+        statuses = ("unreached", "reached") if prop.kind == "sometimes" else ("held", "violated")
+        properties[prop.name] = "error" if at in bridge.errors else statuses[at in found]
     if 0 in found:
-        report.properties["no_exception"] = "violated"
+        properties["no_exception"] = "violated"
+    every = range(1, len(bridge.system.properties) + 1)
+    return properties, tuple(bridge.errors[at] for at in every if at in bridge.errors)
 
 
 def _refuse_other(given: object) -> None:

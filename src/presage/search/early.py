@@ -35,11 +35,6 @@ class Early:
         if violation is not None:
             self.keep(violation)
 
-    def add(self, report: Report, violation: Violation) -> None:
-        """Put a violation into the report, and keep it whatever comes next."""
-        report.violations.append(violation)
-        self.keep(violation)
-
     def keep(self, violation: Violation) -> None:
         """Save the trace of a violation now, and tell where it is."""
         if self._folder is None or violation.trace is None:

@@ -6,7 +6,7 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,6 @@ import msgspec
 from presage._core import Suspect
 from presage._results import Finding, Progress
 from presage.errors import BadTrace, PresageError
-from presage.execution.budget import Budget
 from presage.execution.confirm import RAISED, Confirmed, confirm
 from presage.execution.nearest import nearest
 from presage.execution.sandbox import Sandbox
@@ -24,9 +23,9 @@ from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.early import Early
 from presage.search.hunt.critical import Located, locate
-from presage.search.hunt.settings import Hunt
 from presage.search.hunt.shorten import shortened
-from presage.search.report import Report, Violation
+from presage.search.report import Report, Violation, with_notes
+from presage.search.settings import Settings
 from presage.search.summary import remarks
 from presage.shrink.services import shrink
 from presage.systems import SHIPPED
@@ -44,72 +43,70 @@ LEFT_LONG = "the trace may be longer than it need be: there was no time to try a
 Teller = Callable[[int, float], Callable[[Progress], None] | None]
 
 
-def early_of(system: System, sandbox: Sandbox, report: Report, folder: str | Path | None) -> Early:
-    """What saves traces while a search goes on; `report` names the target."""
+def early_of(system: System, sandbox: Sandbox, settings: Settings) -> Early:
+    """What saves traces while a search goes on."""
 
     def confirmed(finding: Finding) -> Violation:
         found = confirm(system, sandbox, finding)
-        return violation_of(system, report, found, found.prop)
+        return violation_of(system, settings, found, found.prop)
 
-    return Early(folder, confirmed)
+    return Early(settings.traces, confirmed)
 
 
-def add(
-    system: System,
-    sandbox: Sandbox,
-    report: Report,
-    finding: Finding,
-    *,
-    shrinks: bool,
-    budget: Budget,
-) -> None:
-    """Confirm a finding on live code; a violation goes into the report with its trace.
+def confirmed_findings(
+    system: System, sandbox: Sandbox, findings: Iterable[Finding], settings: Settings
+) -> tuple[list[Violation], list[str]]:
+    """The violations among `findings`, on live code, each with its trace; and notes on them.
 
-    It is made shorter if `shrinks`, as far as the budget allows.
+    Where the search may have met longer ones, they are made shorter, as far as the budget allows.
     """
-    confirmed = confirm(system, sandbox, finding)
-    prop = confirmed.prop
-    if prop is not None and prop.kind == "sometimes":
-        return
-    found = len(confirmed.steps)
-    if shrinks:
-        confirmed, done = shrink(system, sandbox, confirmed, budget)
-        if not done and LEFT_LONG not in report.notes:
-            report.notes.append(LEFT_LONG)
-    violation = violation_of(system, report, confirmed, prop)
-    violation.found = found if len(confirmed.steps) < found else None
-    violation.delays = finding.delays if report.search == "delay" else None
-    if violation.kind != "liveness":
-        violation.live = _good_run(system, sandbox, report, confirmed, budget.remaining())
-    report.violations.append(violation)
+    violations, notes = [], []
+    for finding in findings:
+        confirmed = confirm(system, sandbox, finding)
+        prop, length = confirmed.prop, len(confirmed.steps)
+        if prop is not None and prop.kind == "sometimes":
+            continue
+        if settings.search != "bfs":
+            confirmed, done = shrink(system, sandbox, confirmed, settings.budget)
+            notes += [] if done else [LEFT_LONG]
+        violation = violation_of(system, settings, confirmed, prop)
+        found = length if len(confirmed.steps) < length else None
+        live = None
+        if violation.kind != "liveness":
+            live, more = _good_run(system, sandbox, settings, confirmed)
+            notes += more
+        delays = finding.delays if settings.search == "delay" else None
+        violations.append(replace(violation, found=found, live=live, delays=delays))
+    return violations, notes
 
 
-def good_run(report: Report, look: Callable[[], T | None]) -> T | None:
-    """What `look` finds; nothing if it was interrupted, or came to code that cannot be run."""
+def good_run(look: Callable[[], T | None]) -> tuple[T | None, list[str]]:
+    """What `look` finds, and notes; None if it was interrupted, or came to code that fails."""
     try:
-        return look()
+        return look(), []
     except KeyboardInterrupt:
-        report.notes.append("interrupted while the nearest good run was looked for")
+        return None, ["interrupted while the nearest good run was looked for"]
     except PresageError:  # of code that the search did not come to: it is not what was found
-        pass
-    return None
+        return None, []
 
 
 def _good_run(
-    system: System, sandbox: Sandbox, report: Report, confirmed: Confirmed, seconds: float | None
-) -> Trace | None:
+    system: System, sandbox: Sandbox, settings: Settings, confirmed: Confirmed
+) -> tuple[Trace | None, list[str]]:
     """The nearest execution that keeps what `confirmed` breaks; None if none was met."""
-    found = good_run(report, lambda: nearest(system, sandbox, confirmed, seconds))
+    seconds = settings.budget.remaining()
+    found, notes = good_run(lambda: nearest(system, sandbox, confirmed, seconds))
     if found is None:
-        return None
+        return None, notes
     good, evidence = found
     facts = {"kind": "live", "evidence": evidence}
-    return violation_of(system, report, good, good.prop, **facts).trace
+    return violation_of(system, settings, good, good.prop, **facts).trace, notes
 
 
 def violation_of(
-    system: System, report: Report, confirmed: Confirmed, prop: Property | None, **more: Any
+    system: System, settings: Settings, confirmed: Confirmed, prop: Property | None, **more: Any
 ) -> Violation:
+    """What an execution breaks, with its trace."""
     kind = {"eventually": "liveness", "deadlock": "deadlock"}
     raised = RAISED.search(confirmed.why)
     where = raised.groups() if raised else ("", "")
@@ -127,9 +124,9 @@ def violation_of(
     trace = Trace.of(
         system,
         confirmed.steps,
-        target=report.target,
-        parameters=report.parameters,
-        seed=report.seed,
+        target=settings.target,
+        parameters=settings.named,
+        seed=settings.seed,
         choices=confirmed.choices,
         initial=confirmed.initial,
         **facts,
@@ -138,85 +135,89 @@ def violation_of(
     return Violation(step=length, steps=length, trace=trace, **facts)
 
 
-def missed(system: System, report: Report, *, exhausted: bool) -> None:
+def missed(system: System, report: Report) -> list[Violation]:
     """A `sometimes` that an exhaustive search did not reach is a violation without a trace."""
-    if not exhausted:
-        return
     looked_at = f"{report.unique:,} reachable states"
     if report.search == "tree":
         looked_at = f"states that {report.traces:,} executions come to, one of each class,"
-    for prop in system.properties:
-        if report.properties[prop.name] == "unreached":
-            report.violations.append(
-                Violation(
-                    prop=prop.name,
-                    kind="unreached",
-                    message=f"none of the {looked_at} satisfies it",
-                    evidence=EXACT,
-                    source=prop.source,
-                    signature=prop.signature,
-                )
-            )
+    return [
+        Violation(
+            prop=prop.name,
+            kind="unreached",
+            message=f"none of the {looked_at} satisfies it",
+            evidence=EXACT,
+            source=prop.source,
+            signature=prop.signature,
+        )
+        for prop in system.properties
+        if report.properties[prop.name] == "unreached"
+    ]
 
 
-def save(report: Report, folder: str | Path | None, early: Early) -> None:
-    """Save every trace, in the place of what was saved before the search was over."""
-    _save_all(report, folder)
-    early.settle(report)
-
-
-def _save_all(report: Report, folder: str | Path | None) -> None:
-    told = remarks(report)
+def saved(report: Report, folder: str | Path | None, early: Early) -> Report:
+    """The report with every trace saved, in the place of those saved before the search was over."""
+    violations, notes, texts = [], [], remarks(report)
     for violation in report.violations:
-        if violation.trace is None or folder is None:
-            continue
-        violation.trace = msgspec.structs.replace(violation.trace, remarks=told)
-        try:
+        if violation.trace is not None and folder is not None:
+            trace = msgspec.structs.replace(violation.trace, remarks=texts)
             if report.coverage is not None:
                 text = "\n".join(report.coverage.text())[:COVERAGE_MAX]
-                violation.trace = msgspec.structs.replace(violation.trace, coverage=text)
-            if violation.live is not None:
-                live = trace_codec.save(violation.live, folder)
-                violation.live_path = str(live)
-                violation.trace = msgspec.structs.replace(violation.trace, live=live.name)
-            violation.trace_path = str(trace_codec.save(violation.trace, folder))
-        except BadTrace as error:
-            # The finding is worth more than its file: tell it, and that it could not be saved.
-            report.notes.append(str(error))
-    saved = any(found.trace_path for found in report.violations)
+                trace = msgspec.structs.replace(trace, coverage=text)
+            try:
+                violation = _saved(violation, trace, folder)
+            except BadTrace as error:
+                # The finding is worth more than its file: tell it, and that it could not be saved.
+                violation = replace(violation, trace=trace)
+                notes.append(str(error))
+        violations.append(violation)
     needs_signing = report.target is not None and report.target not in SHIPPED
-    if saved and needs_signing and (why := seal.why_unsigned()) is not None:
+    paths = any(violation.trace_path for violation in violations)
+    if paths and needs_signing and (why := seal.why_unsigned()) is not None:
         fact = "traces are saved unsigned, so `presage replay` asks for `--trust` or `--target`"
-        report.notes.append(f"{fact}: {why}")
+        notes.append(f"{fact}: {why}")
+    report = with_notes(replace(report, violations=tuple(violations)), notes)
+    early.settle(report)
+    return report
 
 
-def suspected(
+def _saved(violation: Violation, trace: Trace, folder: str | Path) -> Violation:
+    """A violation with the paths of its traces."""
+    live_path = None
+    if violation.live is not None:
+        live = trace_codec.save(violation.live, folder)
+        live_path, trace = str(live), msgspec.structs.replace(trace, live=live.name)
+    trace_path = str(trace_codec.save(trace, folder))
+    return replace(violation, trace=trace, trace_path=trace_path, live_path=live_path)
+
+
+def with_suspects(
     system: System,
     sandbox: Sandbox,
     report: Report,
     suspects: Iterable[Suspect],
-    settings: Hunt,
-    budget: Budget,
+    settings: Settings,
     teller: Teller,
-) -> Iterator[Violation]:
-    """Find the critical transition of each suspect of a hunt."""
+    early: Early,
+) -> Report:
+    """The report with the critical transition of each suspect of a hunt."""
     for suspect in suspects:
-        progress = teller(len(suspect), report.seconds + _locating(report))
-        located = locate(system, sandbox, suspect, settings, budget, progress)
-        located = shortened(system, sandbox, suspect, located, settings, budget, progress)
-        if report.hunted is not None:
-            spent = report.hunted.locating + located.seconds
-            report.hunted = replace(report.hunted, locating=spent)
-        violation = _suspect(system, report, located)
-        report.properties[violation.prop] = "violated"
-        yield violation
+        assert report.hunted is not None, "who hunts says how executions ended"
+        spent = report.hunted.locating
+        args = (settings.hunt, settings.budget, teller(len(suspect), report.seconds + spent))
+        located = locate(system, sandbox, suspect, *args)
+        located = shortened(system, sandbox, suspect, located, *args)
+        violation = _suspect(system, settings, located)
+        early.keep(violation)
+        report = replace(
+            report,
+            hunted=replace(report.hunted, locating=spent + located.seconds),
+            properties=report.properties | {violation.prop: "violated"},
+            violations=(*report.violations, violation),
+        )
+    return report
 
 
-def _locating(report: Report) -> float:
-    return report.hunted.locating if report.hunted is not None else 0.0
-
-
-def _suspect(system: System, report: Report, located: Located) -> Violation:
+def _suspect(system: System, settings: Settings, located: Located) -> Violation:
     facts = {
         "critical": located.critical,
         "walked": located.walked,
@@ -224,10 +225,9 @@ def _suspect(system: System, report: Report, located: Located) -> Violation:
         "recovery": located.recovery,
         "evidence": located.evidence,
     }
-    violation = violation_of(system, report, located.confirmed, located.confirmed.prop, **facts)
-    violation.found = located.found
+    prop, live = located.confirmed.prop, None
     if located.alternate is not None:
-        live = {"kind": "live", "evidence": "exact", "critical": None}
-        told = violation_of(system, report, located.alternate, located.confirmed.prop, **live)
-        violation.live = told.trace
-    return violation
+        alive = {"kind": "live", "evidence": "exact", "critical": None}
+        live = violation_of(system, settings, located.alternate, prop, **alive).trace
+    violation = violation_of(system, settings, located.confirmed, prop, **facts)
+    return replace(violation, found=located.found, live=live)

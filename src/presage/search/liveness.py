@@ -7,7 +7,8 @@ Every cycle is gone round on live code before it is reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import msgspec
 from msgspec import Struct
@@ -22,8 +23,9 @@ from presage.execution.sandbox import Sandbox
 from presage.limits import Limits
 from presage.model.world.system import System
 from presage.props.property import Property
+from presage.search.findings import violation_of
 from presage.search.kernel.bridge import Bridge
-from presage.search.report import Report, Surveyed, Violation
+from presage.search.report import Report, Surveyed, Violation, with_notes
 from presage.search.settings import Settings
 
 ROUNDS = 2  # of a loop on live code, after the first time
@@ -42,14 +44,11 @@ SPENT = {
 
 def examine(
     bridge: Bridge, kernel: Kernel, sandbox: Sandbox, report: Report, settings: Settings
-) -> Iterator[Confirmed]:
-    """What the graph says of every `eventually`: yields the violations that the search did not see.
-
-    Whoever takes one puts it into the report before asking for the next.
-    """
-    asked = _to_examine(bridge, report, settings)
+) -> Report:
+    """The report with what the graph says of every `eventually`."""
+    report, asked = _to_examine(bridge, report, settings)
     if not asked:
-        return
+        return report
     judged = bridge.judged
     graph, seconds = kernel.graph(
         [at for at, _ in asked],
@@ -62,22 +61,26 @@ def examine(
             keep_going=True,
         ),
     )
-    report.seconds += seconds
-    report.property_runs += bridge.judged - judged
+    runs = report.property_runs + bridge.judged - judged
+    report = replace(report, seconds=report.seconds + seconds, property_runs=runs)
+    properties = [prop for _, prop in asked]
     if graph.stopped_by is not None:
-        report.exhausted = False
-        report.stopped_by = report.stopped_by or graph.stopped_by
+        report = _stopped(report, graph.stopped_by)
     if settings.budget.spent_by is not None:
-        _leave_open(report, [prop for _, prop in asked])
-        return _tell(report, graph)
+        report = _left_open(report, properties)
+        return with_notes(report, _notes(report, graph))
     try:
         for position, (at, prop) in enumerate(asked):
             asking = _Asking(graph, position, prop, settings.budget)
-            yield from _answers(bridge, sandbox, report, asking, at)
+            # One by one: what is known stays known where the budget ends in the next.
+            report = _answered(bridge, sandbox, report, settings, asking, at)
+            if report.properties[prop.name] != "error":
+                report = replace(report, liveness=report.liveness | {prop.name: _surveyed(asking)})
+                report = _located(report, asking)
     except PassCut as cut:
         [reason] = cut.args
-        _cut_short(report, [prop for _, prop in asked], reason)
-    _tell(report, graph)
+        report = _cut_short(report, properties, reason)
+    return with_notes(report, _notes(report, graph))
 
 
 class _Asking(Struct, frozen=True):
@@ -89,36 +92,40 @@ class _Asking(Struct, frozen=True):
     budget: Budget
 
 
-def _answers(
-    bridge: Bridge, sandbox: Sandbox, report: Report, asking: _Asking, at: int
-) -> Iterator[Confirmed]:
-    """What the graph says of one property; raises `PassCut` where the budget ends."""
+def _answered(
+    bridge: Bridge, sandbox: Sandbox, report: Report, settings: Settings, asking: _Asking, at: int
+) -> Report:
+    """Whether one property holds on the graph; raises `PassCut` where the budget ends."""
     prop = asking.prop
-    if report.properties[prop.name] != "violated":
-        if at in bridge.errors:
-            report.properties[prop.name] = "error"
-            report.errors.append(bridge.errors[at])
-            return
-        found = _found(bridge.system, sandbox, asking, at)
-        if found is not None:
-            report.properties[prop.name] = "violated"
-            yield found
-        elif asking.graph.stopped_by is not None:
-            _leave_open(report, [prop])
-    report.liveness[prop.name] = _surveyed(asking)
-    for violation in report.violations:
-        if violation.prop == prop.name:
-            _locate(asking, violation)
+    if report.properties[prop.name] == "violated":
+        return report
+    if at in bridge.errors:
+        report = replace(report, errors=(*report.errors, bridge.errors[at]))
+        return _with_status(report, [prop], "error")
+    found = _found(bridge.system, sandbox, asking, at)
+    if found is not None:
+        violation = violation_of(bridge.system, settings, found, found.prop)
+        bridge.early.keep(violation)
+        report = replace(report, violations=(*report.violations, violation))
+        return _with_status(report, [prop], "violated")
+    return report if asking.graph.stopped_by is None else _left_open(report, [prop])
 
 
-def _cut_short(report: Report, properties: list[Property], reason: StopReason) -> None:
+def _with_status(report: Report, properties: Iterable[Property], status: str) -> Report:
+    statuses = {prop.name: status for prop in properties}
+    return replace(report, properties=report.properties | statuses)
+
+
+def _stopped(report: Report, reason: StopReason | None) -> Report:
+    """A report of what `reason` ended, unless something else had before."""
+    return replace(report, exhausted=False, stopped_by=report.stopped_by or reason)
+
+
+def _cut_short(report: Report, properties: list[Property], reason: StopReason) -> Report:
     """Nothing is claimed of properties that a pass over the graph did not come to the end of."""
-    _leave_open(report, [prop for prop in properties if prop.name not in report.liveness])
-    report.exhausted = False
-    report.stopped_by = report.stopped_by or reason
-    report.notes.append(
-        f"endless executions (cycles) were not examined to the end: {SPENT[reason]}"
-    )
+    report = _left_open(report, [prop for prop in properties if prop.name not in report.liveness])
+    note = f"endless executions (cycles) were not examined to the end: {SPENT[reason]}"
+    return with_notes(_stopped(report, reason), [note])
 
 
 def _surveyed(asking: _Asking) -> Surveyed:
@@ -126,25 +133,27 @@ def _surveyed(asking: _Asking) -> Surveyed:
     return Surveyed(asking.prop.fairness, known.live, known.unknown, known.dead, known.critical)
 
 
-def _to_examine(bridge: Bridge, report: Report, settings: Settings) -> list[tuple[int, Property]]:
-    """The properties to ask the graph about; says of those that it will not why."""
-    asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
+def _to_examine(
+    bridge: Bridge, report: Report, settings: Settings
+) -> tuple[Report, list[tuple[int, Property]]]:
+    """The properties to ask the graph about; the report says of those that it will not why."""
     if report.search == "hunt":
-        return []  # which looks for suspects in its own way
+        return report, []  # which looks for suspects in its own way
+    asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
     reason = _unexamined(report, settings)
     if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
-        report.notes.append(
+        note = (
             "`eventually` was checked where the system comes to rest; endless executions (cycles)"
             f" were not examined: {reason}"
         )
+        report = with_notes(report, [note])
         if settings.exact and _claims(report):
-            _leave_open(report, [prop for _, prop in asked])
+            report = _left_open(report, [prop for _, prop in asked])
         if reason in SPENT.values():
-            report.exhausted = False
-            report.stopped_by = report.stopped_by or settings.budget.spent_by
+            report = _stopped(report, settings.budget.spent_by)
     if report.stopped_by is StopReason.VIOLATION and settings.exact and report.search == "bfs":
-        return [each for each in asked if report.properties[each[1].name] == "violated"]
-    return [] if reason else asked
+        return report, [each for each in asked if report.properties[each[1].name] == "violated"]
+    return report, [] if reason else asked
 
 
 def share_of(budget: Budget) -> float | None:
@@ -162,11 +171,10 @@ def _claims(report: Report) -> bool:
     )
 
 
-def _leave_open(report: Report, properties: list[Property]) -> None:
+def _left_open(report: Report, properties: list[Property]) -> Report:
     """Nothing is claimed of properties whose endless executions were not examined."""
-    for prop in properties:
-        if report.properties[prop.name] == "held":
-            report.properties[prop.name] = UNKNOWN
+    held = [prop for prop in properties if report.properties[prop.name] == "held"]
+    return _with_status(report, held, UNKNOWN)
 
 
 def _asked(report: Report, prop: Property) -> bool:
@@ -212,8 +220,17 @@ def _found(system: System, sandbox: Sandbox, asking: _Asking, at: int) -> Confir
     return confirmed(run, finding, why)
 
 
-def _locate(asking: _Asking, violation: Violation) -> None:
-    """Note whether `violation` can be recovered from and, if not, which step decided it.
+def _located(report: Report, asking: _Asking) -> Report:
+    """The report, whose violations of the property say where they became inevitable."""
+    violations = (
+        _located_violation(asking, found) if found.prop == asking.prop.name else found
+        for found in report.violations
+    )
+    return replace(report, violations=tuple(violations))
+
+
+def _located_violation(asking: _Asking, violation: Violation) -> Violation:
+    """Whether `violation` can be recovered from and, if not, which step decided it.
 
     That step is exact: before it some continuation recovers, after it none. Where it is not known
     that something recovers before the first dead state, no step is named.
@@ -222,29 +239,28 @@ def _locate(asking: _Asking, violation: Violation) -> None:
     assert trace is not None, "a violation that was replayed has a trace"
     prints = [trace.initial, *(step.fingerprint for step in trace.steps)]
     seen = asking.graph.territories(asking.position, prints, asking.budget.remaining())
-    violation.dead = {"dead": True, "live": False, "unknown": None}[seen[-1]]
-    first = seen.index("dead") if violation.dead else 0
-    if violation.dead and (first == 0 or seen[first - 1] == "live"):
-        violation.critical = first
-    violation.trace = msgspec.structs.replace(
-        trace, dead=violation.dead, critical=violation.critical
-    )
+    dead = {"dead": True, "live": False, "unknown": None}[seen[-1]]
+    first = seen.index("dead") if dead else 0
+    certain = dead and (first == 0 or seen[first - 1] == "live")
+    critical = first if certain else violation.critical
+    trace = msgspec.structs.replace(trace, dead=dead, critical=critical)
+    return replace(violation, dead=dead, critical=critical, trace=trace)
 
 
-def _tell(report: Report, graph: Graph) -> None:
+def _notes(report: Report, graph: Graph) -> Iterator[str]:
     """What was assumed, and what is not known."""
     unknown = max((surveyed.unknown for surveyed in report.liveness.values()), default=0)
     if graph.stopped_by is not None:
-        report.notes.append(
+        yield (
             f"`eventually` was examined on {graph.expanded:,} states only: the graph was cut short"
             f" by {graph.stopped_by}"
         )
     elif unknown and report.stopped_by is not StopReason.VIOLATION:
-        report.notes.append(
+        yield (
             "`eventually` was examined in the explored part: a cycle or a dead end found there is"
             f" real, but what was not explored may decide about {unknown:,} states"
         )
     held = [name for name in report.liveness if report.properties[name] == "held"]
     if held and report.exhausted and graph.stopped_by is None:
-        told = "; ".join(f"{name}: {report.liveness[name].fairness} fairness" for name in held)
-        report.notes.append(f"endless executions were examined too ({told})")
+        fair = "; ".join(f"{name}: {report.liveness[name].fairness} fairness" for name in held)
+        yield f"endless executions were examined too ({fair})"

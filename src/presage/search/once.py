@@ -27,7 +27,6 @@ from presage.process.world import Choice
 from presage.props.property import Property
 from presage.search.options import misplaced
 from presage.search.processes import ALWAYS_JUDGED
-from presage.search.report import Report
 from presage.search.run_findings import violation_of_run
 from presage.search.settings import Settings
 from presage.trace.trace import ORDINARY, Sent, Trace
@@ -178,8 +177,7 @@ def _program(program: Program, settings: Settings, most: int, sandbox: Sandbox) 
         wrong = execution.failures()
     text = ended(len(execution), at_rest=at_rest)
     what = wrong[0] if wrong else PropertyFailure(ORDINARY, "live", text)
-    report = Report(target=settings.target, parameters=settings.named)
-    trace = violation_of_run(program, report, execution, what).trace
+    trace = violation_of_run(program, settings, execution, what).trace
     assert trace is not None
     execution.close()
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]

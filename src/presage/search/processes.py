@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,19 +24,23 @@ from presage.process.program import Passing, Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice
 from presage.search.coverage import annotate
+from presage.search.coverage.lines import Lines
 from presage.search.coverage.processes import processes_covered
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.early import Early
-from presage.search.findings import save
+from presage.search.findings import saved
 from presage.search.memory import peak_mib
 from presage.search.progress import progress_callback
-from presage.search.report import Report
-from presage.search.run_findings import add_run, early_of_runs
+from presage.search.report import Report, with_notes
+from presage.search.run_findings import confirmed_run, early_of_runs
 from presage.search.settings import Settings
-from presage.shrink.services import SECONDS_MAX
 from presage.version import VERSION
 
 ALWAYS_JUDGED = ("no_exception", "no_deadlock")
+SPUN = (
+    "a process that tested in vain {} times in a row then waited until something had come;"
+    " `--spins` lets it test more often, 0 without end"
+)
 
 
 class Judged(Histories):
@@ -64,31 +68,31 @@ class Judged(Histories):
 
 def check_program(program: Program, settings: Settings) -> Report:
     """Explore the runs of `program` and report what held and what broke."""
-    stateful = settings.search == "bfs"  # whose runs are the shortest there are
     with Sandbox(settings.handler_seconds, settings.give_up) as sandbox, Fence():
         lines = annotate.watched(program) if settings.coverage is not None else None
         run = sandbox.run if lines is None else partial(lines.run, sandbox.run)
         histories = Judged(program, run)
-        begun = Report(target=settings.target, parameters=settings.named)
-        histories.early = early_of_runs(program, sandbox, begun, settings.traces)
+        histories.early = early_of_runs(program, sandbox, settings)
         kernel = _kernel(program, histories, settings)
         with seldom_collected():
             outcome = _explored(kernel, settings, progress_callback(program, settings.progress))
-        report = _report(program, settings, outcome)
-        report.target, report.parameters = settings.target, settings.named
-        report.handler_runs = histories.runs
-        coverage = processes_covered(histories, histories.vacuity, report)
-        report.coverage = annotate.with_lines(coverage, program, lines)
-        orders = Orders(program, settings, histories, None if stateful else outcome)
+        report = _report(program, settings, outcome, histories, lines)
+        explored = None if settings.search == "bfs" else outcome
+        passing = Orders(program, settings, histories, explored).passing
+        violations, notes = [], []
         for finding in outcome.run_findings:
-            deadline = settings.budget.deadline(SECONDS_MAX)
-            passing = partial(orders.passing, sandbox, deadline)
-            how = (passing, deadline, not stateful)
-            add_run(program, report, histories, finding, sandbox, how)
-    report.peak_mib = peak_mib()
-    save(report, settings.traces, histories.early)
-    annotate.write(settings.coverage, report)
-    return report
+            args = (program, settings, histories, finding, sandbox, partial(passing, sandbox))
+            violation, more = confirmed_run(*args)
+            violations.append(violation)
+            notes += more
+    broken = {violation.prop: "violated" for violation in violations}
+    report = replace(
+        with_notes(report, notes),
+        properties=report.properties | broken,
+        violations=tuple(violations),
+        peak_mib=peak_mib(),
+    )
+    return annotate.written(settings.coverage, saved(report, settings.traces, histories.early))
 
 
 def _kernel(program: Program, histories: Judged, settings: Settings) -> ProcessKernel:
@@ -149,32 +153,39 @@ def _explored(
     return kernel.explore(settings.reduction, limits, progress)
 
 
-def _report(program: Program, settings: Settings, outcome: Outcome) -> Report:
+def _report(
+    program: Program,
+    settings: Settings,
+    outcome: Outcome,
+    histories: Judged,
+    lines: Lines | None,
+) -> Report:
+    """What was explored; violations are still to be confirmed."""
     cut = StopReason.SPINS if outcome.spun else None
     stopped_by = outcome.stopped_by or (StopReason.DEPTH if outcome.cut else cut)
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
     names += [prop.name for prop in program.properties]
-    report = Report(
+    exhausted = stopped_by is None
+    coverage = processes_covered(histories, histories.vacuity, exhausted=exhausted)
+    return Report(
         presage=VERSION,
+        target=settings.target,
+        parameters=settings.named,
         search=settings.search,
         reduction=settings.reduction,
-        exhausted=stopped_by is None,
+        exhausted=exhausted,
         stopped_by=stopped_by,
         unique=outcome.unique,
         generated=outcome.generated,
         depth=outcome.depth + 1,
         executions=outcome.traces + outcome.blocked,
         traces=outcome.traces,
+        handler_runs=histories.runs,
         seconds=outcome.seconds,
+        collision_probability=outcome.unique**2 / 2.0**65 if settings.search == "bfs" else 0.0,
         properties=dict.fromkeys(names, "held"),
         nodes=len(program.processes),
         system=program.name,
+        notes=(SPUN.format(settings.spins),) if outcome.spun else (),
+        coverage=annotate.with_lines(coverage, program, lines),
     )
-    if settings.search == "bfs":
-        report.collision_probability = report.unique**2 / 2.0**65
-    if outcome.spun:
-        report.notes.append(
-            f"a process that tested in vain {settings.spins} times in a row then waited until"
-            " something had come; `--spins` lets it test more often, 0 without end"
-        )
-    return report

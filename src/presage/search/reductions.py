@@ -6,9 +6,10 @@ takes states that differ only by an exchange of interchangeable nodes for one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from presage.errors import BadSystem, NotSymmetric
 from presage.model.world.system import System
-from presage.search.report import Report
 from presage.search.settings import Settings
 from presage.search.tree import check_tree
 
@@ -69,21 +70,18 @@ def symmetric_nodes(system: System) -> SymmetricNodes:
     return [list(group) for group in system.symmetric.groups], list(system.names), settled
 
 
-def tell_reduction(report: Report, system: System, settings: Settings, *, sampled: bool) -> None:
-    """Let a report say how it was made."""
-    report.reduction, report.symmetry = settings.reduction, settings.symmetry
+def reduction_notes(system: System, settings: Settings, *, sampled: bool) -> Iterator[str]:
+    """What a report says of how it was made."""
     if settings.reduction == "sleep":
-        report.notes.append(
-            "orders of events that lead to the same state were not followed (sleep)"
-        )
+        yield "orders of events that lead to the same state were not followed (sleep)"
     if not settings.symmetry:
         return
     groups = "; ".join(
         ", ".join(system.names[node] for node in group) for group in system.symmetric.groups
     )
-    report.notes.append(f"states that differ by exchanging nodes count as one: {groups}")
+    yield f"states that differ by exchanging nodes count as one: {groups}"
     if sampled:
-        report.notes.append(
+        yield (
             "some steps or states have so many arrangements of nodes that whether all are"
             " treated alike was compared on part of them only"
         )

@@ -6,8 +6,8 @@ never claims more than was done: `exhausted` is true only if every reachable sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from presage._results import StopReason
@@ -29,7 +29,7 @@ PARTIAL = "not all was looked at; `assert_holds(allow_partial=True)` takes that 
 STEPS_TOLD = 20  # of a trace, in the text of an assertion; the file has them all
 
 
-@dataclass
+@dataclass(frozen=True)
 class Violation:
     """A property, the trace that breaks it, and where."""
 
@@ -202,9 +202,12 @@ class Hunted:
         return self.lengths[min(int(share * len(self.lengths)), len(self.lengths) - 1)]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Report:
-    """What one search did and found. `unique`, `generated` and `depth` count the initial state."""
+    """What one search did and found; nothing writes into it.
+
+    `unique`, `generated` and `depth` count the initial state.
+    """
 
     presage: str = ""  # version
     target: str | None = None  # as given on the command line; None: checked from Python
@@ -233,10 +236,10 @@ class Report:
     liveness: dict[str, Surveyed] = field(default_factory=dict)  # of `eventually` properties
     hunted: Hunted | None = None  # by `hunt`
     delayed: Delayed | None = None  # by `delay`
-    violations: list[Violation] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)  # of properties that raised
-    orders: list[OrderDependent] = field(default_factory=list)  # what depends on an order
-    notes: list[str] = field(default_factory=list)
+    violations: tuple[Violation, ...] = ()
+    errors: tuple[str, ...] = ()  # of properties that raised
+    orders: tuple[OrderDependent, ...] = ()  # what depends on an order
+    notes: tuple[str, ...] = ()
     nodes: int = 0
     system: str = ""  # its name
     resumed_from: int | None = None  # states in the checkpoint it went on from
@@ -327,3 +330,8 @@ class Report:
             "checkpoints": self.checkpoints,
             "coverage": None if self.coverage is None else self.coverage.to_json(),
         }
+
+
+def with_notes(report: Report, notes: Iterable[str]) -> Report:
+    """A report with more notes, each of them once."""
+    return replace(report, notes=tuple(dict.fromkeys([*report.notes, *notes])))

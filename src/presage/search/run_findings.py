@@ -7,7 +7,8 @@ start, and what was found has to show itself again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,47 +25,49 @@ from presage.process.program import Passing, Program
 from presage.process.world import Choice
 from presage.search.early import Early
 from presage.search.findings import LEFT_LONG, good_run
-from presage.search.report import Report, Violation
+from presage.search.report import Violation
+from presage.search.settings import Settings
 from presage.shrink.processes import ProcessShrinker, same
+from presage.shrink.services import SECONDS_MAX
 from presage.trace.trace import Trace, plain_parameters
 
 
-def early_of_runs(
-    program: Program, sandbox: Sandbox, report: Report, folder: str | Path | None
-) -> Early:
-    """What saves traces while an exploration goes on; `report` names the target."""
+def early_of_runs(program: Program, sandbox: Sandbox, settings: Settings) -> Early:
+    """What saves traces while an exploration goes on."""
 
     def confirmed(histories: Histories, finding: RunFinding) -> Violation:
-        return violation_of_run(program, report, *_confirmed(program, histories, finding, sandbox))
+        run = _confirmed(program, histories, finding, sandbox)
+        return violation_of_run(program, settings, *run)
 
-    return Early(folder, confirmed)
+    return Early(settings.traces, confirmed)
 
 
-def add_run(
+def confirmed_run(
     program: Program,
-    report: Report,
+    settings: Settings,
     histories: Histories,
     finding: RunFinding,
     sandbox: Sandbox,
-    how: tuple[Callable[[], Passing], Deadline, bool],
-) -> None:
-    """Confirm a finding on live processes; it goes into the report with its trace.
+    passing: Callable[[Deadline], Passing],
+) -> tuple[Violation, list[str]]:
+    """The violation that a finding is, on live processes, with its trace; and notes on it.
 
-    `how`: what is known of runs that end well, until when to look, whether it is made shorter.
+    `passing`: what is known of runs that end well.
     """
-    passing, deadline, shrinks = how
+    deadline = settings.budget.deadline(SECONDS_MAX)
     execution, what = _confirmed(program, histories, finding, sandbox)
     steps = list(execution.path)
-    if shrinks:
-        execution, what = _shorter(program, report, steps, (execution, what), sandbox, deadline)
+    notes: list[str] = []
+    if settings.search != "bfs":  # whose runs are the shortest there are
+        execution, what, notes = _shorter(program, steps, (execution, what), sandbox, deadline)
     if program.refine is not None:
-        kind, message = program.refine(what.kind, what.message, execution.taken, passing)
+        known = partial(passing, deadline)
+        kind, message = program.refine(what.kind, what.message, execution.taken, known)
         what = PropertyFailure(what.prop, kind, message)
-    violation = violation_of_run(program, report, execution, what)
-    violation.found = len(steps) if len(execution) < len(steps) else None
-    violation.live = _good_run(program, report, execution, what, sandbox, deadline)
-    report.violations.append(violation)
-    report.properties[what.prop] = "violated"
+    violation = violation_of_run(program, settings, execution, what)
+    live, more = _good_run(program, settings, execution, what, sandbox, deadline)
+    found = len(steps) if len(execution) < len(steps) else None
+    return replace(violation, found=found, live=live), [*notes, *more]
 
 
 def _confirmed(
@@ -82,45 +85,44 @@ def _confirmed(
 
 def _shorter(
     program: Program,
-    report: Report,
     steps: list[Choice],
     known: tuple[ProcessExecution, PropertyFailure],
     sandbox: Sandbox,
     deadline: Deadline,
-) -> tuple[ProcessExecution, PropertyFailure]:
-    """A shorter run with the same violation, or the one that is known."""
+) -> tuple[ProcessExecution, PropertyFailure, list[str]]:
+    """A shorter run with the same violation, or the one that is known; and notes on it."""
     fewer = ProcessShrinker(program, sandbox, known[1], deadline.allows)
     kept = fewer.of(steps)
-    if not fewer.go_on and LEFT_LONG not in report.notes:
-        report.notes.append(LEFT_LONG)
+    notes = [] if fewer.go_on else [LEFT_LONG]
     if len(kept) == len(steps):
-        return known
+        return *known, notes
     execution = follow(program, [step for _, step in kept], sandbox)
     found = [each for each in execution.failures() if same(known[1], each)]
     if not found:
         raise Nondeterminism(
             f"`{known[1].prop}` broke in a run that was made shorter, and not when it was run again"
         )
-    return execution, found[0]
+    return execution, found[0], notes
 
 
 def _good_run(
     program: Program,
-    report: Report,
+    settings: Settings,
     execution: ProcessExecution,
     what: PropertyFailure,
     sandbox: Sandbox,
     deadline: Deadline,
-) -> Trace | None:
+) -> tuple[Trace | None, list[str]]:
     """The nearest run in which nothing breaks; None if none was met."""
     path, seconds = execution.path, deadline.remaining()
-    found = good_run(report, lambda: nearest_run(program, path, sandbox, seconds))
+    found, notes = good_run(lambda: nearest_run(program, path, sandbox, seconds))
     if found is None:
-        return None
+        return None, notes
     good, message, evidence = found
     facts = PropertyFailure(what.prop, "live", message)
-    trace = violation_of_run(program, report, good, facts).trace
-    return None if trace is None else msgspec.structs.replace(trace, evidence=evidence)
+    trace = violation_of_run(program, settings, good, facts).trace
+    assert trace is not None
+    return msgspec.structs.replace(trace, evidence=evidence), notes
 
 
 def _named(program: Program, finding: RunFinding) -> str:
@@ -132,7 +134,7 @@ def _named(program: Program, finding: RunFinding) -> str:
 
 
 def violation_of_run(
-    program: Program, report: Report, execution: ProcessExecution, what: PropertyFailure
+    program: Program, settings: Settings, execution: ProcessExecution, what: PropertyFailure
 ) -> Violation:
     """What a run breaks, with its trace."""
     raised = RAISED.search(what.message)
@@ -148,8 +150,8 @@ def violation_of_run(
         "step": len(execution),
     }
     trace = Trace(
-        target=report.target,
-        parameters=plain_parameters(report.parameters),
+        target=settings.target,
+        parameters=plain_parameters(settings.named),
         system=program.name,
         nodes=tuple(execution.world.members),
         door="process",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,10 @@ from presage.frontends.mpi.report.races import HAZARD
 from presage.search.check import check
 from presage.search.coverage import annotate
 from presage.search.coverage.processes import merged
-from presage.search.report import Report, Violation
+from presage.search.report import Report, Violation, with_notes
 
 BOTH = "both"
+SUMMED = ("unique", "generated", "executions", "traces", "handler_runs", "seconds")
 EXPLORED = (None, StopReason.SPINS)  # how a search ends that has seen all that can happen
 NEEDS_BUFFERS = "the script is stuck if sends wait for their receives, as they may, and only then"
 
@@ -36,9 +39,7 @@ def check_script(
             target = target_of(path, ranks, args, way)
             program = script(path, ranks, args, way)
             reports.append(check(program, **{**options, "target": target, "budget": budget}))
-    report = _together(reports)
-    annotate.write(options.get("coverage"), report)
-    return report
+    return annotate.written(options.get("coverage"), reduce(_together, reports))
 
 
 def target_of(path: str | Path, ranks: int, args: Sequence[str], buffering: str) -> str:
@@ -46,26 +47,27 @@ def target_of(path: str | Path, ranks: int, args: Sequence[str], buffering: str)
     return shlex.join([str(path), "--mpi", str(ranks), "--buffering", buffering, *args])
 
 
-def _together(reports: list[Report]) -> Report:
-    """One report of several explorations of one script."""
-    report, *others = reports
-    for other in others:
-        if not other.violations and other.stopped_by in EXPLORED:
-            _mark_hazards(report)
-        known = {_what(found) for found in report.violations}
-        report.violations += [found for found in other.violations if _what(found) not in known]
-        for name, status in other.properties.items():
-            if status == "violated":
-                report.properties[name] = status
-        for count in ("unique", "generated", "executions", "traces", "handler_runs", "seconds"):
-            setattr(report, count, getattr(report, count) + getattr(other, count))
-        report.coverage = merged(report.coverage, other.coverage)
-        report.depth = max(report.depth, other.depth)
-        report.peak_mib = max(report.peak_mib, other.peak_mib)
-        report.exhausted = report.exhausted and other.exhausted
-        report.stopped_by = report.stopped_by or other.stopped_by
-        report.notes += [note for note in other.notes if note not in report.notes]
-    return report
+def _together(report: Report, other: Report) -> Report:
+    """One report of two explorations of one script."""
+    violations = report.violations
+    if not other.violations and other.stopped_by in EXPLORED:
+        violations = tuple(_hazard(found) for found in violations)
+    known = {_what(found) for found in violations}
+    more = (found for found in other.violations if _what(found) not in known)
+    broken = {name: status for name, status in other.properties.items() if status == "violated"}
+    sums = {name: getattr(report, name) + getattr(other, name) for name in SUMMED}
+    whole = replace(
+        report,
+        **sums,
+        violations=(*violations, *more),
+        properties=report.properties | broken,
+        coverage=merged(report.coverage, other.coverage),
+        depth=max(report.depth, other.depth),
+        peak_mib=max(report.peak_mib, other.peak_mib),
+        exhausted=report.exhausted and other.exhausted,
+        stopped_by=report.stopped_by or other.stopped_by,
+    )
+    return with_notes(whole, other.notes)
 
 
 def _what(found: Violation) -> tuple[str, str, str]:
@@ -73,8 +75,8 @@ def _what(found: Violation) -> tuple[str, str, str]:
     return found.prop, found.kind, "" if found.kind == "deadlock" else found.message
 
 
-def _mark_hazards(report: Report) -> None:
-    for found in report.violations:
-        if found.kind == "deadlock":
-            found.kind = HAZARD
-            found.message = f"{found.message}\n{NEEDS_BUFFERS}"
+def _hazard(found: Violation) -> Violation:
+    """A violation of an exploration whose other buffering has none."""
+    if found.kind != "deadlock":
+        return found
+    return replace(found, kind=HAZARD, message=f"{found.message}\n{NEEDS_BUFFERS}")

@@ -54,7 +54,7 @@ def plain(report: Report) -> str:
 def sentences(report: Report) -> dict[str, list[str]]:
     """What is said below the headline, by how each line begins."""
     return {
-        "error": report.errors,
+        "error": list(report.errors),
         "order": [str(found) for found in report.orders],
         **_coverage(report),
         "not covered": not_covered(report),

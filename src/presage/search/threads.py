@@ -8,6 +8,7 @@ step has been run, so that is look-ups only, and what it finds is what is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +16,9 @@ from msgspec.structs import replace
 from presage._core import cores
 from presage._results import Finding, Outcome
 from presage.limits import Limits
+
+if TYPE_CHECKING:
+    from presage.search.delay.run import Delayed
 
 AUTO = "auto"
 THREADS_MAX = 256
@@ -45,6 +49,7 @@ class Searched(Struct, frozen=True):
     seconds: float
     notes: Sequence[str]
     checkpoints: int
+    delayed: Delayed | None = None  # by a search by delays
 
 
 def as_found(outcome: Outcome, *notes: str, seconds: float = 0.0) -> Searched:

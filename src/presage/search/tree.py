@@ -14,7 +14,6 @@ from presage.errors import BadSystem
 from presage.limits import Limits
 from presage.model.world.faults import UNLIMITED
 from presage.model.world.system import System
-from presage.search.report import Report
 
 
 def check_tree(system: System) -> None:
@@ -52,9 +51,3 @@ def explored(
             "it sends many messages at once, and the faults may lose or repeat any of them",
             "use `bfs`, which loses them one by one, or allow fewer drops and duplicates",
         ) from None
-
-
-def tree_summary(report: Report, outcome: Outcome) -> None:
-    """Let a report say what was explored."""
-    report.traces, report.executions = outcome.traces, outcome.traces + outcome.blocked
-    report.collision_probability = 0.0

@@ -11,7 +11,6 @@ from presage._core import FAULTS
 from presage.limits import Weighing
 from presage.model.weights import LOSSES, RECOVERIES, Weights, units
 from presage.model.world.system import System
-from presage.search.report import Report
 
 CALM = "calm walks: no faults, and of the answers that have a likely one only that"
 
@@ -32,11 +31,3 @@ def calm_weights(system: System) -> Weighing:
     weights = system.weights or Weights()
     faults = [units(weights.of(fault)) if fault in RECOVERIES else 0 for fault in FAULTS]
     return Weighing(faults, [units(weights.of(loss)) for loss in LOSSES], calm=True)
-
-
-def tell_calm(report: Report, *, calm: bool) -> None:
-    """Let the report say that it was calm; of faults, only those that happened all the same."""
-    report.calm = calm
-    if calm:
-        report.faults = {fault: times for fault, times in report.faults.items() if times}
-        report.notes.append(CALM)

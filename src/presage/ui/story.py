@@ -6,6 +6,7 @@ What `presage replay` prints. Nothing is folded: who replays a trace wants to se
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from presage.search.report import Violation
 from presage.trace.labels import body_and_ends
@@ -39,8 +40,7 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
         now = "does not hold after" if live else "is not violated by"
         lines += theme.wrap("not reproduced: ", f"{trace.prop} {now} the same {count}")
     else:
-        violation.message = "" if live else message
-        lines += reason(violation, theme)
+        lines += reason(replace(violation, message="" if live else message), theme)
         again = f", the loop {rounds} more time{'' if rounds == 1 else 's'}" if rounds else ""
         lines.append(f"reproduced: {count}{again}, every state the same")
     return "\n".join(lines)

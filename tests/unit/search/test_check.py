@@ -72,7 +72,7 @@ def test_a_report_tells_what_was_covered_and_what_held():
     assert (report.exhausted, report.stopped_by) == (True, None)
     assert (report.executions, report.traces, report.faults) == (0, 0, {})
     assert report.properties == {"at_most_3": "held", "two": "reached"}
-    assert report.violations == report.errors == report.notes == []
+    assert report.violations == report.errors == report.notes == ()
     assert report.exit_status == 0
     assert report.seconds > 0 and report.peak_mib > 1
     assert report.collision_probability == 16 * 16 / 2**65
@@ -184,7 +184,7 @@ def test_a_goal_that_is_never_reached_is_a_violation_only_if_all_was_explored():
         report.assert_holds()
     for limit in ({"depth": 3}, {"states": 4}, {"search": "walk"}):
         limited = run(counting(nine), **limit)
-        assert (limited.exhausted, limited.violations) == (False, [])
+        assert (limited.exhausted, limited.violations) == (False, ())
         assert limited.properties == {"nine": "unreached"}
         assert "nine was not reached by what was explored" in plain(limited)
 
@@ -256,7 +256,7 @@ def test_a_report_with_eventually_says_whether_cycles_were_examined():
         [note] = report.notes
         assert said in note
         assert said in " ".join(plain(report).split())
-    assert run(counting(at_most(3), no_deadlock(unless=done))).notes == []
+    assert run(counting(at_most(3), no_deadlock(unless=done))).notes == ()
 
 
 def test_liveness_and_deadlock_are_told_apart():

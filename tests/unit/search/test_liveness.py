@@ -65,9 +65,9 @@ LOSSY = Faults(drop=UNLIMITED)
 
 def test_what_stays_enabled_is_done_under_weak_fairness() -> None:
     report = check(service(), traces=None)
-    assert (report.violations, report.exhausted) == ([], True)
+    assert (report.violations, report.exhausted) == ((), True)
     assert report.liveness["served"].dead == 0
-    assert report.notes == ["endless executions were examined too (served: weak fairness)"]
+    assert report.notes == ("endless executions were examined too (served: weak fairness)",)
 
 
 def test_without_fairness_any_cycle_counts() -> None:
@@ -80,7 +80,7 @@ def test_a_link_that_may_lose_everything_needs_strong_fairness() -> None:
     [found] = check(service("weak", faults=LOSSY), traces=None).violations
     assert (found.fairness, found.dead) == ("weak", False)
     assert "drop" in [step.kind for step in found.trace.steps[found.loop - 1 :]]
-    assert check(service("strong", faults=LOSSY), traces=None).violations == []
+    assert check(service("strong", faults=LOSSY), traces=None).violations == ()
 
 
 def test_nobody_is_owed_a_call_or_a_restart() -> None:
@@ -161,7 +161,7 @@ def test_what_is_dead_in_a_space_that_was_cut_is_dead_for_certain(limit: dict[st
 
 def test_where_nothing_bad_was_found_in_a_part_nothing_is_promised() -> None:
     report = check(System({"n": Walker()}, properties=[home]), depth=3, traces=None)
-    assert report.violations == []
+    assert report.violations == ()
     assert report.liveness["home"].unknown == 2
     assert not any("examined too" in note for note in report.notes)
 
@@ -176,7 +176,7 @@ def test_where_nothing_bad_was_found_in_a_part_nothing_is_promised() -> None:
 )
 def test_a_check_that_does_not_look_at_cycles_says_so(how: dict[str, object], reason: str) -> None:
     report = check(service("none"), traces=None, **how)  # type: ignore[arg-type]
-    assert (report.violations, report.liveness) == ([], {})
+    assert (report.violations, report.liveness) == ((), {})
     assert "cycles) were not examined" in report.notes[0]
     assert reason in report.notes[0]
 

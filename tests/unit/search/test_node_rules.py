@@ -236,7 +236,7 @@ def test_a_step_property_may_concern_nodes_of_one_class():
     def grows(before, after):
         return after.term >= before.term
 
-    assert checked({"a": Term()}, grows).violations == []
+    assert checked({"a": Term()}, grows).violations == ()
     [violation] = checked({"a": Term(), "b": Other()}, grows).violations
     assert {taken.node for taken in violation.trace.steps} == {"b"}
 
@@ -247,7 +247,7 @@ def test_crash_and_restart_are_no_steps_of_a_step_property():
         return (before.term, after.term) not in {(1, 0), (2, 0)}
 
     faults = Faults(crash=1, restart=1)
-    assert checked({"a": Term()}, never_back_to_zero, faults=faults).violations == []
+    assert checked({"a": Term()}, never_back_to_zero, faults=faults).violations == ()
 
 
 # -- rest ----------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_a_world_rests_where_nothing_but_faults_leads_to_another_state():
 
 
 def test_a_world_in_which_something_can_still_happen_does_not_rest():
-    assert checked({"a": Resting()}, finished).violations == []
+    assert checked({"a": Resting()}, finished).violations == ()
 
 
 def test_a_deadlock_is_a_rest_that_is_not_allowed():
@@ -297,4 +297,4 @@ def test_a_deadlock_is_a_rest_that_is_not_allowed():
     assert (violation.kind, violation.steps) == ("deadlock", 2)
     assert "nothing can happen any more" in violation.message
     allowed = no_deadlock(unless=lambda world: world["a"].n == 2)
-    assert checked({"a": Resting()}, allowed).violations == []
+    assert checked({"a": Resting()}, allowed).violations == ()

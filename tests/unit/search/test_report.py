@@ -1,11 +1,12 @@
 """A report is plain data with a fixed JSON form, and can be asserted."""
 
 import json
+from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
 from presage.errors import PropertyError
-from presage.search.report import STEPS_TOLD, Report, Surveyed, Violation
+from presage.search.report import STEPS_TOLD, Report, Surveyed, Violation, with_notes
 from presage.trace.trace import Trace, TraceStep
 
 
@@ -204,3 +205,20 @@ def test_a_liveness_violation_says_whether_anything_recovers(
     assert outlook in told
     assert ("loop: repeats from step 1, fairness assumed: weak" in told) == ("loop" in facts)
     assert violation(**facts).outlook == ""
+
+
+@pytest.mark.parametrize("kind", [Report, Violation])
+def test_a_report_cannot_be_written_to(kind) -> None:
+    made = Report() if kind is Report else violation()
+    for each in fields(kind):
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, each.name, None)
+        assert not isinstance(getattr(made, each.name), list)
+
+
+@pytest.mark.parametrize("notes", [[], ["seen"], ["new"], ["new", "new"]])
+def test_more_notes_make_another_report_that_has_each_once(notes) -> None:
+    report = Report(notes=("seen",))
+    more = with_notes(report, notes)
+    assert report.notes == ("seen",)
+    assert more.notes == tuple(dict.fromkeys(["seen", *notes]))

@@ -8,7 +8,6 @@ from presage import Process, Program, check, replay
 from presage.cli.target.load import load
 from presage.execution.processes import PropertyFailure
 from presage.mailbox import Mailbox
-from presage.search import processes as programs
 from presage.search import run_findings
 from presage.shrink.processes import same
 
@@ -16,9 +15,7 @@ from presage.shrink.processes import same
 def as_found(program, monkeypatch):
     """The violations of a search that shortens nothing."""
     with monkeypatch.context() as patched:
-        patched.setattr(
-            run_findings, "_shorter", lambda _program, _report, _steps, known, *_: known
-        )
+        patched.setattr(run_findings, "_shorter", lambda _program, _steps, known, *_: (*known, []))
         return check(program, traces=None, keep_going=True).violations
 
 
@@ -72,7 +69,7 @@ def test_bfs_is_left_alone():
 
 def test_time_that_ran_out_is_told(monkeypatch):
     assert run_findings.LEFT_LONG not in check(ordered(3), traces=None).notes
-    monkeypatch.setattr(programs, "SECONDS_MAX", 0.0)
+    monkeypatch.setattr(run_findings, "SECONDS_MAX", 0.0)
     report = check(ordered(3), traces=None)
     assert report.violations[0].found is None
     assert report.notes.count(run_findings.LEFT_LONG) == 1

@@ -17,7 +17,7 @@ from presage.model.world.system import System
 from presage.process.program import Program
 from presage.search.coverage.lines import Lines, Source, executable, nested
 from presage.search.coverage.report import Coverage
-from presage.search.report import Report
+from presage.search.report import Report, with_notes
 
 
 def watched(system: System | Program) -> Lines:
@@ -46,11 +46,14 @@ def annotated(system: System | Program, lines: Lines) -> list[Source]:
     return found
 
 
-def write(path: str | Path | None, report: Report) -> None:
-    """Write the coverage to a file: as JSON if its name says so, else as text."""
+def written(path: str | Path | None, report: Report) -> Report:
+    """Write the coverage to a file: as JSON if its name says so, else as text.
+
+    Gives the report, with a note if that could not be done.
+    """
     coverage = report.coverage
     if path is None or coverage is None:
-        return
+        return report
     path = Path(path)
     if path.suffix == ".json":
         content = msgspec.json.format(msgspec.json.encode(coverage.to_json()), indent=1) + b"\n"
@@ -60,7 +63,9 @@ def write(path: str | Path | None, report: Report) -> None:
         path.write_bytes(content)
     except OSError as error:
         # What was found is worth more than this file.
-        report.notes.append(_unwritable(path, (error.strerror or "unknown reason").lower()))
+        reason = (error.strerror or "unknown reason").lower()
+        return with_notes(report, [_unwritable(path, reason)])
+    return report
 
 
 def check_path(path: str | Path | None) -> None:

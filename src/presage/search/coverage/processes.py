@@ -17,10 +17,9 @@ from presage.process.program import Process, body_place
 from presage.search.coverage.lines import RAN, Source
 from presage.search.coverage.report import Coverage, Ran
 from presage.search.coverage.vacuity import Vacuity
-from presage.search.report import Report
 
 
-def processes_covered(histories: Histories, vacuity: Vacuity, report: Report) -> Coverage:
+def processes_covered(histories: Histories, vacuity: Vacuity, *, exhausted: bool) -> Coverage:
     """What the exploration came to, process by process."""
     steps: Counter[int] = Counter()
     ended: set[int] = set()
@@ -37,17 +36,17 @@ def processes_covered(histories: Histories, vacuity: Vacuity, report: Report) ->
         for process, begun in sorted(begins.items())
     ]
     endless = [p for p, begun in sorted(begins.items()) if not begun.daemon and p not in ended]
+    never = "was never true" if exhausted else "was not true so far"
     return Coverage(
         ran=ran,
-        vacuous=list(_vacuous(histories, vacuity, report)),
+        vacuous=list(_vacuous(histories, vacuity, never)),
         unended=[names[process] for process in endless],
-        partial=not report.exhausted,
+        partial=not exhausted,
     )
 
 
-def _vacuous(histories: Histories, vacuity: Vacuity, report: Report) -> Iterator[tuple[str, str]]:
+def _vacuous(histories: Histories, vacuity: Vacuity, never: str) -> Iterator[tuple[str, str]]:
     """Properties that held and had nothing to say."""
-    never = "was never true" if report.exhausted else "was not true so far"
     for at, prop in enumerate(histories.program.properties, 1):
         if not vacuity.asked.get(at):
             yield prop.name, f"`{prop.name}` was asked of nothing: no process published a value"

@@ -13,7 +13,7 @@ from presage.limits import HuntPlan, Limits
 from presage.model.world.system import System
 from presage.search.hunt.settings import Hunt
 from presage.search.options import COUNT_MAX
-from presage.search.report import Hunted, Report
+from presage.search.report import Hunted
 from presage.search.walks import calm_weights
 from presage.trace.trace import Trace
 
@@ -45,11 +45,9 @@ def run(
     return kernel.hunt(plan, replace(limits, depth=None), progress)
 
 
-def tell(report: Report, hunt: HuntOutcome | None) -> None:
-    """Let a report say how executions ended, and on what `eventually` rests."""
-    if hunt is None:
-        return
-    hunted = Hunted(
+def summary(hunt: HuntOutcome) -> Hunted:
+    """How executions ended."""
+    return Hunted(
         live=hunt.live,
         rest=hunt.rest,
         long=hunt.long,
@@ -58,11 +56,14 @@ def tell(report: Report, hunt: HuntOutcome | None) -> None:
         complete=hunt.complete,
         lengths=tuple(sorted(hunt.lengths)),
     )
-    report.hunted = hunted
+
+
+def note(hunted: Hunted) -> str:
+    """On what an `eventually` rests that was hunted for."""
     bound = f"executions of up to {hunted.choices} choices"
     extent = "all executions" if hunted.complete else bound
     walked = hunted.live + hunted.rest + hunted.long
-    report.notes.append(
+    return (
         f"{_plural(walked, 'calm walk')}, from {extent} and from random ones:"
         f" {hunted.live:,} came right{_typical(hunted)}, {hunted.rest:,} came to rest before,"
         f" {hunted.long:,} did neither"

@@ -100,7 +100,7 @@ def test_what_may_still_recover_is_not_called_dead():
     report = check(
         System({"a": Endless()}, properties=[rare]), search="hunt", hunt=longer, walks=50
     )
-    assert report.violations == []
+    assert report.violations == ()
 
 
 def test_what_never_holds_is_dead_from_the_start():

@@ -131,13 +131,13 @@ def test_what_depends_on_an_order_is_named_with_line_and_field(mode):
 )
 def test_what_does_not_depend_on_an_order_is_not_named(mode):
     report = check(system(mode), traces=None)
-    assert report.orders == []
+    assert report.orders == ()
     assert report.exit_status == 0
     assert report.exhausted
 
 
 def test_where_the_network_keeps_the_order_of_sends_to_one_node_it_matters():
-    assert check(system("in_the_order_of_sends", "ordered"), traces=None).orders == []
+    assert check(system("in_the_order_of_sends", "ordered"), traces=None).orders == ()
     (found,) = check(system("twice_to_one", "ordered"), traces=None).orders
     assert found.parts == ("self.table",)
 

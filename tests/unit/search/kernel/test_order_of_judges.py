@@ -105,7 +105,7 @@ def test_a_property_is_named_with_the_field_that_it_read():
 )
 def test_a_property_that_depends_on_no_order_is_not_named(predicate):
     report = check(system(always(predicate, name="fine")), traces=None)
-    assert report.orders == []
+    assert report.orders == ()
     assert report.exit_status == 0 and report.exhausted
 
 
@@ -144,7 +144,7 @@ def test_an_observer_that_depends_on_an_order_is_named(observer):
 
 def test_an_observer_that_depends_on_no_order_is_not_named():
     report = check(system(observers={"seen": Seen()}), traces=None)
-    assert report.orders == []
+    assert report.orders == ()
     assert report.exit_status == 0 and report.exhausted
 
 

@@ -109,7 +109,7 @@ def test_one_state_stands_for_all_its_arrangements() -> None:
     assert report.exhausted
     assert (plain.unique, report.unique) == (44, 11)
     assert report.depth == plain.depth
-    assert report.notes == ["states that differ by exchanging nodes count as one: a, b, c"]
+    assert report.notes == ("states that differ by exchanging nodes count as one: a, b, c",)
 
 
 @pytest.mark.parametrize(

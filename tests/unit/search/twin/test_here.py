@@ -117,4 +117,4 @@ def test_sets_are_what_they_were_when_it_is_over(monkeypatch):
     monkeypatch.setattr(backwards, "may_go_backwards", lambda: False)
     report = check(System({"a": Making()}), traces=None)
     assert "this interpreter iterates sets in one way only" in str(report)
-    assert (report.orders, orders()) == ([], before)
+    assert (report.orders, orders()) == ((), before)
