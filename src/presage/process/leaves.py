@@ -46,6 +46,7 @@ DRAWS = (
 FILES = "stat lstat access readlink statvfs read pread pipe"
 ABOUT = "getpid getppid getcwd getcwdb uname cpu_count getloadavg times getuid getlogin umask"
 DESCRIPTORS = "close closerange dup dup2"
+INTERPRETER = "setrecursionlimit setswitchinterval"
 SIGNALS = "signal alarm setitimer pthread_sigmask set_wakeup_fd siginterrupt"
 STARTS = "threading.Thread.start"
 # What a simulated process may not do either, by kind: it changes what all processes share.
@@ -103,6 +104,7 @@ LEAVES: tuple[Leaf, ...] = (
     *_named(os, FILES, "file"),
     *_named(os, DESCRIPTORS, "own"),
     *_named(signal, SIGNALS, "own"),
+    *_named(sys, INTERPRETER, "own"),
     Leaf(threading, "_start_new_thread", "thread", STARTS),
     Leaf(_thread, "start_new_thread", "thread", STARTS),
     *_named(os, "_exit abort execv execve", "end"),
