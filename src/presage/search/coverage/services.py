@@ -155,7 +155,7 @@ class _Node:
             tally.why.insert(0, f"guard never true: {_times(tally.false)} false")
         if action.over is not None and action.guard is None:
             tally.why.append("`over` was always empty")
-        tally.why.append("no node that has it was ever up")
+        tally.why.append("no state was expanded in which a node that has it is up")
 
     def _calls(self, tallies: dict[Key, _Tally]) -> None:
         for number, call in enumerate(self.node.workload):

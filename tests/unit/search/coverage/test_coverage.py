@@ -308,6 +308,18 @@ def test_a_search_that_a_limit_ended_says_so_far():
 # -- growth ----------------------------------------------------------------------------------
 
 
+def test_a_search_that_looked_at_no_step_does_not_say_that_nodes_were_down():
+    class Idle(Service):
+        n: int = 0
+
+        @action
+        def go(self):
+            self.n += 1
+
+    shown = str(check(System({"a": Idle()}), depth=1, traces=None))
+    assert "`Idle.go` (no state was expanded in which a node that has it is up)" in shown
+
+
 @pytest.mark.parametrize("how", [{"depth": 20}, {"search": "dfs", "states": 300}])
 def test_a_field_that_grew_all_the_time_is_asked_about(how):
     coverage = covered(two(most=100_000), **how)
