@@ -34,6 +34,7 @@ ADDED = {"errors": list, "notes": list, "liveness": dict}
 ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
 ADDED |= {"coverage": dict, "order_dependence": list, "second_process": (dict, type(None))}
 ADDED |= {"reduction": str, "symmetry": bool, "hunt": (dict, type(None))}
+ADDED |= {"delay": (dict, type(None))}
 VIOLATION: dict[str, Any] = {
     "property": str,
     "kind": str,
@@ -51,6 +52,7 @@ VIOLATION: dict[str, Any] = {
     "live": (str, type(None)),
     "differs_at": (int, type(None)),
     "found": (int, type(None)),
+    "delays": (int, type(None)),
 }
 
 
