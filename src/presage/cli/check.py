@@ -96,12 +96,13 @@ def _progress(
         title=title,
         subtitle=f"{nodes} {kind}{_plural(kind, nodes)}, {settings.search}",
         limits=Limits(
-            depth=None if walked else settings.depth,
+            depth=None if walked or settings.search == "delay" else settings.depth,
             states=settings.states,
             seconds=settings.seconds,
             walks=settings.walks,
         ),
         walked=walked,
+        by_delays=settings.search == "delay",
         estimates=settings.search == "bfs" and kind == "node",
         live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
     )

@@ -26,6 +26,7 @@ class Snapshot(Struct, frozen=True):
     resumed_from: int = 0  # states in the checkpoint that it went on from
     checkpoints: int = 0  # written by this process
     right: int = 0  # calm walks of a hunt that came right
+    delays: int = 0  # now allowed, in a search in their order
     suspect: int | None = None  # steps of the execution whose critical transition is looked for
 
 
@@ -61,6 +62,7 @@ def progress_callback(
             resumed_from=now.resumed_from,
             checkpoints=now.checkpoints,
             right=now.right,
+            delays=now.delays,
             suspect=suspect,
         )
         line.update(snapshot)

@@ -24,7 +24,7 @@ LINE_SECONDS = 10.0
 BAR_COLUMNS = 20
 ESTIMATE_AFTER = 5.0  # seconds; what is over sooner needs no advice
 LONG_SECONDS = 3600.0  # what takes longer is not waited for
-TRY = "try `presage hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
+TRY = "try `--search delay` or `presage hunt`; docs/howto/deep-bugs.md says what else helps"
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Progress:
     limits: Limits = Limits()
     live: bool = False  # redraw in place; otherwise plain lines
     walked: bool = False  # execution by execution: neither depth nor states say how far it is
+    by_delays: bool = False  # states come in the order of delays, not of depth
     estimates: bool = False  # breadth first: the levels say whether it will end
     _shown: float = field(default=0.0, init=False)  # seconds of the last snapshot shown
     _display: Any = field(default=None, init=False)  # rich's Live, once something was drawn
@@ -146,8 +147,9 @@ class Progress:
                 f"{rate(snapshot):,.0f}/s",
                 *([f"{snapshot.right:,} walks came right"] if snapshot.right else []),
             ]
+        depth = f"depth {_of(snapshot.depth, self.limits.depth)}"
         return [
-            f"depth {_of(snapshot.depth, self.limits.depth)}",
+            f"delays {snapshot.delays}" if self.by_delays else depth,
             f"{snapshot.unique:,} states",
             f"{rate(snapshot):,.0f}/s",
             f"{seen(snapshot):.0%} seen before",

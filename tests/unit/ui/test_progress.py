@@ -30,6 +30,7 @@ class Snapshot:
     resumed_from: int = 0
     checkpoints: int = 0
     right: int = 0
+    delays: int = 0
     suspect: int | None = None
 
 
@@ -63,7 +64,7 @@ def grown(shown: Progress, sizes: list[int]) -> Snapshot:
 def test_levels_that_keep_growing_are_too_large_to_exhaust() -> None:
     shown = progress(io.StringIO(), estimates=True)
     last = grown(shown, [3**depth for depth in range(1, 15)])
-    advice = "try `presage hunt` or `--search walk`; docs/howto/deep-bugs.md says what else helps"
+    advice = "try `--search delay` or `presage hunt`; docs/howto/deep-bugs.md says what else helps"
     told = f"too large to exhaust: the levels keep growing; {advice}"
     assert shown.line(last).endswith(told)
     assert "too large to exhaust" in shown.lines(last)[-1]
@@ -98,6 +99,12 @@ def test_a_hunt_tells_how_many_walks_came_right_and_where_it_locates() -> None:
     assert shown.line(Snapshot(walks=3, right=7)) == f"{told}, 8 s"
     told = "locating the critical transition, at step 9 of 204, 41,208 transitions, 8 s"
     assert shown.line(Snapshot(suspect=204)) == f"checking RandTree: {told}"
+
+
+def test_a_search_by_delays_tells_how_many_are_allowed() -> None:
+    shown = progress(io.StringIO(), by_delays=True).lines(Snapshot(delays=3))
+    assert any("delays 3" in line and "12,960 states" in line for line in shown)
+    assert not any("depth" in line for line in shown)
 
 
 def test_walks_tell_how_many_executions_are_done() -> None:
