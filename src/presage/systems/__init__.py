@@ -28,6 +28,7 @@ SYSTEMS: tuple[str, ...] = (
     "pastry",
     "paxos",
     "ping_pong",
+    "raft",
     "randtree",
     "single_copy",
     "two_phase_commit",
