@@ -138,6 +138,7 @@ def test_a_goal_that_is_never_reached_is_a_violation_without_a_trace() -> None:
         "message": "none of the 4 reachable states satisfies it",
         "step": 0,
         "steps": 0,
+        "delays": None,
         "critical": None,
         "loop": None,
         "fairness": None,
