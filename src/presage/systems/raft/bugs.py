@@ -41,7 +41,7 @@ class TruncatesServer(Server):
     """With the bug `truncates`."""
 
     def _merged(self, append: Append) -> tuple[Entry, ...]:
-        return (*self.log[: append.at], *append.entries)
+        return (*self.entries[: append.at], *append.entries)
 
 
 SERVERS: dict[str, type[Server]] = {

@@ -24,7 +24,7 @@ def one_leader(world: WorldView) -> Verdict:
 def log_matching(world: WorldView) -> Verdict:
     """Logs that have an entry of one term at one place are equal up to there."""
     for one, other in combinations(world.of(Server), 2):
-        pairs = list(zip(one.log, other.log, strict=False))
+        pairs = list(zip(one.entries, other.entries, strict=False))
         for at in range(len(pairs) - 1, -1, -1):
             if pairs[at][0].term == pairs[at][1].term:
                 if any(mine != theirs for mine, theirs in pairs[: at + 1]):
@@ -41,7 +41,7 @@ def committed_agree(world: WorldView) -> Verdict:
     """State machine safety: what two servers have committed at one place is the same."""
     for one, other in combinations(world.of(Server), 2):
         for at in range(min(one.committed, other.committed)):
-            if one.log[at : at + 1] != other.log[at : at + 1]:
+            if one.entries[at : at + 1] != other.entries[at : at + 1]:
                 return Verdict.fails(
                     f"{one.name} and {other.name} committed different entries at place {at}"
                 )

@@ -17,7 +17,7 @@ class Server(Service):
     # What has to outlive a crash.
     term: int = durable(0)
     vote: str = durable("")  # whom it voted for in this term
-    log: tuple[Entry, ...] = durable(())
+    entries: tuple[Entry, ...] = durable(())
     proposed: int = durable(0)
     # What is learnt again.
     role: Literal["follower", "candidate", "leader"] = "follower"
@@ -37,7 +37,7 @@ class Server(Service):
         self.term, self.vote, self.role = self.term + 1, self.name, "candidate"
         self.votes = frozenset({self.name})
         for peer in self.peers:
-            self.send(peer, RequestVote(self.term, len(self.log), self._last_term()))
+            self.send(peer, RequestVote(self.term, len(self.entries), self._last_term()))
         self._await_leader()
 
     @on(RequestVote)
@@ -58,7 +58,7 @@ class Server(Service):
             self.role, self.votes = "leader", frozenset()
             self.disarm("election")
             self.matched = dict.fromkeys(self.peers, 0)
-            self.following = dict.fromkeys(self.peers, len(self.log))
+            self.following = dict.fromkeys(self.peers, len(self.entries))
             self._copy_to_peers()
 
     # -- the log -------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ class Server(Service):
     def propose(self) -> None:
         """A client has something to say."""
         self.proposed += 1
-        self.log = (*self.log, Entry(self.term, self.name))
+        self.entries = (*self.entries, Entry(self.term, self.name))
         self._copy_to_peers()
 
     @on(Append)
@@ -76,12 +76,12 @@ class Server(Service):
         if append.term < self.term:
             return
         self.role = "follower"
-        fits = append.at <= len(self.log) and self._term_before(append.at) == append.before
+        fits = append.at <= len(self.entries) and self._term_before(append.at) == append.before
         if not fits:
-            shorter = min(append.at - 1, len(self.log))
+            shorter = min(append.at - 1, len(self.entries))
             self.send(source, Appended(self.term, False, shorter))
             return
-        self.log = self._merged(append)
+        self.entries = self._merged(append)
         length = append.at + len(append.entries)
         self.committed = max(self.committed, min(append.committed, length))
         self.send(source, Appended(self.term, True, length))
@@ -102,7 +102,7 @@ class Server(Service):
 
     def _commit(self) -> None:
         """Commit what a majority has, and all before it."""
-        for length in range(len(self.log), self.committed, -1):
+        for length in range(len(self.entries), self.committed, -1):
             has = 1 + sum(matched >= length for matched in self.matched.values())
             if has >= self._majority() and self._may_commit(length):
                 self.committed = length
@@ -113,19 +113,19 @@ class Server(Service):
 
     def _may_commit(self, length: int) -> bool:
         """An entry of an older term is committed only by one of this term after it."""
-        return self.log[length - 1].term == self.term
+        return self.entries[length - 1].term == self.term
 
     def _may_lead(self, request: RequestVote) -> bool:
         """A leader's log is at least as new as that of a majority."""
-        return (request.last_term, request.length) >= (self._last_term(), len(self.log))
+        return (request.last_term, request.length) >= (self._last_term(), len(self.entries))
 
     def _merged(self, append: Append) -> tuple[Entry, ...]:
         """Cut the log only where an entry differs: a late message may hold less than is there."""
         for offset, entry in enumerate(append.entries):
             at = append.at + offset
-            if at >= len(self.log) or self.log[at] != entry:
-                return (*self.log[: append.at], *append.entries)
-        return self.log
+            if at >= len(self.entries) or self.entries[at] != entry:
+                return (*self.entries[: append.at], *append.entries)
+        return self.entries
 
     # -- small things --------------------------------------------------------------------------
 
@@ -147,13 +147,13 @@ class Server(Service):
     def _copy_to(self, peer: str) -> None:
         at = self.following[peer]
         before = self._term_before(at)
-        self.send(peer, Append(self.term, at, before, self.log[at:], self.committed))
+        self.send(peer, Append(self.term, at, before, self.entries[at:], self.committed))
 
     def _term_before(self, at: int) -> int:
-        return self.log[at - 1].term if at else 0
+        return self.entries[at - 1].term if at else 0
 
     def _last_term(self) -> int:
-        return self._term_before(len(self.log))
+        return self._term_before(len(self.entries))
 
     def _majority(self) -> int:
         return (len(self.peers) + 1) // 2 + 1
