@@ -179,9 +179,11 @@ def _checked_nodes(nodes: Any) -> dict[str, Service]:
                 "numbers or objects used as keys of `nodes`",
                 f'name it by a text, such as "n{name}"',
             )
-        if isinstance(prototype, Service):
+        if isinstance(prototype, Service) and type(prototype) is not Service:
             continue
-        if isinstance(prototype, type) and issubclass(prototype, Service):
+        if type(prototype) is Service:
+            fact = f"node `{name}` is a bare `Service`, which does nothing"
+        elif isinstance(prototype, type) and issubclass(prototype, Service):
             fact = f"node `{name}` is the class `{prototype.__name__}`, not an instance of it"
         else:
             fact = f"node `{name}` is a `{type(prototype).__name__}`, not a `Service`"

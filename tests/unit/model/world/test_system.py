@@ -82,6 +82,7 @@ def test_prototypes_are_copied_when_the_system_is_made():
         ({"nodes": {0: Store()}}, BadSystem, "0 is not the name of a node"),
         ({"nodes": {"a": Store}}, BadPrototype, "is the class `Store`, not an instance"),
         ({"nodes": {"a": object()}}, BadPrototype, "is a `object`, not a `Service`"),
+        ({"nodes": {"a": Service()}}, BadPrototype, "is a bare `Service`, which does nothing"),
         ({"network": "tcp"}, BadSystem, "no network 'tcp'"),
         ({"faults": {"crash": 1}}, BadSystem, "`faults` is a `dict`"),
         ({"faults": Faults(crash=1, nodes=["z"])}, UnknownNode, "no node 'z'"),
