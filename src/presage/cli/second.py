@@ -24,7 +24,7 @@ from presage.model.world.system import System
 from presage.search.check import build
 from presage.search.twin import backwards
 from presage.search.twin.compare import Failed
-from presage.search.twin.rerun import as_it_is, rerun
+from presage.search.twin.rerun import as_it_is, learn_names, rerun
 from presage.search.twin.wire import Request
 
 SEED = "1"  # a search itself runs under 0
@@ -103,6 +103,7 @@ def serve(target: str, settings: dict[str, str]) -> None:
     if not isinstance(system, System):
         raise TypeError("a search of services asked for it")
     with Sandbox(request.handler_seconds, None) as sandbox:
+        learn_names(system, request)
         answer = rerun(system, request, build, sandbox, ways=ways)
     with open(said, "wb") as out:
         out.write(msgspec.msgpack.encode(answer))

@@ -147,7 +147,6 @@ def rerun(
     """Answer `request` in this process: run everything in each of `ways`."""
     bridge = Bridge(system, sandbox, weighs=False)
     again = Rerun(system, bridge, build(system, bridge), sandbox, ways=ways)
-    _learn(system, request)
     ends = _Ends(request.seconds, goes_on)
     steps, skipped, apart = _compared(again.differs, request.steps, ends)
     verdicts, unread, judgements = _compared(again.says, request.verdicts, ends)
@@ -161,8 +160,10 @@ def rerun(
     )
 
 
-def _learn(system: System, request: Request) -> None:
-    """Let the codec know what encoded values name; what is not found here cannot be read."""
+def learn_names(system: System, request: Request) -> None:
+    """Let the codec of another process know what encoded values name; what is not found there
+    cannot be read.
+    """
     met = Definition(system).classes
     learnings = [(request.references, system.codec.encode), (request.classes, system.codec.learn)]
     for names, learn in learnings:
