@@ -128,28 +128,29 @@ impl<'a> Worker<'a> {
     pub fn list(&mut self, buffer: &[u32], batch: &[usize], depth: u32) -> PyResult<()> {
         self.expander.candidates.clear();
         for (from, &at) in batch.iter().enumerate() {
-            let state = stored(buffer, at);
-            let first = self.expander.candidates.len();
-            if self.expander.list(state.words, state.sum, from as u32)? {
-                self.check_rest(state, depth - 1)?;
-            }
-            for index in first..self.expander.candidates.len() {
-                self.check_step(index, state.sum, depth);
-            }
+            self.list_one(stored(buffer, at), from as u32, depth)?;
         }
         self.count(self.expander.candidates.len() as u64);
+        Ok(())
+    }
+
+    /// List one state behind what is listed, and judge rest and steps.
+    #[inline(always)]
+    fn list_one(&mut self, state: Stored<'_>, from: u32, depth: u32) -> PyResult<()> {
+        let first = self.expander.candidates.len();
+        if self.expander.list(state.words, state.sum, from)? {
+            self.check_rest(state, depth - 1)?;
+        }
+        for index in first..self.expander.candidates.len() {
+            self.check_step(index, state.sum, depth);
+        }
         Ok(())
     }
 
     /// List one state that was never visited, `depth` deep, and judge rest and steps.
     pub fn visit(&mut self, (words, sum): (&[u32], u64), depth: u32) -> PyResult<()> {
         self.expander.candidates.clear();
-        if self.expander.list(words, sum, 0)? {
-            self.check_rest(Stored { words, sum }, depth - 1)?;
-        }
-        for index in 0..self.expander.candidates.len() {
-            self.check_step(index, sum, depth);
-        }
+        self.list_one(Stored { words, sum }, 0, depth)?;
         self.count(self.expander.candidates.len() as u64);
         Ok(())
     }

@@ -88,6 +88,7 @@ struct Explorer<'a> {
     /// The state just reached is on top of the stack.
     reached: bool,
     tasks: Vec<Task>,
+    addresses: Vec<u32>,
     places: Vec<(order::Place, Task)>,
     keys: Vec<u64>,
     sent: Vec<u64>,
@@ -111,6 +112,7 @@ impl<'a> Explorer<'a> {
             later: vec![Vec::new(); furthest + 1],
             reached: false,
             tasks: Vec::new(),
+            addresses: Vec::new(),
             places: Vec::new(),
             keys: Vec::new(),
             sent: Vec::new(),
@@ -190,8 +192,11 @@ impl<'a> Explorer<'a> {
             }
         };
         let rest = Rest::new(depth, self.tasks.len(), faults, scheduler);
-        let addresses: Vec<u32> = self.tasks.iter().map(|task| task.address.0).collect();
+        let mut addresses = std::mem::take(&mut self.addresses);
+        addresses.clear();
+        addresses.extend(self.tasks.iter().map(|task| task.address.0));
         self.wait(state, &addresses, rest, 0);
+        self.addresses = addresses;
         Ok(())
     }
 

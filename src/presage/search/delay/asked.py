@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any
 
 from presage.errors import BadScheduler
@@ -21,13 +22,14 @@ class Asked:
         self.runs = 0
         self._system, self._scheduler, self._run = system, scheduler, run
         self._tasks: dict[int, Task] = {}
-        self._states: list[Any] = []
+        self._states: dict[int, Any] = {}
         self._numbers: dict[bytes, int] = {}
+        self._unused = count()
 
     @property
     def states(self) -> int:
         """How many states of the scheduler were met."""
-        return len(self._states)
+        return len(self._numbers)
 
     # -- called by the kernel --------------------------------------------------------------------
 
@@ -115,10 +117,10 @@ class Asked:
                 "a list, set or dict as the state of a scheduler",
                 "use tuples, frozensets and other immutable values",
             )
-        if form not in self._numbers:
-            self._numbers[form] = len(self._states)
-            self._states.append(state)
-        return self._numbers[form]
+        # Threads of the search ask at the same time: the first of them decides.
+        number = self._numbers.setdefault(form, next(self._unused))
+        self._states.setdefault(number, state)
+        return number
 
     def _sorted(self, keys: Iterable[int]) -> tuple[Task, ...]:
         tasks = [self._tasks[key] for key in keys]

@@ -1,10 +1,14 @@
 """Schedulers of users: what they are asked, and what becomes of one that breaks its contract."""
 
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
+
 import pytest
 from unit.search.delay import schedulers
 
 from presage import Delay, Scheduler, check
 from presage.errors import BadScheduler, BadSystem
+from presage.search.delay.asked import Asked
 from presage.systems import chord, paxos, two_phase_commit
 
 
@@ -17,6 +21,23 @@ def test_a_search_with_a_users_scheduler_meets_what_there_is(scheduler):
     for threads in (1, 2):
         report = checked(two_phase_commit.system(rms=4), scheduler, threads=threads)
         assert (report.unique, report.exhausted) == (1_568, True)
+
+
+class Slow(dict):
+    """Lets other threads run before it takes something in."""
+
+    def setdefault(self, key, value):
+        sleep(0.001)
+        return super().setdefault(key, value)
+
+
+def test_threads_that_ask_at_once_get_a_number_for_each_state():
+    asked = Asked(two_phase_commit.system(rms=2), schedulers.Nodes(), lambda ask, *args: ask(*args))
+    asked._numbers = Slow()
+    with ThreadPoolExecutor(8) as pool:
+        given = list(pool.map(asked._number, [(n % 20,) for n in range(80)]))
+    assert [asked._states[number] for number in given] == [(n % 20,) for n in range(80)]
+    assert asked.states == len(set(given)) == 20
 
 
 def test_a_scheduler_that_changes_no_rank_is_the_one_it_is_based_on():
