@@ -37,7 +37,6 @@ class Actor:
             self.intervals.append(Interval(kind, start, end, what))
 
     def arrive(self, now: float) -> None:
-        """It has come to its next operation."""
         if now > self.entered:
             self.polls = Counter()
         self.ticket += 1

@@ -65,7 +65,6 @@ class Fluid:
         self.hosts = {name: Meter() for name in platform.hosts}
 
     def begin(self, work: Work, now: float) -> None:
-        """Start some work."""
         work.since = now
         self._siblings(work).append(work)
         self._stale.add(work.host)

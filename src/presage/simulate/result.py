@@ -139,7 +139,6 @@ class Simulation:
         return {"displayTimeUnit": "ms", "traceEvents": events}
 
     def save_chrome(self, path: str | Path) -> None:
-        """Write that trace to a file."""
         try:
             Path(path).write_bytes(msgspec.json.encode(self.to_chrome()))
         except OSError as error:

@@ -63,7 +63,6 @@ class Stage:
         return self.clock.now
 
     def close(self) -> None:
-        """Let go of the processes."""
         for member in self.world.members.values():
             member.live.close()
 
@@ -93,7 +92,6 @@ class Stage:
         self.log += [Line(self.now, process, text) for text in lines]
 
     def _settle(self, actor: Actor) -> None:
-        """Note the end of a process."""
         at = actor.member.live.at
         if isinstance(at, Failed):
             self.fail(f"{actor.name}: {at.text}")

@@ -21,8 +21,6 @@ Arrived = Callable[[Post], None]
 
 @dataclass(eq=False)
 class Flight:
-    """One message."""
-
     offer: Post
     request: Post
     size: float
@@ -46,12 +44,10 @@ class Transfers:
         self.all: list[Flight] = []
 
     def posted(self, post: Post) -> None:
-        """Somebody made a post."""
         if isinstance(post.op, Send) and post.op.buffered:
             self._complete[post] = self._clock.now
 
     def start(self, offer: Post, request: Post, size: float, source: Actor, to: Actor) -> None:
-        """An offer and a request have met."""
         flight = Flight(offer, request, size, self._clock.now)
         self.all.append(flight)
         self._of[offer] = self._of[request] = flight

@@ -33,8 +33,6 @@ MUTABLE = (list, dict, set, bytearray, deque)
 
 
 class Field(Struct, frozen=True):
-    """One declared field of a service."""
-
     name: str
     kind: FieldKind
     default: Any
@@ -59,7 +57,6 @@ class Definition(Struct, frozen=True):
     def wrong(
         self, error: type[BadService], attribute: str, fact: str, cause: str, remedy: str
     ) -> BadService:
-        """The error to raise about `attribute`."""
         value = self.cls.__dict__.get(attribute)
         where = (
             place_of(value)

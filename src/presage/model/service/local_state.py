@@ -45,8 +45,6 @@ class Limit(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What one run did."""
-
     choices: tuple[tuple[int, int], ...]  # (k, n) each: option k, from 0, of n
     values: Values  # the new local state
     sends: list[tuple[int, Any]]  # (index of the receiver, message), in order

@@ -117,7 +117,6 @@ class Node:
         return error.at(self.where(stimulus, values), self.fields)
 
     def disk(self, values: Values, position: int) -> Disk:
-        """The disk at `position` of `values`."""
         return disk_at(values, position, self.place)
 
     def _revive(self, values: Values, run: Run | Quiet) -> Service:

@@ -69,8 +69,6 @@ class Written(Struct, frozen=True):
 
 
 class Shape:
-    """What presage knows of a service class."""
-
     def __init__(self, definition: Definition) -> None:
         cls = definition.cls
         self.service: type = cls

@@ -90,12 +90,10 @@ class Stream:
 
     @property
     def flows(self) -> list[Flow]:
-        """What was done, in order."""
         return self._sent
 
     @property
     def limits(self) -> list[Limit]:
-        """Where this branch applies."""
         peers = sorted({flow.peer for flow in self._sent} | self._full)
         known = (self._empty[at] if at in self._empty else self._limit(at) for at in peers)
         return [limit for limit in known if limit is not None]

@@ -23,8 +23,6 @@ from presage.frontends.mpi.data.op import Op
 
 
 def into_one(buf: Buffer | None, text: str) -> Callable[[Any], None]:
-    """Where one message goes."""
-
     def store(data: Data | None) -> None:
         if buf is not None and data is not None:
             buf.write(data, text)
@@ -33,8 +31,6 @@ def into_one(buf: Buffer | None, text: str) -> Callable[[Any], None]:
 
 
 def into_parts(buf: Buffer | None, core: CommState, text: str) -> Callable[[Any], None]:
-    """Where one message of each rank goes."""
-
     def store(parts: list[Data] | None) -> None:
         if buf is None or parts is None:
             return

@@ -141,6 +141,5 @@ def settle_one(core: CommState, source: int) -> Asking[Any]:
 
 
 def settle(core: CommState) -> Asking[None]:
-    """Look at all that is owed."""
     for source in range(core.size):
         yield from settle_one(core, source)

@@ -33,8 +33,6 @@ def fold_objects(op: Op) -> results.Fold:
 
 
 class Kind(NamedTuple):
-    """What a call does with objects."""
-
     result: Callable[[int], Result] = results.of_root
     done: Callable[[Any], Any] = unpack_one
     in_parts: bool = False  # one object for each rank
@@ -124,7 +122,6 @@ class ObjectCollectives(PointToPoint):
 
 
 def parts_of(core: CommState, given: Any, text: str) -> list[Any]:
-    """One object for each rank."""
     parts = list(given) if given is not None else []
     if len(parts) != core.size:
         raise ValueError(f"{text}: {len(parts)} items for {core.size} ranks")

@@ -50,14 +50,8 @@ def gathered(core: CommState, call: Call, mine: Any, result: Result, learns: boo
 
 def announced(core: CommState, call: Call) -> None:
     """A call whose result depends on nobody else: all must make it, and nobody waits."""
-    blocking(_announced(core, _numbered(core, call)))
-
-
-def _announced(core: CommState, call: Call) -> Asking[None]:
-    if core.rank:
-        yield from tell(core, 0, call, None)
-    else:
-        yield from owe(core, call)
+    call = _numbered(core, call)
+    blocking(tell(core, 0, call, None) if core.rank else owe(core, call))
 
 
 def _numbered(core: CommState, call: Call) -> Call:
@@ -123,16 +117,9 @@ def _to_root(core: CommState, call: Call, mine: Any, result: Result) -> Asking[A
     return None
 
 
-def started(
-    core: CommState, call: Call, mine: Any, result: Result, done: Callable[[Any], Any], text: str
-) -> Request:
+def _started(plan: Plan) -> Asking[Request]:
     """A call that does not block: `done` is given the result when the request is complete."""
-    return blocking(_started(core, _numbered(core, call), mine, result, done, text))
-
-
-def _started(
-    core: CommState, call: Call, mine: Any, result: Result, done: Callable[[Any], Any], text: str
-) -> Asking[Request]:
+    core, call = plan.core, _numbered(plan.core, plan.call)
     others = [rank for rank in range(core.size) if rank != core.rank]
     gets = core.sides is None or core.rank in core.sides.getters(call.bare, call.root)
     slots = []
@@ -144,17 +131,17 @@ def _started(
         if rank not in needed:
             core.owed.append(PendingReceive(slot, rank, call))
     for rank in others:
-        yield from tell(core, rank, call, mine)
+        yield from tell(core, rank, call, plan.mine)
 
     def finish(responses: list[Response]) -> tuple[Any, Status]:
         contributions: list[Any] = [None] * core.size
-        contributions[core.rank] = mine
+        contributions[core.rank] = plan.mine
         for rank, response in zip(needed, responses, strict=False):
             theirs, contributions[rank] = response.payload
             check(core, call, rank, theirs)
-        return done(result(contributions, core.rank) if gets else None), Status()
+        return plan.done(plan.result(contributions, core.rank) if gets else None), Status()
 
-    return Request.of(wanted, finish, text, [core.ranks[rank] for rank in needed])
+    return Request.of(wanted, finish, plan.text, [core.ranks[rank] for rank in needed])
 
 
 def _needed(core: CommState, call: Call) -> list[int]:
@@ -185,9 +172,8 @@ class Plan(NamedTuple):
 def made(plan: Plan) -> Any:
     """Make a call: wait for its result, or give a request, by its name."""
     if plan.call.kind[0] in "iI":
-        core, call, text, mine, result, done, watched = plan
-        request = started(core, call, mine, result, done, text)
-        request.watch(watched)
+        request = blocking(_started(plan))
+        request.watch(plan.watched)
         return request
     return plan.done(gathered(plan.core, plan.call, plan.mine, plan.result))
 

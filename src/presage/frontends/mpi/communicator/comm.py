@@ -85,8 +85,7 @@ class Comm(BufferCollectives, Unheeded):
         return self._core("Get_size()").size
 
     def Get_name(self) -> str:
-        core = self._core("Get_name()")
-        return core.title
+        return self._core("Get_name()").title
 
     def Set_name(self, name: str) -> None:
         self._core("Set_name()").title = name
@@ -99,10 +98,10 @@ class Comm(BufferCollectives, Unheeded):
         return UNDEFINED if self._core().grid is None else 1
 
     def Is_inter(self) -> bool:
-        return False
+        return isinstance(self, Comm._classes[INTER])
 
     def Is_intra(self) -> bool:
-        return True
+        return not self.Is_inter()
 
     def Compare(self, other: Comm) -> int:
         one, two = self._core("Compare()"), other._core("Compare()")
@@ -140,16 +139,16 @@ class Comm(BufferCollectives, Unheeded):
         """Made at once; the request has nothing to wait for."""
         return self.Dup(), at_once()
 
-    dup = Dup
-    Clone = Dup
-    clone = Dup
+    dup = clone = Clone = Dup
+
+    def _coloured(self, color: int, key: int) -> tuple[CommState, str, list[Any]]:
+        if color != UNDEFINED and color < 0:
+            call = enter_call("Split", color=color)
+            raise invalid(f"{call}: a colour is 0 or more, or UNDEFINED")
+        return self._agreed("Split", [color, key])
 
     def Split(self, color: int = 0, key: int = 0) -> Any:
-        if color != UNDEFINED and color < 0:
-            raise invalid(
-                f"{enter_call('Split', color=color)}: a colour is 0 or more, or UNDEFINED"
-            )
-        core, name, said = self._agreed("Split", [color, key])
+        core, name, said = self._coloured(color, key)
         if color == UNDEFINED:
             return Intracomm()
         order = sorted((said[rank][1], rank) for rank in range(core.size) if said[rank][0] == color)

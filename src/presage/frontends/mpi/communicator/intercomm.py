@@ -30,12 +30,6 @@ class Intercomm(InterCollectives, Comm, kind=INTER):
         enter_call("Get_remote_group")
         return Group.of(self._core("Get_remote_group()").reach)
 
-    def Is_inter(self) -> bool:
-        return True
-
-    def Is_intra(self) -> bool:
-        return False
-
     def Compare(self, other: Comm) -> int:
         one, two = self._core("Compare()"), other._core("Compare()")
         if one is two:
@@ -47,8 +41,6 @@ class Intercomm(InterCollectives, Comm, kind=INTER):
 
     remote_size = property(Get_remote_size)
     remote_group = property(Get_remote_group)
-    is_inter = property(Is_inter)
-    is_intra = property(Is_intra)
 
     # Made from it.
 
@@ -83,11 +75,7 @@ class Intercomm(InterCollectives, Comm, kind=INTER):
 
     def Split(self, color: int = 0, key: int = 0) -> Any:
         """Those of both groups that name a colour; none, if it is named in one group only."""
-        if color != UNDEFINED and color < 0:
-            raise invalid(
-                f"{enter_call('Split', color=color)}: a colour is 0 or more, or UNDEFINED"
-            )
-        whole, name, said = self._agreed("Split", [color, key])
+        whole, name, said = self._coloured(color, key)
         sides = self._halves(whole)[0]
         order = sorted(range(whole.size), key=lambda at: (said[at][1], at))
         chosen = [

@@ -38,7 +38,6 @@ class TwoGroups(NamedTuple):
     heard: dict[int, list[Any]]  # what members said of each of their calls, by number
 
     def of(self, at: int) -> int:
-        """The group of a member."""
         return int(at >= self.first)
 
     def local(self, at: int) -> int:
@@ -53,11 +52,9 @@ class TwoGroups(NamedTuple):
         return range(self.first) if side == 0 else range(self.first, self.size)
 
     def other(self, at: int) -> range:
-        """The members of the other group."""
         return self.group(1 - self.of(at))
 
     def of_root(self, root: int) -> int:
-        """The group of the root."""
         return ONE_OF_US.index(root) if root in ONE_OF_US else self.of(root)
 
     def agree(self, root: int, at: int, other_root: int, other_at: int) -> bool:

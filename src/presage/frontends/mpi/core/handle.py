@@ -44,24 +44,21 @@ class Handle:
 
 
 def check_dest(core: CommState, dest: Any, call: str) -> int:
-    """The rank to send to."""
-    rank = _whole(dest, "rank", call)
-    if rank != PROC_NULL and not 0 <= rank < len(core.reach):
-        raise invalid(f"{call}: there is no rank {rank} to send to; there are {len(core.reach)}")
-    return rank
+    return _reachable(core, dest, call, "send to", (PROC_NULL,))
 
 
 def check_source(core: CommState, source: Any, call: str) -> int:
-    """The rank to receive from."""
-    rank = _whole(source, "rank", call)
-    if rank not in (PROC_NULL, ANY_SOURCE) and not 0 <= rank < len(core.reach):
-        there = f"there are {len(core.reach)}"
-        raise invalid(f"{call}: there is no rank {rank} to receive from; {there}")
+    return _reachable(core, source, call, "receive from", (PROC_NULL, ANY_SOURCE))
+
+
+def _reachable(core: CommState, given: Any, call: str, way: str, special: tuple[int, ...]) -> int:
+    rank, count = _whole(given, "rank", call), len(core.reach)
+    if rank not in special and not 0 <= rank < count:
+        raise invalid(f"{call}: there is no rank {rank} to {way}; there are {count}")
     return rank
 
 
 def check_root(core: CommState, root: Any, call: str) -> int:
-    """The root of a collective call."""
     rank = _whole(root, "root", call)
     if core.whole is not None:
         return _claim(core, rank, call)
@@ -71,7 +68,6 @@ def check_root(core: CommState, root: Any, call: str) -> int:
 
 
 def check_tag(tag: Any, call: str, wanted: bool = False) -> int:
-    """The tag of a message, sent or wanted."""
     number = _whole(tag, "tag", call)
     if not 0 <= number <= TAG_UB and not (wanted and number == ANY_TAG):
         raise invalid(f"{call}: {number} is no tag; tags go from 0 to {TAG_UB}")

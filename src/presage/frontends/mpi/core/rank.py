@@ -42,8 +42,6 @@ class Launcher(Protocol):
 
 @dataclass(eq=False)
 class Rank:
-    """The state of one rank."""
-
     number: RankId
     eager: bool
     strict: bool  # whether what is left open at the end is reported
@@ -125,7 +123,6 @@ def in_order(whos: Iterable[RankId]) -> list[RankId]:
 
 
 def current_rank() -> Rank:
-    """The rank that is running."""
     rank = current().notes.get(NOTE)
     if rank is None:
         raise BadCall(

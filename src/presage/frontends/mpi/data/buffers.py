@@ -54,11 +54,9 @@ class Buffer:
 
     @property
     def elements(self) -> int:
-        """Basic elements."""
         return self.count * len(self.datatype.offsets)
 
     def read(self, count: int | None = None, start: int = 0) -> Data:
-        """`count` items from item `start` on."""
         count = self.count if count is None else count
         width = self.datatype.basic.width
         if len(self.datatype.offsets) == self.datatype.span:

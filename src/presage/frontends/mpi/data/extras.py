@@ -80,7 +80,6 @@ def detach_buffer() -> Any:
 
 
 def get_address(location: Any) -> int:
-    """`MPI.Get_address`."""
     found = buffer(location, "Get_address").address()
     return 0 if found is None else found[0]
 

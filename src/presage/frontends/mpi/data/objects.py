@@ -19,7 +19,6 @@ DEPTH_MAX = 50
 
 
 def pack(value: Any) -> tuple[str, Any]:
-    """A value as it is sent."""
     if _is_plain(value, DEPTH_MAX):
         return OBJECT, value
     try:
@@ -31,7 +30,6 @@ def pack(value: Any) -> tuple[str, Any]:
 
 
 def unpack(packed: tuple[str, Any]) -> Any:
-    """The value that was sent."""
     form, data = packed
     if form == PICKLE:
         return pickle.loads(data)

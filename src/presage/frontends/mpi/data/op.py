@@ -99,7 +99,6 @@ class Op:
 
 
 def of_sign(sign: str) -> Datatype:
-    """A predefined type with this sign."""
     return next(kind for kind in TYPES.values() if kind.basic.sign == sign)
 
 

@@ -45,8 +45,6 @@ class Command(NamedTuple):
 def one_by_one(
     command: Any, args: Any, maxprocs: Any, info: Any
 ) -> Callable[[], list[tuple[Any, Any, Any, Any]]]:
-    """The commands of `Spawn_multiple`."""
-
     def commands() -> list[tuple[Any, Any, Any, Any]]:
         count = len(command)
         argvs = [None] * count if args is None else list(args)

@@ -24,17 +24,8 @@ from presage.frontends.mpi.io.transfers import (
 )
 from presage.frontends.mpi.io.views import View
 
-MODES = {
-    "MODE_CREATE": server.CREATE,
-    "MODE_RDONLY": server.RDONLY,
-    "MODE_WRONLY": server.WRONLY,
-    "MODE_RDWR": server.RDWR,
-    "MODE_DELETE_ON_CLOSE": server.DELETE_ON_CLOSE,
-    "MODE_UNIQUE_OPEN": server.UNIQUE_OPEN,
-    "MODE_EXCL": server.EXCL,
-    "MODE_APPEND": server.APPEND,
-    "MODE_SEQUENTIAL": server.SEQUENTIAL,
-}
+WAYS = "CREATE RDONLY WRONLY RDWR DELETE_ON_CLOSE UNIQUE_OPEN EXCL APPEND SEQUENTIAL"
+MODES: dict[str, int] = {f"MODE_{way}": getattr(server, way) for way in WAYS.split()}
 
 
 class File(Transferred, Unheeded):
@@ -65,16 +56,14 @@ class File(Transferred, Unheeded):
         file._handle = current_rank().keep(f"file {name}")
         if amode & server.APPEND:
             opened.position = got
-            steps = [(server.PLACE, own.name, got)] if core.rank == 0 else []
-            opened.together("File.Open", steps)
+            opened.by_first("File.Open", server.PLACE, own.name, got)
         return file
 
     def Close(self) -> None:
         opened = self._file("File.Close")
         note(opened.core, "File.Close")
         delete = bool(opened.amode & server.DELETE_ON_CLOSE)
-        step = (server.CLOSE, opened.core.name, delete)
-        opened.together("File.Close", [step] if opened.core.rank == 0 else [])
+        opened.by_first("File.Close", server.CLOSE, opened.core.name, delete)
         opened.core.freed = True
         current_rank().drop(self._handle)
         self._held = None
@@ -105,13 +94,12 @@ class File(Transferred, Unheeded):
         opened.check_writes(call)
         if size < 0:
             raise invalid(f"{call}: a negative size")
-        step = (what, size)
-        opened.together(name, [step] if opened.core.rank == 0 else [], detail=str(size))
+        opened.by_first(name, what, size, detail=str(size))
 
     def Sync(self) -> None:
         opened = self._file("File.Sync")
         note(opened.core, "File.Sync")
-        opened.together("File.Sync", [(server.SYNC,)] if opened.core.rank == 0 else [])
+        opened.by_first("File.Sync", server.SYNC)
 
     def Set_atomicity(self, flag: bool) -> None:
         """Accesses always are atomic here."""
@@ -150,8 +138,7 @@ class File(Transferred, Unheeded):
         size, unit = filetype.Get_size(), etype.Get_size()
         if not unit or not size or size % unit:
             raise invalid(f"{call}: a filetype holds one or more whole etypes")
-        step = (server.PLACE, opened.core.name, 0)
-        opened.together("Set_view", [step] if opened.core.rank == 0 else [])
+        opened.by_first("Set_view", server.PLACE, opened.core.name, 0)
         opened.view, opened.position = View(disp, etype, filetype), 0
 
     def Get_view(self) -> tuple[int, Datatype, Datatype, str]:
@@ -224,12 +211,3 @@ def _check_mode(amode: int, call: str) -> None:
 
 
 FILE_NULL = File()
-
-CONSTANTS: dict[str, Any] = {
-    **MODES,
-    "SEEK_SET": SEEK_SET,
-    "SEEK_CUR": SEEK_CUR,
-    "SEEK_END": SEEK_END,
-    "FILE_NULL": FILE_NULL,
-    "DISPLACEMENT_CURRENT": -54278278,
-}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from presage.frontends.mpi.core.comm_state import RankId
-from presage.frontends.mpi.rma.access import Runs
+from presage.frontends.mpi.rma.access import Runs, read, write
 from presage.process.context import Asking, blocking, exchange
 from presage.process.ops import Create, Recv, Send
 
@@ -65,7 +65,6 @@ class Keeper:
 
 
 def serve(name: str, content: bytes | None, to_disk: bool) -> None:
-    """The process that holds one file."""
     blocking(_serve(Content(name, content, to_disk)))
 
 
@@ -86,7 +85,6 @@ class Content:
         self._shared: dict[str, int] = {}  # positions, by the name of what was opened
 
     def do(self, what: str, *given: Any) -> Any:
-        """One step; gives its answer."""
         return getattr(self, f"_{what}")(*given)
 
     def _bytes(self) -> bytearray:
@@ -123,15 +121,11 @@ class Content:
 
     def _read(self, runs: Runs) -> bytes:
         """As far as the file goes."""
-        data = self._bytes()
-        return b"".join(bytes(data[at : at + size]) for at, size in runs)
+        return read(self._bytes(), runs)
 
     def _write(self, runs: Runs, written: bytes) -> None:
-        data, done = self._bytes(), 0
         self._grow(max((at + size for at, size in runs), default=0))
-        for at, size in runs:
-            data[at : at + size] = written[done : done + size]
-            done += size
+        write(self._bytes(), runs, written)
 
     def _size(self) -> int:
         return len(self._bytes())

@@ -68,6 +68,10 @@ class Opened:
         said: list[Any] = gathered(core or self.core, Call(name, op=detail), steps, result)
         return said
 
+    def by_first(self, name: str, *step: Any, detail: str = "") -> None:
+        """All ranks at once: the first asks for one thing."""
+        self.together(name, [step] if self.core.rank == 0 else [], detail=detail)
+
 
 class Transferred(Owned):
     """Read, Write and their relatives."""
@@ -126,7 +130,6 @@ class Transferred(Owned):
         fill(status, _finish(given, got, _name, call))
 
     def _begun(self, name: str, buf: Any, offset: int | None = None) -> Request:
-        """A transfer that does not block."""
         opened, call, given = self._ready(name, buf)
         watched = use(given, call, writes=not _writes(name))
         step = _step(opened, given, name, _start(opened, given, offset, call))

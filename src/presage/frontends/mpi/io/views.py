@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from presage.frontends.mpi.data.datatype import BYTE, Datatype
-from presage.frontends.mpi.rma.access import Runs
+from presage.frontends.mpi.rma.access import Runs, joined
 
 
 class View(NamedTuple):
@@ -28,14 +28,10 @@ class View(NamedTuple):
         while size > 0:
             element, inner = divmod(start, width)
             tile, index = divmod(element, len(offsets))
-            at = self.disp + tile * extent + offsets[index] * width + inner
             part = min(width - inner, size)
-            if runs and sum(runs[-1]) == at:
-                runs[-1] = runs[-1][0], runs[-1][1] + part
-            else:
-                runs.append((at, part))
+            runs.append((self.disp + tile * extent + offsets[index] * width + inner, part))
             start, size = start + part, size - part
-        return tuple(runs)
+        return joined(runs)
 
     def data_within(self, size: int) -> int:
         """Bytes of data in a file of `size` bytes."""

@@ -28,7 +28,6 @@ class Environment:
         self._known = 0  # how many modules there were when last looked
 
     def enter(self) -> None:
-        """The rank goes on."""
         self._before = {name: sys.modules.get(name) for name in self._modules}
         self._argv_before = sys.argv
         sys.modules.update(self._modules)
@@ -37,7 +36,6 @@ class Environment:
         self._known = len(sys.modules)
 
     def leave(self) -> None:
-        """The rank stops, for now or for good."""
         if len(sys.modules) != self._known:
             self._claim()
         for name, module in self._before.items():

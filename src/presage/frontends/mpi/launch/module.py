@@ -12,16 +12,11 @@ from presage.frontends.mpi.communicator import cart, comm, grid, intercomm
 from presage.frontends.mpi.core import group, status
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import current_rank
-from presage.frontends.mpi.data import dtlib, extras
-from presage.frontends.mpi.data.buffers import BOTTOM, IN_PLACE
-from presage.frontends.mpi.data.datatype import TYPES, Datatype
-from presage.frontends.mpi.data.op import OPS, Op
+from presage.frontends.mpi.data import buffers, datatype, dtlib, extras, op
 from presage.frontends.mpi.inter import spawn
 from presage.frontends.mpi.io import file as files
 from presage.frontends.mpi.launch.finalize import finalize
-from presage.frontends.mpi.point.message import MESSAGE_NO_PROC, MESSAGE_NULL, Message
-from presage.frontends.mpi.point.persistent import Prequest
-from presage.frontends.mpi.point.request import REQUEST_NULL, Request
+from presage.frontends.mpi.point import message, persistent, request
 from presage.frontends.mpi.rma import synchronisation as syncs
 from presage.frontends.mpi.rma import window
 from presage.process.context import current
@@ -29,68 +24,46 @@ from presage.process.context import current
 VERSION = "4.0.0"  # of mpi4py, whose names these are
 TICK = 1e-6
 
-CLASSES = {
-    "Comm": comm.Comm,
-    "Intracomm": comm.Intracomm,
-    "Cartcomm": cart.Cartcomm,
-    "Topocomm": cart.Topocomm,
-    "Intercomm": intercomm.Intercomm,
-    "Group": group.Group,
-    "Status": status.Status,
-    "Request": Request,
-    "Prequest": Prequest,
-    "Message": Message,
-    "Op": Op,
-    "Datatype": Datatype,
-    "Exception": MPIException,
-    "Win": window.Win,
-    "File": files.File,
-}
+# Where the names are found that a script uses, and this package too.
+SHARED = (
+    (status, "ANY_SOURCE ANY_TAG PROC_NULL ROOT UNDEFINED Status"),
+    (group, "IDENT CONGRUENT SIMILAR UNEQUAL GROUP_NULL GROUP_EMPTY Group"),
+    (comm, "COMM_TYPE_SHARED COMM_WORLD COMM_SELF COMM_NULL Comm Intracomm"),
+    (cart, "CART GRAPH DIST_GRAPH Cartcomm Topocomm"),
+    (intercomm, "Intercomm"),
+    (spawn, "APPNUM"),
+    (buffers, "IN_PLACE BOTTOM"),
+    (datatype, "Datatype"),
+    (op, "Op"),
+    (extras, "Info Pickle"),
+    (request, "REQUEST_NULL Request"),
+    (persistent, "Prequest"),
+    (message, "MESSAGE_NULL MESSAGE_NO_PROC Message"),
+    (window, "WIN_BASE WIN_SIZE WIN_DISP_UNIT WIN_CREATE_FLAVOR WIN_MODEL WIN_NULL Win"),
+    (window, "WIN_FLAVOR_CREATE WIN_FLAVOR_ALLOCATE WIN_FLAVOR_DYNAMIC WIN_FLAVOR_SHARED"),
+    (window, "WIN_SEPARATE WIN_UNIFIED"),
+    (syncs, "LOCK_EXCLUSIVE LOCK_SHARED"),
+    (syncs, "MODE_NOCHECK MODE_NOSTORE MODE_NOPUT MODE_NOPRECEDE MODE_NOSUCCEED"),
+    (files, "SEEK_SET SEEK_CUR SEEK_END FILE_NULL File"),
+)
+THREADS = ("THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE")
+UNHEEDED = ("INFO_NULL", "ERRORS_RETURN", "ERRORS_ARE_FATAL", "ERRORS_ABORT", "ERRHANDLER_NULL")
 
-CONSTANTS = {
-    "ANY_SOURCE": status.ANY_SOURCE,
-    "ANY_TAG": status.ANY_TAG,
-    "PROC_NULL": status.PROC_NULL,
-    "ROOT": status.ROOT,
-    "UNDEFINED": status.UNDEFINED,
-    "IDENT": group.IDENT,
-    "CONGRUENT": group.CONGRUENT,
-    "SIMILAR": group.SIMILAR,
-    "UNEQUAL": group.UNEQUAL,
-    "CART": cart.CART,
-    "GRAPH": cart.GRAPH,
-    "DIST_GRAPH": cart.DIST_GRAPH,
+CONSTANTS: dict[str, Any] = {
+    **{name: getattr(module, name) for module, names in SHARED for name in names.split()},
+    **{name: level for level, name in enumerate(THREADS)},
+    **dict.fromkeys(UNHEEDED),
+    **files.MODES,
+    "Exception": MPIException,
     "TAG_UB": 0,
-    "APPNUM": spawn.APPNUM,
-    "COMM_TYPE_SHARED": comm.COMM_TYPE_SHARED,
     "BSEND_OVERHEAD": 64,
     "MAX_PROCESSOR_NAME": 256,
     "MAX_ERROR_STRING": 256,
-    "THREAD_SINGLE": 0,
-    "THREAD_FUNNELED": 1,
-    "THREAD_SERIALIZED": 2,
-    "THREAD_MULTIPLE": 3,
+    "DISPLACEMENT_CURRENT": -54278278,
     "VERSION": 4,
     "SUBVERSION": 0,
-    "IN_PLACE": IN_PLACE,
-    "BOTTOM": BOTTOM,
-    "COMM_WORLD": comm.COMM_WORLD,
-    "COMM_SELF": comm.COMM_SELF,
-    "COMM_NULL": comm.COMM_NULL,
-    "GROUP_NULL": group.GROUP_NULL,
-    "GROUP_EMPTY": group.GROUP_EMPTY,
-    "REQUEST_NULL": REQUEST_NULL,
-    "MESSAGE_NULL": MESSAGE_NULL,
-    "INFO_NULL": None,
-    "ERRORS_RETURN": None,
-    "ERRORS_ARE_FATAL": None,
-    "ERRORS_ABORT": None,
-    "ERRHANDLER_NULL": None,
-    "MESSAGE_NO_PROC": MESSAGE_NO_PROC,
     "buffer": extras.Memory,
     "memory": extras.Memory,
-    "Info": extras.Info,
-    "Pickle": extras.Pickle,
     "pickle": extras.Pickle(),
 }
 
@@ -110,7 +83,7 @@ def _functions() -> dict[str, Any]:
         "Finalize": finalize,
         "Is_initialized": lambda: True,
         "Is_finalized": lambda: current_rank().finalized,
-        "Query_thread": lambda: CONSTANTS["THREAD_SINGLE"],
+        "Query_thread": lambda: THREADS.index("THREAD_SINGLE"),
         "Is_thread_main": lambda: True,
         "Wtime": wtime,
         "Wtick": lambda: TICK,
@@ -140,26 +113,17 @@ def _build() -> dict[str, ModuleType]:
     package, mpi = ModuleType("mpi4py"), ModuleType("mpi4py.MPI")
     util, pkl5 = ModuleType("mpi4py.util"), ModuleType("mpi4py.util.pkl5")
     types = ModuleType("mpi4py.util.dtlib")
-    named: dict[str, Any] = {
-        **CLASSES,
-        **CONSTANTS,
-        **TYPES,
-        **OPS,
-        **extras.CODES,
-        **syncs.CONSTANTS,
-        **window.CONSTANTS,
-        **files.CONSTANTS,
-        **_functions(),
-    }
-    mpi.__dict__.update(named, __getattr__=_missing, __package__="mpi4py")
+    for names in (CONSTANTS, datatype.TYPES, op.OPS, extras.CODES, _functions()):
+        mpi.__dict__.update(names)
+    mpi.__dict__.update(__getattr__=_missing, __package__="mpi4py")
     rc = SimpleNamespace(initialize=True, finalize=None, threads=True, thread_level="multiple")
     package.__dict__.update(
         MPI=mpi, rc=rc, util=util, __version__=VERSION, __path__=[], get_config=dict
     )
     package.__dict__["get_include"] = lambda: ""
     # Large messages are no different here.
-    pkl5.__dict__.update(Comm=comm.Comm, Intracomm=comm.Intracomm, Request=Request)
-    pkl5.__dict__.update(Intercomm=intercomm.Intercomm)
+    for name in ("Comm", "Intracomm", "Intercomm", "Request"):
+        pkl5.__dict__[name] = CONSTANTS[name]
     types.__dict__.update(dtlib.FUNCTIONS)
     util.__dict__.update(pkl5=pkl5, dtlib=types, __path__=[])
     return {each.__name__: each for each in (package, mpi, util, pkl5, types)}

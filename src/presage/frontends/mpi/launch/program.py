@@ -31,15 +31,12 @@ BESIDE_MAX = 100  # modules looked at
 
 
 class Script:
-    """A script, ready to be run by ranks."""
-
     def __init__(self, path: Path, code: CodeType, args: Sequence[str]) -> None:
         self.path = path
         self._code = code
         self._args = tuple(args)
 
     def run(self, main: ModuleType) -> None:
-        """Run it once, for the rank at hand."""
         main.__dict__["__file__"] = str(self.path)
         around = Environment(main, self.path, self._args)
         around.surround(current())
@@ -143,7 +140,6 @@ class ScriptLauncher:
         return self._bodies[key]
 
     def code(self, path: Path) -> CodeType:
-        """A script, compiled once."""
         if path not in self._code:
             self._code[path] = _compiled(path)
         return self._code[path]

@@ -33,7 +33,7 @@ from presage.frontends.mpi.point.transfer import (
     send,
     swap,
 )
-from presage.process.context import Asking, blocking
+from presage.process.context import asked
 from presage.process.ops import Probe, Response
 
 Kind = Callable[[str, Any], Content]  # of a call and what it was given
@@ -43,7 +43,6 @@ class PointToPoint(Handle):
     """send, recv, probe and their relatives."""
 
     def _to(self, name: str, dest: Any, tag: Any) -> Peer:
-        """A call that sends."""
         call = enter_call(name, dest=dest, tag=tag)
         core = self._core(call)
         dest, tag = check_dest(core, dest, call), check_tag(tag, call)
@@ -51,7 +50,6 @@ class PointToPoint(Handle):
         return Peer(core, dest, tag, call)
 
     def _from(self, name: str, source: Any, tag: Any) -> Peer:
-        """A call that receives."""
         shown = {"source": _any(source, "ANY_SOURCE"), "tag": _any(tag, "ANY_TAG")}
         call = enter_call(name, **shown)
         core = self._core(call)
@@ -215,7 +213,7 @@ class PointToPoint(Handle):
             fill(status, NULL_STATUS)
             return True
         waits = _name == "probe"
-        response = blocking(_looked(of, waits))
+        response = _looked(of, waits)
         if response.choice == 0 and not waits:
             return False
         current_rank().learned()
@@ -234,7 +232,7 @@ class PointToPoint(Handle):
         if of.rank == PROC_NULL:
             fill(status, NULL_STATUS)
             return MESSAGE_NO_PROC
-        if _name == "improbe" and blocking(_looked(of, waits=False)).choice == 0:
+        if _name == "improbe" and _looked(of, waits=False).choice == 0:
             return None
         response = next_message(of)
         fill(status, post.status_of(response))
@@ -254,5 +252,5 @@ def _filled(status: Status | None, got: tuple[Any, Status]) -> Any:
     return got[0]
 
 
-def _looked(of: Peer, waits: bool) -> Asking[Response]:
-    return (yield Probe(of.core.inbox, (of.rank, of.tag), waits))
+def _looked(of: Peer, waits: bool) -> Response:
+    return asked(Probe(of.core.inbox, (of.rank, of.tag), waits))

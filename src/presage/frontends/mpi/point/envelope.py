@@ -32,12 +32,10 @@ def offer(core: CommState, dest: int, tag: int, payload: Any, mode: str) -> Aski
 
 
 def request(core: CommState, source: int, tag: int) -> Asking[int]:
-    """Ask for a message."""
     return (yield from post(Recv(core.inbox, (source, tag))))
 
 
 def size_of(payload: Any) -> int:
-    """Bytes of a message."""
     if payload[0] == PICKLE:
         return len(payload[1])
     return OBJECT_BYTES if payload[0] == OBJECT else len(payload[2])

@@ -45,23 +45,11 @@ class RequestState:
         waits_for: Sequence[RankId] = (),
         watched: tuple[Watched, ...] = (),
     ) -> Self:
-        """A request for posts that were just made."""
         request = cls()
-        request.begin(slots, finish, call, waits_for, watched)
+        request._slots, request._finish, request._call = list(slots), finish, call
+        request._waits_for, request._watched, request._active = tuple(waits_for), watched, True
         current_rank().requests.append(request)
         return request
-
-    def begin(
-        self,
-        slots: Sequence[int],
-        finish: Finish,
-        call: str,
-        waits_for: Sequence[RankId],
-        watched: tuple[Watched, ...],
-    ) -> None:
-        self._slots, self._responses = list(slots), []
-        self._finish, self._call, self._waits_for = finish, call, tuple(waits_for)
-        self._watched, self._cancelled, self._active = watched, False, True
 
     def __bool__(self) -> bool:
         return self._active
@@ -85,7 +73,6 @@ class RequestState:
 
     @property
     def call(self) -> str:
-        """The call that made it."""
         return self._call
 
     @property
@@ -117,7 +104,6 @@ class RequestState:
         return self._waits_for
 
     def got(self, response: Response) -> None:
-        """Its next slot was returned."""
         self._slots.pop(0)
         self._responses.append(response)
 

@@ -17,7 +17,6 @@ def describe(op: Op, context: Context) -> str:
 
 
 def waits_for(context: Context) -> tuple[RankId, ...]:
-    """The ranks that a rank waits for."""
     return tuple(context.notes.get("waits_for", ()))
 
 

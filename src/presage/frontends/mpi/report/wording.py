@@ -22,8 +22,6 @@ BYTES_MAX = 32  # of a memory that are shown
 
 
 class Said:
-    """Shown as it is."""
-
     def __init__(self, text: str) -> None:
         self._text = text
 
@@ -44,7 +42,6 @@ def content(payload: Any) -> tuple[str, tuple[Any, ...]]:
 
 
 def to(op: Send) -> str:
-    """The rank that a message is for."""
     if op.mailbox == KEEPER or op.mailbox.startswith("file:"):
         name, rank = _file(op.mailbox)
         return f"rank {rank}" if rank else name
@@ -58,7 +55,6 @@ def to(op: Send) -> str:
 
 
 def source(op: Recv | Probe) -> str:
-    """The rank that a message is to come from."""
     if op.mailbox == KEEPER or op.mailbox.startswith("file:"):
         name, asking = _file(op.mailbox)
         return f"from {name}" if asking else "from any rank"
@@ -122,7 +118,6 @@ def _access(access: Access) -> Said:
 
 
 def _step(what: str, *given: Any) -> Said:
-    """What is asked of a file."""
     text = [what]
     if what in (READ, WRITE):
         runs = given[0]

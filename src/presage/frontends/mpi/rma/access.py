@@ -50,28 +50,24 @@ class Access(NamedTuple):
 def runs_of(start: int, count: int, datatype: Datatype) -> Runs:
     """The bytes of `count` items that begin at byte `start`, in order."""
     width = datatype.basic.width
-    runs: list[tuple[int, int]] = []
-    for item in range(count):
-        for offset in datatype.offsets:
-            at = start + (item * datatype.span + offset) * width
-            if runs and sum(runs[-1]) == at:
-                runs[-1] = runs[-1][0], runs[-1][1] + width
-            else:
-                runs.append((at, width))
-    return tuple(runs)
+    items = (item * datatype.span + at for item in range(count) for at in datatype.offsets)
+    return joined((start + item * width, width) for item in items)
+
+
+def joined(runs: Iterable[tuple[int, int]]) -> Runs:
+    """The same bytes; one run for those that follow one another."""
+    whole: list[tuple[int, int]] = []
+    for at, size in runs:
+        if whole and sum(whole[-1]) == at:
+            at, size = whole[-1][0], whole.pop()[1] + size
+        whole.append((at, size))
+    return tuple(whole)
 
 
 def changed_runs(before: bytes, after: bytes) -> Runs:
     """Where two contents of the same length differ."""
-    runs: list[tuple[int, int]] = []
-    for at, (one, two) in enumerate(zip(before, after, strict=True)):
-        if one == two:
-            continue
-        if runs and sum(runs[-1]) == at:
-            runs[-1] = runs[-1][0], runs[-1][1] + 1
-        else:
-            runs.append((at, 1))
-    return tuple(runs)
+    pairs = enumerate(zip(before, after, strict=True))
+    return joined((at, 1) for at, (one, two) in pairs if one != two)
 
 
 def read(memory: bytes | bytearray, runs: Runs) -> bytes:
@@ -137,7 +133,6 @@ def order_matters(one: Access, two: Access) -> bool:
 
 
 def first_clash(accesses: Iterable[Access]) -> tuple[Access, Access] | None:
-    """Two that clash."""
     seen: list[Access] = []
     for each in accesses:
         for other in seen:

@@ -41,13 +41,8 @@ class Accessed(Owned):
             raise invalid(f"{call}: the window is WIN_NULL, or was freed before")
         return self._held
 
-    def _open(self, target: int) -> Epoch | None:
-        """The epoch that an access to `target` belongs to; of a fence, none."""
-        return self._epochs.get(target)
-
     @property
     def watched(self) -> tuple[Watched, ...]:
-        """Buffers in use."""
         pending = [each for epoch in self._epochs.values() for each in epoch.accesses]
         pending += [each for _, each in self._fenced]
         return tuple(watched for each in pending for watched in each.watched)
@@ -72,7 +67,7 @@ class Accessed(Owned):
         memory = self._memory(call)
         if check_dest(memory.core, rank, call) == PROC_NULL:
             return None
-        epoch = self._open(rank)
+        epoch = self._epochs.get(rank)  # of a fence, none
         if epoch is None and self._fence is None:
             raise MPIException(
                 "missing-epoch",
@@ -80,7 +75,9 @@ class Accessed(Owned):
             )
         given = buffer(out if out is not None else into, call)
         if op is not None:
-            _check_op(op, given, call)
+            op.check(call)
+            if not op.is_predefined:
+                raise invalid(f"{call}: only predefined operations can be used on windows")
         runs = self._runs(memory, rank, target, given, call)
         watched = use(given, call, writes=False) if out is not None else ()
         result = buffer(into, call) if into is not None else None
@@ -207,12 +204,6 @@ def _target(target: Any, given: Buffer, call: str) -> tuple[int, int, Datatype]:
     if count is None:
         count = given.elements // max(1, len(datatype.offsets))
     return int(disp or 0), int(count), datatype
-
-
-def _check_op(op: Op, given: Buffer, call: str) -> None:
-    op.check(call)
-    if not op.is_predefined:
-        raise invalid(f"{call}: only predefined operations can be used on windows")
 
 
 def _same(buffer_: Buffer, given: Buffer, call: str, what: str) -> None:

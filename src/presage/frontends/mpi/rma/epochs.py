@@ -17,7 +17,7 @@ from presage.frontends.mpi.data.buffers import Buffer
 from presage.frontends.mpi.data.hazards import Watched
 from presage.frontends.mpi.rma.access import FETCHING, Access, elements, first_clash
 from presage.frontends.mpi.rma.memory import Memory
-from presage.process.context import Asking, blocking
+from presage.process.context import Asking, asked
 from presage.process.ops import Choose
 
 EXCLUSIVE, SHARED, ALL, STARTED = "exclusive", "shared", "all", "started"
@@ -140,12 +140,7 @@ def deliver(pending: Pending) -> None:
 
 def now() -> bool:
     """Whether what may be done now is not left for later."""
-    return blocking(chosen(2)) == 0
-
-
-def chosen(n: int) -> Asking[int]:
-    """One of `n`, each of which a search tries."""
-    return (yield Choose(n)).choice
+    return asked(Choose(2)).choice == 0
 
 
 def in_order(accesses: Iterable[Access], racing: list[Access]) -> Asking[list[Access]]:
@@ -154,7 +149,7 @@ def in_order(accesses: Iterable[Access], racing: list[Access]) -> Asking[list[Ac
     ordered = []
     while rest:
         origins = sorted({each.origin for each in rest})
-        at = 0 if len(origins) == 1 else (yield from chosen(len(origins)))
+        at = 0 if len(origins) == 1 else (yield Choose(len(origins))).choice
         first = next(each for each in rest if each.origin == origins[at])
         rest.remove(first)
         ordered.append(first)

@@ -31,7 +31,7 @@ from presage.frontends.mpi.rma.access import (
     read,
     write,
 )
-from presage.process.context import Asking, blocking, exchange
+from presage.process.context import asked, blocking, exchange
 from presage.process.ops import Probe, Recv, Response, Send
 
 T = TypeVar("T")
@@ -62,7 +62,6 @@ class Memory:
         return f"{self.core.name}@{target}:{block}"
 
     def blocks(self, target: int) -> range:
-        """Where blocks begin."""
         size, unit = self.sizes[target], self.units[target]
         least = unit if unit >= LEAST else 2 * LEAST
         step = max(least, -(-size // BLOCKS_MAX))
@@ -257,8 +256,4 @@ def take(mailbox: str) -> Any:
 
 
 def look(mailbox: str, want: tuple[int, int] = (-1, -1), waits: bool = False) -> Response:
-    return blocking(_look(Probe(mailbox, want, waits)))
-
-
-def _look(op: Probe) -> Asking[Response]:
-    return (yield op)
+    return asked(Probe(mailbox, want, waits))

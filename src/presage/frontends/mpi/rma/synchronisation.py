@@ -29,17 +29,8 @@ from presage.process.context import blocking
 
 FENCE = Call("Fence")
 LOCK_EXCLUSIVE, LOCK_SHARED = 234, 235
-NOCHECK, NOSTORE, NOPUT, NOPRECEDE, NOSUCCEED = (1 << bit for bit in range(10, 15))
-
-CONSTANTS = {
-    "LOCK_EXCLUSIVE": LOCK_EXCLUSIVE,
-    "LOCK_SHARED": LOCK_SHARED,
-    "MODE_NOCHECK": NOCHECK,
-    "MODE_NOSTORE": NOSTORE,
-    "MODE_NOPUT": NOPUT,
-    "MODE_NOPRECEDE": NOPRECEDE,
-    "MODE_NOSUCCEED": NOSUCCEED,
-}
+MODE_NOCHECK, MODE_NOSTORE, MODE_NOPUT = 1 << 10, 1 << 11, 1 << 12
+MODE_NOPRECEDE, MODE_NOSUCCEED = 1 << 13, 1 << 14
 
 
 class Synchronised(Accessed):
@@ -97,7 +88,7 @@ class Synchronised(Accessed):
         held = self._memory("Fence")
         call = note(held.core, "Fence", by=self)
         self._check_closed(call)
-        if assertion & NOPRECEDE and self._fenced:
+        if assertion & MODE_NOPRECEDE and self._fenced:
             raise invalid(f"{call}: MODE_NOPRECEDE, but {self._fenced[0][1].call} precedes it")
         held.publish()
         size = held.core.size
@@ -111,7 +102,7 @@ class Synchronised(Accessed):
             held.exchange()
         held.stored.clear()
         self._fenced = []
-        self._fence = None if assertion & NOSUCCEED else call
+        self._fence = None if assertion & MODE_NOSUCCEED else call
 
     def _take_answers(self, answers: list[list[bytes]]) -> None:
         for target, pending in self._fenced:

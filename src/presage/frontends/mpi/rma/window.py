@@ -21,8 +21,8 @@ from presage.frontends.mpi.rma.memory import Memory
 from presage.frontends.mpi.rma.synchronisation import Synchronised
 
 WIN_BASE, WIN_SIZE, WIN_DISP_UNIT, WIN_CREATE_FLAVOR, WIN_MODEL = 1, 3, 5, 7, 9
-FLAVOR_CREATE, FLAVOR_ALLOCATE, FLAVOR_DYNAMIC, FLAVOR_SHARED = 1, 2, 3, 4
-SEPARATE, UNIFIED = 1, 2
+WIN_FLAVOR_CREATE, WIN_FLAVOR_ALLOCATE, WIN_FLAVOR_DYNAMIC, WIN_FLAVOR_SHARED = range(1, 5)
+WIN_SEPARATE, WIN_UNIFIED = 1, 2
 
 
 class Win(Synchronised, Unheeded):
@@ -33,7 +33,7 @@ class Win(Synchronised, Unheeded):
     def __init__(self, win: Win | None = None) -> None:
         super().__init__()
         self._title = ""
-        self._flavor = FLAVOR_CREATE
+        self._flavor = WIN_FLAVOR_CREATE
         self._attributes: dict[int, Any] = {}
         if win is not None:
             self.__dict__.update(win.__dict__)
@@ -49,7 +49,7 @@ class Win(Synchronised, Unheeded):
         if size < 0:
             raise invalid(f"{call}: a negative size")
         view = memoryview(bytearray(size))
-        return cls._made("Win.Allocate", FLAVOR_ALLOCATE, view, disp_unit, comm)
+        return cls._made("Win.Allocate", WIN_FLAVOR_ALLOCATE, view, disp_unit, comm)
 
     @classmethod
     def Create(
@@ -61,7 +61,7 @@ class Win(Synchronised, Unheeded):
         view = memoryview(bytearray()) if empty else _memory(given, call)[0]
         if view.readonly:
             raise invalid(f"{call}: the memory can only be read")
-        return cls._made("Win.Create", FLAVOR_CREATE, view, disp_unit, comm)
+        return cls._made("Win.Create", WIN_FLAVOR_CREATE, view, disp_unit, comm)
 
     @classmethod
     def _made(cls, name: str, flavor: int, view: memoryview, unit: int, comm: Comm) -> Any:
@@ -119,7 +119,7 @@ class Win(Synchronised, Unheeded):
             WIN_SIZE: lambda: len(held.view),
             WIN_DISP_UNIT: lambda: held.units[held.core.rank],
             WIN_CREATE_FLAVOR: lambda: self._flavor,
-            WIN_MODEL: lambda: UNIFIED,
+            WIN_MODEL: lambda: WIN_UNIFIED,
         }
         return known[keyval]() if keyval in known else self._attributes.get(keyval)
 
@@ -137,22 +137,7 @@ class Win(Synchronised, Unheeded):
     group_size = property(lambda self: self._memory("group_size").core.size)
     name = property(Get_name, Set_name)
     flavor = property(lambda self: self._flavor)
-    model = property(lambda self: UNIFIED)
+    model = property(lambda self: WIN_UNIFIED)
 
 
 WIN_NULL = Win()
-
-CONSTANTS = {
-    "WIN_NULL": WIN_NULL,
-    "WIN_BASE": WIN_BASE,
-    "WIN_SIZE": WIN_SIZE,
-    "WIN_DISP_UNIT": WIN_DISP_UNIT,
-    "WIN_CREATE_FLAVOR": WIN_CREATE_FLAVOR,
-    "WIN_MODEL": WIN_MODEL,
-    "WIN_FLAVOR_CREATE": FLAVOR_CREATE,
-    "WIN_FLAVOR_ALLOCATE": FLAVOR_ALLOCATE,
-    "WIN_FLAVOR_DYNAMIC": FLAVOR_DYNAMIC,
-    "WIN_FLAVOR_SHARED": FLAVOR_SHARED,
-    "WIN_SEPARATE": SEPARATE,
-    "WIN_UNIFIED": UNIFIED,
-}
