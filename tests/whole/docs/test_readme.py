@@ -1,0 +1,51 @@
+"""The README keeps its promises: a short example, a true story, a fix that works."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from presage import System, check
+
+README = Path(__file__).parents[3] / "README.md"
+LINES_MAX = 15
+
+
+def example() -> str:
+    return re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)[0]
+
+
+def run(source: str) -> System:
+    names: dict[str, object] = {"__name__": "vote"}
+    exec(compile(source, "vote.py", "exec"), names)
+    system = names["system"]
+    assert isinstance(system, System)
+    return system
+
+
+def test_the_example_is_short() -> None:
+    lines = [line for line in example().splitlines() if line.strip()]
+    assert len(lines) <= LINES_MAX
+
+
+def test_the_example_breaks_as_the_readme_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every line of what it prints is in the README, but for the number of the trace's file."""
+    monkeypatch.chdir(tmp_path)
+    Path("vote.py").write_text(example(), encoding="utf-8")
+    [violation] = check(run(example())).violations
+    *lines, command = violation.explanation().splitlines()
+    readme = README.read_text(encoding="utf-8")
+    assert "\n".join(lines) in readme
+    assert re.sub(r"-\w{8}\.trace$", "", command) in readme
+
+
+def test_the_fix_that_the_example_names_makes_it_hold() -> None:
+    fixed = example().replace('vote: str = ""  # the fix: `vote: str = durable("")`', "FIX")
+    fixed = fixed.replace("FIX", 'vote: str = durable("")')
+    fixed = fixed.replace("always, check, on", "always, check, durable, on")
+    assert fixed.count("durable") == 2
+    report = check(run(fixed), traces=None)
+    assert report.exhausted
+    report.assert_holds()
