@@ -3,7 +3,9 @@
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -12,6 +14,19 @@ from presage.search import findings, run_findings
 
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 STATE = "XDG_STATE_HOME"  # where presage keeps the key that signs traces
+WORKERS_PER_CORE = 2  # half of the time tests wait: for commands, browsers, limits of time
+
+# Several workers load all tests, and these start hundreds of commands: they compile them and
+# presage once, even where that is forbidden.
+if os.environ.pop(NO_BYTECODE, ""):
+    bytecode = Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode"
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(bytecode)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(bytecode)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """How many workers `-n auto` means."""
+    return WORKERS_PER_CORE * len(os.sched_getaffinity(0))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -25,9 +40,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # Nothing depends on how fast a machine is.
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
-    # Hundreds of commands are started: they compile presage once, even where that is forbidden.
-    if os.environ.pop(NO_BYTECODE, ""):
-        os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ FOLDER = ROOT / "docs" / "reference"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Fairness = Literal["weak", "strong", "none"]
-Search = Literal["bfs", "dfs", "delay", "tree", "walk", "hunt"]
+Search = Literal["bfs", "dfs", "delay", "cycles", "tree", "walk", "hunt"]
 Reduction = Literal["none", "sleep", "dpor", "sdpor", "odpor"]
 Status = Literal["held", "violated", "reached", "unreached", "error", "unknown"]
 Stop = Literal[
@@ -54,13 +54,23 @@ class Delay(msgspec.Struct):
     """In which order a search by delays looked, and how far it came."""
 
     scheduler: str
-    cost: Literal["position", "deviation"]
+    cost: Literal["deviation", "log", "position"]
     choice_delays: int
     fault_delays: int
     states: list[int]
     reached: int
     scheduler_runs: int
     scheduler_states: int
+
+
+class Cycles(msgspec.Struct):
+    """How a search for cycles looked for them."""
+
+    algorithm: Literal["scc", "ndfs", "indfs", "map"]
+    passes: int
+    checked: int
+    share: float
+    refining: float
 
 
 class Hunt(msgspec.Struct):
@@ -71,6 +81,7 @@ class Hunt(msgspec.Struct):
     long: int
     duplicate: int
     choices: int
+    delays: int
     complete: bool
     locating_seconds: float
     steps_to_live: dict[Literal["50", "90", "99", "100"], int | None]
@@ -171,10 +182,12 @@ class Check(msgspec.Struct):
     liveness: dict[str, Liveness]
     hunt: Hunt | None
     delay: Delay | None
+    cycles: Cycles | None
     violations: list[Violation]
     errors: list[str]
     order_dependence: list[OrderDependent]
     second_process: SecondProcess | None
+    assumes: list[str]
     notes: list[str]
     resumed_from: int | None
     checkpoints: int

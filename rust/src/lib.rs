@@ -34,7 +34,8 @@ mod _core {
     use crate::python::kernel::Kernel;
     #[pymodule_export]
     use crate::python::outcome::{
-        CriticalStep, Finding, HuntOutcome, KernelEvent, Outcome, Progress, RunFinding,
+        CriticalStep, CycleOutcome, Finding, HuntOutcome, KernelEvent, Outcome, Progress,
+        RunFinding,
     };
     #[pymodule_export]
     use crate::python::stop::{

@@ -56,6 +56,7 @@ __all__ = [
     "Report",
     "Return",
     "Scheduler",
+    "Seal",
     "SequentiallyConsistent",
     "Service",
     "Streams",

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
 from presage._results import CriticalStep as CriticalStep
+from presage._results import CycleOutcome as CycleOutcome
 from presage._results import Finding as Finding
 from presage._results import HuntOutcome as HuntOutcome
 from presage._results import Inspected as Inspected
@@ -15,7 +16,7 @@ from presage._results import Progress as Progress
 from presage._results import Reachable as Reachable
 from presage._results import RunFinding as RunFinding
 from presage._results import StopReason as StopReason
-from presage.limits import DelayPlan, Effort, HuntPlan, KernelSystem, Limits, Storage
+from presage.limits import CyclePlan, DelayPlan, Effort, HuntPlan, KernelSystem, Limits, Storage
 
 _T = TypeVar("_T")
 
@@ -28,6 +29,12 @@ CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE, PARTITION, HEAL, SLOW
 # Statuses of a node; a slow one is up but takes no step.
 STATUSES: tuple[str, ...]
 DOWN, UP, FAILED, SLOW = range(len(STATUSES))
+
+# Kinds of events, faults aside, in the canonical order.
+ORDINARY: tuple[str, ...]
+DELIVER, RECEIVE, BROKEN, REFUSED, KEEPALIVE, TIMER, ACTION, CALL, WRITE, WAKE = range(
+    len(ORDINARY)
+)
 
 # Operations of a process.
 OPCODES: tuple[str, ...]
@@ -232,6 +239,14 @@ class Kernel:
         storage: Storage | None = None,
     ) -> Outcome:
         """Search in the order of delays; `storage` has no checkpoint."""
+    def cycles(
+        self,
+        wanted: CyclePlan,
+        plan: DelayPlan,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Search in that order for endless executions on which a claim never holds."""
     def hunt(
         self,
         settings: HuntPlan,
@@ -288,7 +303,10 @@ class ProcessKernel:
         self,
         limits: Limits | None = None,
         progress: Callable[[Progress], None] | None = None,
-    ) -> Outcome: ...
+        plan: DelayPlan | None = None,
+    ) -> Outcome:
+        """Search through distinct states: breadth first, or with a plan in the order of delays."""
+
     def verify(self, states: int) -> tuple[list[str], int]:
         """Try out the relation of dependence: what is wrong, and how many pairs were tried."""
 
@@ -327,10 +345,13 @@ class Graph:
     """
     @staticmethod
     def of(
-        edges: Sequence[Sequence[tuple[int, int]] | None], holds: Sequence[Sequence[bool]]
+        edges: Sequence[Sequence[tuple[int, int]] | None],
+        holds: Sequence[Sequence[bool]],
+        cut: Sequence[Sequence[int]] | None = None,
     ) -> Graph:
         """A graph given by hand, in breadth-first order from state 0: per state its edges (target,
-        unit), None from the first state on at which nobody looked; per property its verdicts."""
+        unit), None from the first state on at which nobody looked; per property its verdicts; the
+        units of edges that were not followed, per state."""
     @property
     def states(self) -> int: ...
     @property
@@ -338,6 +359,8 @@ class Graph:
         """How many states have all their edges; the others were met and not looked at."""
     @property
     def stopped_by(self) -> StopReason | None: ...
+    def delays(self, property: int) -> int | None:
+        """What a cycle cost, where a search for cycles found one without the property."""
     def lasso(
         self, property: int, fairness: str, seconds: float | None = None
     ) -> tuple[list[int], list[tuple[int, int]]] | None:

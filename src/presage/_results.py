@@ -1,6 +1,7 @@
 """What the native core gives back; `_results.pyi` says what these are."""
 
 from presage._core import CriticalStep as CriticalStep
+from presage._core import CycleOutcome as CycleOutcome
 from presage._core import Finding as Finding
 from presage._core import HuntOutcome as HuntOutcome
 from presage._core import Inspected as Inspected

@@ -6,7 +6,7 @@ All of them are frozen. They stand here because a file has at most 400 lines.
 from enum import StrEnum
 from typing import Any, final
 
-from presage._core import Suspect
+from presage._core import Graph, Suspect
 
 class StopReason(StrEnum):
     """What ended an exploration before its end, as it stands in reports."""
@@ -52,6 +52,17 @@ class Outcome:
     classes: list[int]  # fingerprints of the classes of executions, where asked for
     rests: list[int]  # and of the states at rest
     hunt: HuntOutcome | None
+    cycles: CycleOutcome | None
+
+@final
+class CycleOutcome:
+    """What a search for cycles has met, and what it did to find them."""
+
+    graph: Graph
+    passes: int  # how often the graph was looked at
+    checked: int  # how many candidates were examined
+    seconds: float  # spent on that
+    refining: float  # of these, on what the first round of each pass left open
 
 @final
 class HuntOutcome:
@@ -62,7 +73,8 @@ class HuntOutcome:
     long: int
     duplicate: int
     choices: int  # how many the tree is deep
-    complete: bool  # the tree met all there is
+    delays: int  # how many runs had
+    complete: bool  # either met all there is
     lengths: list[int]  # of walks that came right
     suspects: list[Suspect]
 
@@ -107,6 +119,7 @@ class RunFinding:
     detail: list[int]
     path: list[tuple[int, int]]
     count: int  # how often it was met
+    delays: int  # what it cost, in a search in the order of delays
 
 @final
 class Progress:

@@ -20,6 +20,12 @@ class Terminated(KeyboardInterrupt):
     """Like Ctrl-C, by SIGTERM or SIGHUP: ends also what asks for commands."""
 
 
+def is_interrupt(error: BaseException) -> bool:
+    """Whether Ctrl-C is what `error` comes from: where a class is made, Python wraps it."""
+    cause = error.__cause__
+    return isinstance(error, KeyboardInterrupt) or (cause is not None and is_interrupt(cause))
+
+
 def attach(descriptor: int, dumps: int) -> None:
     """Tell what follows to the other end of a pipe; the signal `dumps` writes where code is."""
     global _descriptor, _dumps

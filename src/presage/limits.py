@@ -14,12 +14,11 @@ from presage._core import Checkpoint, Spill
 
 
 class KernelSystem(Struct, frozen=True):
-    """A system as the kernel takes it."""
-
     values: Sequence[list[Any]]  # of each node, before its start
     ghosts: Sequence[Sequence[bool]]  # per node and field
     observers: Sequence[Any]
-    properties: Sequence[str]  # always, sometimes, rest or step
+    properties: Sequence[str]  # always, sometimes, rest, step; at the end seal, for each
+    seals: Sequence[KernelSeal]
     budgets: Sequence[int]  # -1 is unlimited
     network: str
     skip_noops: bool
@@ -27,6 +26,15 @@ class KernelSystem(Struct, frozen=True):
     lost: Any  # what is delivered to a node whose stream is gone; None: there are no streams
     symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None
     timed: bool = False  # the last observer holds the clocks, and `bridge.due` says what they allow
+
+
+class KernelSeal(Struct, frozen=True):
+    """What may happen where the condition of a seal holds, which is a property, too."""
+
+    kinds: Sequence[str]  # of `ORDINARY`
+    nodes: Sequence[int]
+    types: tuple[type, ...]  # of messages
+    first: bool
 
 
 class Weighing(Struct, frozen=True):
@@ -59,6 +67,24 @@ class Storage(Struct, frozen=True):
     spill: Spill | None = None
 
 
+class DelayPlan(Struct, frozen=True):
+    """Which order is natural, and what it costs to depart from it."""
+
+    scheduler: str  # rtc, rr, random; custom: all is asked of `user`
+    delays: int | None = None  # stop when all that costs so many is explored
+    cost: str = "log"  # of a place in the order: position, log, deviation
+    choice: int = 1  # the cost of an unlikely answer of a choice
+    fault: int = 1
+    user: Any = None  # a `presage.search.delay.asked.Asked`: ranks tasks, or orders them
+
+
+class CyclePlan(Struct, frozen=True):
+    """Which endless executions to look for, and how."""
+
+    algorithm: str  # scc, map, ndfs, indfs
+    claims: Sequence[tuple[int, str]]  # properties, and the fairness that each assumes
+
+
 class HuntPlan(Struct, frozen=True):
     """How to hunt; `presage.search.hunt.settings` says what these mean."""
 
@@ -70,21 +96,11 @@ class HuntPlan(Struct, frozen=True):
     by_steps: bool
     likely_first: bool
     tree: bool
+    delay: DelayPlan | None  # the order of runs with few delays; None: there are none
     random: bool
     storm: int
     prefixes: int
     prefix: tuple[int, Sequence[int]] | None
-
-
-class DelayPlan(Struct, frozen=True):
-    """Which order is natural, and what it costs to depart from it."""
-
-    scheduler: str  # rtc, rr, random; custom: all is asked of `user`
-    delays: int | None = None  # stop when all that costs so many is explored
-    deviation: bool = False  # each task but the first costs 1; else the i-th costs i
-    choice: int = 1  # the cost of an unlikely answer of a choice
-    fault: int = 1
-    user: Any = None  # a `presage.search.delay.asked.Asked`: ranks tasks, or orders them
 
 
 class Effort(Struct, frozen=True):

@@ -58,6 +58,7 @@ from presage.props.property import eventually as eventually
 from presage.props.property import no_deadlock as no_deadlock
 from presage.props.property import sometimes as sometimes
 from presage.props.property import step as step
+from presage.props.seal import Seal as Seal
 from presage.search.check import check as check
 from presage.search.delay.scheduler import Ran as Ran
 from presage.search.delay.scheduler import Scheduler as Scheduler

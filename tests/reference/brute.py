@@ -48,34 +48,39 @@ def reach(states, edges):
     return states
 
 
-def fair(graph, fairness, states, taken):
-    """Whether a walk through `states` that takes units `taken` is fair, by definition."""
-    enabled = [{unit for _, unit in graph[state] if unit >= 0} for state in states]
+def fair(graph, fairness, states, taken, cut=None):
+    """Whether a walk through `states` that takes units `taken` is fair, by definition.
+
+    `cut` are the units of edges that the graph lacks, per state.
+    """
+    cut = cut or [[] for _ in graph]
+    listed = {state: [*(unit for _, unit in graph[state]), *cut[state]] for state in states}
+    enabled = [{unit for unit in units if unit >= 0} for units in listed.values()]
     units = set().union(*enabled)
     if fairness == "weak":
         return all(unit in taken or any(unit not in e for e in enabled) for unit in units)
     return fairness == "none" or all(unit in taken for unit in units)
 
 
-def violated(graph, holds, fairness):
+def violated(graph, holds, fairness, cut=None):
     """Whether a fair closed walk avoids every state where the property holds."""
     lacking = [state for state in range(len(graph)) if not holds[state]]
     return any(
-        fair(graph, fairness, {s for s, _, _ in walk}, {u for _, _, u in walk})
+        fair(graph, fairness, {s for s, _, _ in walk}, {u for _, _, u in walk}, cut)
         for walk in closed_walks(graph, lacking)
     )
 
 
-def territories(graph, holds, expanded):
-    """Live, unknown or dead, per state, where the states from `expanded` on were not looked at."""
-    edges = [(s, t, u) for s in range(expanded) for t, u in graph[s]]
+def territories(graph, holds, partial):
+    """Live, unknown or dead, per state, where not all edges of `partial` states are known."""
+    edges = [(s, t, u) for s, here in enumerate(graph) for t, u in here]
     told = []
     for state in range(len(graph)):
         reached = reach({state}, edges)
         if any(holds[other] for other in reached):
             told.append("live")
         else:
-            told.append("unknown" if any(other >= expanded for other in reached) else "dead")
+            told.append("unknown" if reached & set(partial) else "dead")
     return told
 
 

@@ -6,6 +6,9 @@ is shared with the kernel but the digests that decide ties.
 
 from typing import NamedTuple
 
+from reference.interleavings import state_of
+from reference.processes import World as Processes
+
 from presage._core import mix
 from presage.model.world.event import FAULT_OF, Broken, Deliver, KeepAlive, Receive, Refused
 from presage.model.world.stimulus import stimulus_of
@@ -39,9 +42,11 @@ class Entry(NamedTuple):
 class Delaying:
     """`price` of the i-th alternative, of an unlikely choice, of a fault."""
 
-    def __init__(self, system, scheduler, *, deviation=False, choice=1, fault=1, seed=0):
+    runs_on = False  # a task goes on where it stopped
+
+    def __init__(self, system, scheduler, *, cost="log", choice=1, fault=1, seed=0):
         self.system, self.scheduler, self.seed = system, scheduler, seed
-        self.deviation, self.choice, self.fault = deviation, choice, fault
+        self.cost, self.choice, self.fault = cost, choice, fault
         self.world = World(system)
         self.seen, self.buckets, self.executions = set(), {0: []}, 1
 
@@ -70,15 +75,19 @@ class Delaying:
 
     def visit(self, depth, bound, before, ran, sent):
         """Enter the state that the world is in, and let it wait."""
-        fingerprint = self.world.fingerprint
+        fingerprint, saved = self.here()
         self.seen.add(fingerprint)
         tasks, faults = self.listed()
         place = self.placed(fingerprint, before, ran, sent)
-        entry = Entry(self.world.save(), fingerprint, sorted(tasks, key=place), faults, 0, depth)
+        entry = Entry(saved, fingerprint, sorted(tasks, key=place), faults, 0, depth)
         self.wait(entry, bound, 0)
 
+    def here(self):
+        """What names the state that the world is in, and what brings it back."""
+        return self.world.fingerprint, self.world.save()
+
     def price(self, at):
-        return min(at, 1) if self.deviation else at
+        return {"position": at, "log": len(f"{at:b}") if at else 0}.get(self.cost, min(at, 1))
 
     def wait(self, entry, bound, first):
         offsets = [self.price(at) for at in range(len(entry.tasks))]
@@ -170,7 +179,7 @@ class Delaying:
         def place(task):
             if task.key in before:
                 at = before.index(task.key)
-                if at == ran:
+                if at == ran and not (self.runs_on and self.scheduler == "rtc"):
                     return (task.rank, 3, (0, 0, 0), 0)
                 turned = (at - (ran or 0)) % len(before)
                 return (task.rank, waited, (0, turned, 0), 0)
@@ -181,6 +190,39 @@ class Delaying:
             return (task.rank, came, (1, *task.ends), task.key)
 
         return place
+
+
+class DelayingProgram(Delaying):
+    """The same for processes. Nothing here knows the digests that decide the order `random`."""
+
+    runs_on = True
+
+    def __init__(self, bridge, count, scheduler, *, cost="log", choice=1):
+        self.scheduler, self.cost, self.choice, self.fault = scheduler, cost, choice, 0
+        self.world = Processes(bridge, count)
+        self.seen, self.buckets, self.executions = set(), {0: []}, 1
+
+    def begin(self):
+        self.reached = None
+        self.visit(1, 0, [], None, [])
+
+    def here(self):
+        return state_of(self.world), self.world
+
+    def listed(self):
+        branches = {}
+        for process, choice in self.world.enabled():
+            branches.setdefault(process, []).append((process, choice))
+        tasks = branches.items()
+        return [Task(who, 0, (0, who), False, (0, 0), tuple(ways)) for who, ways in tasks], []
+
+    def follow(self, entry, bound, event, choices, before, ran):
+        self.world = entry.saved.copy()
+        self.world.take(event, choices)
+        if state_of(self.world) in self.seen:
+            return False
+        self.visit(entry.depth + 1, bound, before, ran, [])
+        return True
 
 
 def scramble(word):

@@ -6,7 +6,7 @@ of all of it. What the kernel finds is compared with what is found here.
 
 from copy import deepcopy
 
-from reference import wire
+from reference import sealed, wire
 from reference.plain import Result, State, TooLarge, key_of, local, lone_view, view
 
 from presage.model.choice import Fork
@@ -45,6 +45,10 @@ class Explorer:
 
     def successors(self, state):
         """(next state, the fault that led there or None, acting node or None, outcome or None)."""
+        return sealed.let(self.system, state, self.listed(state))
+
+    def listed(self, state):
+        """The same, with what happened, if nothing were sealed: (..., (kind, node, stimulus))."""
         for at, automaton in enumerate(self.system.automata):
             for stimulus, fault in automaton.stimuli(deepcopy(state.nodes[at])):
                 clocks = self.system.clocks
@@ -53,7 +57,8 @@ class Explorer:
                     base = wire.struck(state, at, fault)
                     held = wire.held(base, at)
                     for outcome in self.runs(automaton, state.nodes[at], stimulus, held):
-                        yield self.after(base, at, outcome), fault, at, outcome
+                        event = (stimulus[0], at, stimulus)
+                        yield self.after(base, at, outcome), fault, at, outcome, event
         met = []
         for at, (source, to, message) in enumerate(state.flying):
             what = (
@@ -62,12 +67,13 @@ class Explorer:
             if what not in met:  # equal copies count once; in a channel, only the first is next
                 yield from self.mail(state, at, source, to, message)
             met.append(what)
-        for at, source, message, base in wire.received(self.system, state):
+        for kind, at, source, message, base in wire.received(self.system, state):
             stimulus, held = ("deliver", source, message), wire.held(base, at)
             for outcome in self.runs(self.system.automata[at], state.nodes[at], stimulus, held):
-                yield self.after(base, at, outcome), None, at, outcome
+                event = (kind, at, (source, at, message))
+                yield self.after(base, at, outcome), None, at, outcome, event
         for new, fault in wire.mishaps(self.system, state):
-            yield new, fault, None, None
+            yield new, fault, None, None, None
 
     def mail(self, state, at, source, to, message):
         """What can happen to the message at position `at`."""
@@ -82,12 +88,13 @@ class Explorer:
             emits = outcome.sends or outcome.records or outcome.flows
             lost = state.nodes[to][0][0] != 1 and self.system.network != "duplicating"
             if changes or emits or lost or not self.system.skip_noops:
-                yield self.after(base, to, outcome), None, to, outcome
+                event = ("deliver", to, (source, to, message))
+                yield self.after(base, to, outcome), None, to, outcome, event
         if state.budgets[DROP] > 0:
-            yield rest.spend(DROP), DROP, None, None
+            yield rest.spend(DROP), DROP, None, None, None
         if state.budgets[DUPLICATE] > 0:
             twice = state._replace(flying=flying[:at] + flying[at : at + 1] + flying[at:])
-            yield twice.spend(DUPLICATE), DUPLICATE, None, None
+            yield twice.spend(DUPLICATE), DUPLICATE, None, None, None
 
     def judge(self, length, kinds, *seen, service=object):
         for prop in self.system.properties:

@@ -1,14 +1,16 @@
 """Searches in the order of delays against live worlds, bound by bound, and against `bfs`."""
 
 import random
-from itertools import count
+from itertools import count, islice
 
 import pytest
 from reference.batches import batches
-from reference.delaying import Delaying
+from reference.delaying import Delaying, DelayingProgram
 from reference.random_features import featured_system
+from reference.random_processes import random_program
 from reference.random_systems import random_system
 
+from presage._core import ProcessKernel
 from presage.execution.sandbox import Sandbox
 from presage.limits import DelayPlan, Limits
 from presage.search.check import build
@@ -16,6 +18,7 @@ from presage.search.kernel.bridge import Bridge
 from presage.systems import abd, paxos, two_phase_commit
 
 SCHEDULERS = ("rtc", "rr", "random")
+COSTS = ("log", "position", "deviation")
 STATES_MAX = 150
 SYSTEMS_PER_TEST = 12  # of each kind; each with one scheduler and random prices
 
@@ -44,8 +47,8 @@ def small(make, first):
 
 
 def prices(pick):
-    deviation = pick.random() < 0.3
-    return {"deviation": deviation, "choice": pick.choice((0, 1, 1, 2)), "fault": pick.randrange(4)}
+    cost = pick.choice(COSTS)
+    return {"cost": cost, "choice": pick.choice((0, 1, 1, 2)), "fault": pick.randrange(4)}
 
 
 def same_findings(outcome, breadth):
@@ -105,3 +108,48 @@ def test_a_limit_of_delays_ends_the_search_when_the_bound_is_done():
         assert outcome.stopped_by == "delays"
         assert outcome.bounds == whole[: delays + 1]
     assert searched(system, DelayPlan("rtc", delays=len(whole))).stopped_by is None
+
+
+def kernel_of(bridge, processes):
+    return ProcessKernel(bridge, [(bridge.local(at), False) for at in range(processes)])
+
+
+def programs(first):
+    """(seed, kernel, scripts, how many processes, what `bfs` says) of programs that end."""
+    for seed in count(first):
+        bridge, processes = random_program(seed)
+        outcome = kernel_of(bridge, processes).search(Limits(keep_going=True, states=STATES_MAX))
+        if outcome.stopped_by is None:
+            yield seed, bridge, processes, outcome
+
+
+def run_findings(outcome):
+    return {(found.kind, tuple(found.detail)) for found in outcome.run_findings}
+
+
+@pytest.mark.parametrize("batch", batches(1, 6))
+def test_each_bound_of_a_program_meets_what_plain_processes_meet(batch):
+    few = zip(range(40), programs(batch * 1_000), strict=False)
+    for number, (seed, bridge, processes, breadth) in few:
+        how = {"cost": COSTS[number % 3], "choice": seed % 3}
+        scheduler = SCHEDULERS[number % 2]
+        reference = DelayingProgram(bridge, processes, scheduler, **how)
+        expected = [len(states) for states in reference.run()]
+        kernel = kernel_of(bridge, processes)
+        outcome = kernel.search(Limits(keep_going=True), plan=DelayPlan(scheduler, **how))
+        assert outcome.bounds == expected, (seed, scheduler, how)
+        assert outcome.walks == reference.executions, (seed, scheduler, how)
+        assert outcome.generated == breadth.generated
+        assert run_findings(outcome) == run_findings(breadth)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_a_search_of_a_program_that_ends_has_met_the_states_of_bfs(scheduler):
+    for seed, bridge, processes, breadth in islice(programs(50_000), 200):
+        how = DelayPlan(scheduler, cost=COSTS[seed % 3], choice=seed % 3)
+        limits = Limits(keep_going=True, seed=seed)
+        outcome = kernel_of(bridge, processes).search(limits, plan=how)
+        assert outcome.stopped_by is None and not outcome.cut
+        assert (outcome.unique, outcome.generated) == (breadth.unique, breadth.generated), seed
+        assert outcome.bounds[-1] == outcome.unique
+        assert run_findings(outcome) == run_findings(breadth)

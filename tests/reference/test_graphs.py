@@ -13,7 +13,7 @@ def counted(graph, at):
     return known.live, known.unknown, known.dead, known.critical
 
 
-def check_lasso(graph, holds, fairness, lasso):
+def check_lasso(graph, holds, fairness, lasso, cut=None):
     """It is what it claims to be: edges of the graph, closed, without the property, fair."""
     stem, loop = lasso
     path = [*stem, *(state for state, _ in loop), loop[0][0]]
@@ -24,7 +24,7 @@ def check_lasso(graph, holds, fairness, lasso):
         assert (path[len(stem) + at + 1], unit) in graph[state]
     states = {state for state, _ in loop}
     assert not any(holds[state] for state in states)
-    assert fair(graph, fairness, states, {unit for _, unit in loop})
+    assert fair(graph, fairness, states, {unit for _, unit in loop}, cut)
 
 
 @pytest.mark.parametrize("block", range(5))
@@ -58,7 +58,8 @@ def test_territories_are_those_of_brute_force_where_the_graph_is_cut_or_not():
         expanded = rng.choice([len(graph), rng.randint(1, len(graph))])
         cut = [edges if at < expanded else None for at, edges in enumerate(graph)]
         native = Graph.of(cut, [holds, [True] * len(graph)])
-        told = territories(graph, holds, expanded)
+        known = [edges or [] for edges in cut]
+        told = territories(known, holds, range(expanded, len(graph)))
         met |= set(told)
         assert native.territories(0, [at + 1 for at in range(len(graph))]) == told
         critical = [
@@ -71,6 +72,39 @@ def test_territories_are_those_of_brute_force_where_the_graph_is_cut_or_not():
         assert counted(native, 0) == (*counts, len(critical))
         assert counted(native, 1) == (len(graph), 0, 0, 0)
     assert met == {"live", "unknown", "dead"}
+
+
+def cut_graph(graph, rng):
+    """The edges that a bound lets pass, and per state the units of those that it does not."""
+    kept = [[edge for edge in edges if rng.random() < 0.7] for edges in graph]
+    lost = [[edge for edge in edges if edge not in kept[at]] for at, edges in enumerate(graph)]
+    order = [0]
+    for state in order:
+        order += sorted({target for target, _ in kept[state]} - set(order))
+    number = {state: at for at, state in enumerate(order)}
+    followed = [[(number[t], unit) for t, unit in kept[state]] for state in order]
+    return followed, [[unit for _, unit in lost[state]] for state in order], order
+
+
+def test_a_cycle_is_fair_by_what_is_enabled_also_where_it_was_not_followed():
+    found = dict.fromkeys(FAIRNESSES, 0)
+    cautious = 0
+    for whole, verdicts, rng in graphs(21, 2_500):
+        graph, cut, order = cut_graph(whole, rng)
+        holds = [verdicts[state] for state in order]
+        native, blind = Graph.of(graph, [holds], cut), Graph.of(graph, [holds])
+        for fairness in FAIRNESSES:
+            lasso = native.lasso(0, fairness)
+            assert (lasso is not None) == violated(graph, holds, fairness, cut), (graph, cut, holds)
+            cautious += lasso is None and blind.lasso(0, fairness) is not None
+            if lasso is not None:
+                check_lasso(graph, holds, fairness, lasso, cut)
+                found[fairness] += 1
+        partial = [state for state, units in enumerate(cut) if units]
+        expected = territories(graph, holds, partial)
+        assert native.territories(0, [at + 1 for at in range(len(graph))]) == expected
+    assert 0 < found["strong"] < found["weak"] < found["none"]
+    assert cautious > 100
 
 
 def test_several_properties_share_one_graph():

@@ -1,5 +1,6 @@
 """What a hunt says of random systems, against the graph of live worlds: what is dead, and where."""
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -39,7 +40,7 @@ def calm(edges):
     ]
 
 
-def compare(seed):
+def compare(seed, executions):
     """Whether it was compared, and whether something was found."""
     system, claim = prepared(seed)
     try:
@@ -48,8 +49,9 @@ def compare(seed):
         return None
     holds = [state for state, view in enumerate(views) if claim(view)]
     live = endless.leading(range(len(edges)), calm(edges), holds)
+    hunt = replace(SETTINGS, executions=executions)
     report = check(
-        system, search="hunt", hunt=SETTINGS, walks=400, seed=seed, traces=None, keep_going=True
+        system, search="hunt", hunt=hunt, walks=400, seed=seed, traces=None, keep_going=True
     )
     assert report.errors == (), seed
     dead = [state for state in range(len(edges)) if state not in live]
@@ -67,11 +69,12 @@ def compare(seed):
     return bool(violations)
 
 
+@pytest.mark.parametrize("executions", ["all", "delay"])
 @pytest.mark.parametrize("batch", batches(1, 4))
-def test_a_hunt_finds_dead_states_where_there_are_some_and_only_there(batch):
+def test_a_hunt_finds_dead_states_where_there_are_some_and_only_there(batch, executions):
     compared, found = 0, 0
     for seed in count(batch * 10_000 + 900_000):
-        outcome = compare(seed)
+        outcome = compare(seed, executions)
         compared += outcome is not None
         found += bool(outcome)
         if compared == SYSTEMS_PER_TEST:

@@ -126,23 +126,23 @@ def mishaps(system, state):
 
 
 def received(system, state):
-    """(node, source, message, the state when its handler begins) of what streams bring."""
+    """(kind, node, source, message, the state when its handler begins) of what streams bring."""
     up = [values[0][0] in (1, 3) for values in state.nodes]  # the second: slowly
     for x, y in [(x, y) for x in range(len(up)) for y in range(len(up))]:
         lines = Lines(state)
         if up[x] and lines.pending(x, y):
             lines.handled(x, y)
-            yield x, y, LOST, lines.state(state)
+            yield "broken", x, y, LOST, lines.state(state)
         elif lines.queue(x, y) and not lines.pending(x, y) and not lines.pending(y, x):
             if not joined(system, state, x, y):
                 continue
             if up[y]:
                 _, message = lines.queue(x, y).pop(0)
                 lines.open |= {(x, y), (y, x)} if x != y else set()
-                yield y, x, message, lines.state(state)
+                yield "receive", y, x, message, lines.state(state)
             elif up[x]:
                 lines.handled(x, y)
-                yield x, y, LOST, lines.state(state)
+                yield "refused", x, y, LOST, lines.state(state)
         elif up[x] and (x, y) in lines.open and (y, x) not in lines.open:
             lines.handled(x, y)
-            yield x, y, LOST, lines.state(state)
+            yield "keepalive", x, y, LOST, lines.state(state)

@@ -20,9 +20,11 @@ use crate::search::worker::{HEADER, Worker, stored};
 use crate::search::{EventId, Found, Route, Search};
 use crate::services::coverage::Before;
 use crate::services::expand::EventKind;
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::Network;
 use crate::services::start::sum;
 use crate::services::streams::connection::Link;
+use crate::services::tables::delivery_key;
 use crate::table::fingerprint::nonzero;
 use crate::table::flat::pair;
 use crate::table::scratch::passes;
@@ -31,9 +33,9 @@ use crate::table::scratch::passes;
 #[derive(Default)]
 struct Translation {
     values: Vec<u32>,
-    stimuli: Vec<u32>,
-    messages: Vec<u32>,
-    locals: Vec<u32>,
+    stimuli: Vec<StimulusId>,
+    messages: Vec<EnvelopeId>,
+    locals: Vec<LocalId>,
     queues: Vec<u32>,
     links: Vec<u32>,
 }
@@ -42,7 +44,7 @@ fn other_system(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, what.to_owned())
 }
 
-fn new_id(ids: &[u32], old: u32) -> io::Result<u32> {
+fn new_id<Id: Copy>(ids: &[Id], old: u32) -> io::Result<Id> {
     let id = ids.get(old as usize).copied();
     id.ok_or_else(|| damaged("it uses an id that it does not explain"))
 }
@@ -166,10 +168,10 @@ fn happened(file: &mut In) -> io::Result<EventId> {
 fn translate_found(mut found: Found, ids: &Translation) -> io::Result<Found> {
     if let Route::Seen(_, Some(event)) = &mut found.route {
         event.origin = match event.what {
-            EventKind::Internal => new_id(&ids.stimuli, event.origin)?,
+            EventKind::Internal => new_id(&ids.stimuli, event.origin)?.number(),
             // A node, or the number of a partition, is the same in every process.
             EventKind::Cut | EventKind::Idle | EventKind::Split | EventKind::Heal => event.origin,
-            _ => new_id(&ids.messages, event.origin)?,
+            _ => new_id(&ids.messages, event.origin)?.number(),
         };
     }
     Ok(found)
@@ -182,6 +184,10 @@ fn texts(file: &mut In, known: &[String]) -> io::Result<Vec<String>> {
         .collect::<Result<_, _>>()?;
     names.retain(|name| !known.contains(name));
     Ok(names)
+}
+
+fn new_ids<Id: Copy>(ids: &[Id], old: Vec<u32>) -> io::Result<Vec<Id>> {
+    old.into_iter().map(|old| new_id(ids, old)).collect()
 }
 
 fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translation> {
@@ -197,13 +203,10 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
     for _ in 0..file.count()? {
         ids.messages.push(shared.envelope_of(py, &file.bytes()?)?);
     }
-    let translate = |ids: &[u32], old: Vec<u32>| -> io::Result<Vec<u32>> {
-        old.into_iter().map(|old| new_id(ids, old)).collect()
-    };
     let mut tables = shared.tables.lock();
     for _ in 0..file.count()? {
         let node = file.word()? as usize;
-        let row = translate(&ids.values, file.words()?)?;
+        let row = new_ids(&ids.values, file.words()?)?;
         let ghosts = shared.ghosts.get(node).filter(|own| own.len() == row.len());
         let ghosts = ghosts.ok_or_else(|| other_system("its nodes have other fields"))?;
         let up = file.byte()? != 0;
@@ -211,7 +214,7 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
     }
     ids.queues.push(0);
     for _ in 0..file.count()? {
-        let envelopes = translate(&ids.messages, file.words()?)?;
+        let envelopes = new_ids(&ids.messages, file.words()?)?;
         ids.queues.push(tables.queue(&envelopes));
     }
     ids.links.push(0);
@@ -219,15 +222,15 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
         let ends = file.words()?;
         let ends = <[u32; 2]>::try_from(ends).map_err(|_| damaged("a connection has no ends"))?;
         let queues = [
-            translate(&ids.messages, file.words()?)?.into(),
-            translate(&ids.messages, file.words()?)?.into(),
+            new_ids(&ids.messages, file.words()?)?.into(),
+            new_ids(&ids.messages, file.words()?)?.into(),
         ];
         let link = Link::of(ends, queues, u64::from(file.byte()?));
         ids.links.push(tables.link(link));
     }
     for _ in 0..file.count()? {
         let nodes = file.words()?;
-        let values = translate(&ids.values, file.words()?)?;
+        let values = new_ids(&ids.values, file.words()?)?;
         let sequence: Vec<(u32, u32)> = nodes.into_iter().zip(values).collect();
         tables.record_sequence(&sequence);
     }
@@ -245,10 +248,8 @@ fn covered(file: &mut In, search: &Search, ids: &Translation) -> io::Result<()> 
         let &[local, envelope, done] = row else {
             return Err(damaged("a step is cut short"));
         };
-        let key = pair(
-            new_id(&ids.locals, local)?,
-            new_id(&ids.messages, envelope)?,
-        );
+        let local = new_id(&ids.locals, local)?;
+        let key = delivery_key(local, new_id(&ids.messages, envelope)?);
         before.deliveries.insert(key, done != 0);
     }
     let words = file.words()?;
@@ -269,8 +270,8 @@ fn covered(file: &mut In, search: &Search, ids: &Translation) -> io::Result<()> 
             return Err(damaged("a step is cut short"));
         };
         tables
-            .due
-            .insert(pair(node, new_id(&ids.stimuli, stimulus)?));
+            .happened
+            .insert(pair(node, new_id(&ids.stimuli, stimulus)?.number()));
     }
     tables.levels = file.words()?;
     tables.before = before;
@@ -352,20 +353,20 @@ fn states(file: &mut In, search: &Search, ids: &Translation) -> io::Result<Vec<u
 fn translate(words: &mut [u32], search: &Search, ids: &Translation) -> io::Result<()> {
     let layout = &search.shared.layout;
     let observed = layout.nodes + layout.observers;
-    let network = match layout.network {
-        Network::Unordered | Network::Duplicating => &ids.messages,
-        Network::Ordered => &ids.queues,
+    let network = |word| match layout.network {
+        Network::Unordered | Network::Duplicating => Ok(new_id(&ids.messages, word)?.number()),
+        Network::Ordered => new_id(&ids.queues, word),
     };
     let links = layout.streams;
     for (position, word) in words.iter_mut().enumerate() {
         *word = match position {
-            _ if position < layout.nodes => new_id(&ids.locals, *word)?,
+            _ if position < layout.nodes => new_id(&ids.locals, *word)?.number(),
             _ if position < observed => new_id(&ids.values, *word)?,
             _ if links.is_some_and(|first| position >= first) && position < layout.fixed => {
                 new_id(&ids.links, *word)?
             }
             _ if position < layout.fixed => *word, // a budget or a partition: a plain number
-            _ => new_id(network, *word)?,
+            _ => network(*word)?,
         };
     }
     words[layout.fixed..].sort_unstable();

@@ -14,9 +14,10 @@ use crate::search::level::Level;
 use crate::search::{EventId, Found, Route, Search};
 use crate::services::context::{PropertyState, Shared};
 use crate::services::expand::EventKind;
+use crate::services::ids::EnvelopeId;
 use crate::table::intern::Interner;
 
-/// Kinds of events, by the number they have in a file.
+/// Kinds of events, by the number they have in a file: as they are declared.
 pub const EVENTS: [EventKind; 12] = [
     EventKind::Internal,
     EventKind::Deliver,
@@ -124,8 +125,7 @@ fn finding(out: &mut Out, found: &Found) -> io::Result<()> {
 }
 
 fn happened(out: &mut Out, event: &EventId) -> io::Result<()> {
-    let kind = EVENTS.iter().position(|&what| what == event.what);
-    out.byte(kind.expect("every kind of event is listed") as u8)?;
+    out.byte(event.what as u8)?;
     out.word(event.node)?;
     out.word(event.origin)?;
     out.word(event.branch)
@@ -146,13 +146,13 @@ fn tables(out: &mut Out, shared: &Shared) -> io::Result<()> {
     }
     out.count(tables.queues.len() - 1)?;
     for queue in &tables.queues[1..] {
-        out.words(&queue.envelopes)?;
+        envelopes(out, &queue.envelopes)?;
     }
     out.count(tables.links.len() - 1)?;
     for info in &tables.links[1..] {
         out.words(&info.link.ends)?;
-        out.words(&info.link.queues[0])?;
-        out.words(&info.link.queues[1])?;
+        envelopes(out, &info.link.queues[0])?;
+        envelopes(out, &info.link.queues[1])?;
         out.byte(info.link.flags() as u8)?;
     }
     out.count(tables.records.len() - 1)?;
@@ -174,21 +174,26 @@ fn covered(out: &mut Out, shared: &Shared) -> io::Result<()> {
     let tables = shared.tables.lock();
     let mut deliveries = Vec::new();
     tables.each_delivery(|local, envelope, done| {
-        deliveries.extend([local, envelope, u32::from(done)]);
+        deliveries.extend([local.number(), envelope.number(), u32::from(done)]);
     });
     out.words(&deliveries)?;
     let mut internals = Vec::new();
     tables.each_internal(|local, stimuli| {
-        internals.extend([local, stimuli.len() as u32]);
-        internals.extend_from_slice(stimuli);
+        internals.extend([local.number(), stimuli.len() as u32]);
+        internals.extend(stimuli.iter().map(|stimulus| stimulus.number()));
     });
     out.words(&internals)?;
-    let due = tables.due.iter();
-    let due: Vec<u32> = due
+    let happened = tables.happened.iter();
+    let happened: Vec<u32> = happened
         .flat_map(|&key| [(key >> 32) as u32, key as u32])
         .collect();
-    out.words(&due)?;
+    out.words(&happened)?;
     out.words(&tables.levels)
+}
+
+fn envelopes(out: &mut Out, queue: &[EnvelopeId]) -> io::Result<()> {
+    let numbers: Vec<u32> = queue.iter().map(|envelope| envelope.number()).collect();
+    out.words(&numbers)
 }
 
 fn interned(out: &mut Out, interner: &Interner) -> io::Result<()> {
@@ -212,4 +217,19 @@ fn frontier(out: &mut Out, levels: &Levels) -> io::Result<()> {
 fn chunks(out: &mut Out, level: &Level) -> io::Result<()> {
     out.count(level.len())?;
     level.each(|chunk| out.words(chunk))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EVENTS;
+
+    #[test]
+    fn kinds_of_events_are_numbered_as_they_are_declared() {
+        assert!(
+            EVENTS
+                .iter()
+                .enumerate()
+                .all(|(at, &what)| what as usize == at)
+        );
+    }
 }

@@ -56,6 +56,11 @@ impl Execution {
         worker.check_state(&self.words, Some(&self.before), length, || self.route())
     }
 
+    /// Report the state it is in if that is sealed for ever; true if it is.
+    pub fn check_sealed(&self, worker: &mut Worker<'_>) -> PyResult<bool> {
+        worker.check_sealed(&self.words, self.len() as u32, || self.route())
+    }
+
     pub fn route(&self) -> Route {
         Route::Walked(self.start, self.events.clone())
     }

@@ -1,12 +1,14 @@
 //! The hunt for executions that never come right: MaceMC's search, on the memoised kernel.
 //!
-//! Two kinds of executions take turns. The `tree` goes through all executions up to a number of
-//! choices, faults and all; random ones go on with faults for a while. From where either ends, a
-//! calm walk (`walk`) must reach a state in which all holds that must hold again and again. One
-//! that does not is a `suspect`: `locate` finds the step after which nothing recovers.
+//! Three kinds of executions take turns (`turns`). The `tree` goes through all executions up to a
+//! number of choices, faults and all; `delayed` through runs with few departures from a natural
+//! order; random ones go on with faults for a while. From where each ends, a calm walk (`walk`)
+//! must reach a state in which all holds that must hold again and again. One that does not is a
+//! `suspect`: `locate` finds the step after which nothing recovers.
 //!
 //! Invariant: an execution is always known from an initial state on, so each can be replayed.
 
+mod delayed;
 mod execution;
 mod locate;
 mod monitor;
@@ -14,6 +16,7 @@ mod random;
 mod region;
 mod suspect;
 mod tree;
+mod turns;
 mod walk;
 
 use std::sync::Arc;
@@ -24,6 +27,7 @@ use pyo3::prelude::*;
 
 use crate::python::outcome::HuntOutcome;
 use crate::python::tables::StopReason;
+use crate::search::delay::Plan;
 use crate::search::dice::{Dice, Weighing};
 use crate::search::worker::Worker;
 use crate::search::{EventId, Initial, Search};
@@ -33,7 +37,6 @@ use crate::table::seen::Inserted;
 use execution::Execution;
 use monitor::Monitor;
 pub use suspect::{Suspect, Suspicion};
-use tree::Tree;
 use walk::{End, Walker};
 
 /// How many lengths of walks that came right are kept, to be drawn as a curve.
@@ -44,7 +47,7 @@ const LENGTH_MIN: usize = 1_000;
 const ENOUGH: u64 = 100;
 
 /// How to hunt, read off an object of Python: see `presage.limits`.
-#[derive(Clone, FromPyObject)]
+#[derive(FromPyObject)]
 pub struct Settings {
     /// Kernel indices of the properties that must hold again and again.
     pub eventually: Vec<usize>,
@@ -59,8 +62,9 @@ pub struct Settings {
     pub by_steps: bool,
     /// The tree tries first what is likely in calm walks.
     pub likely_first: bool,
-    /// Go through the tree; take random executions.
+    /// Go through the tree; through runs in the order of delays; take random executions.
     pub tree: bool,
+    pub delay: Option<Plan>,
     pub random: bool,
     /// How long the part of a random execution that has faults may be.
     pub storm: u64,
@@ -78,14 +82,15 @@ impl Settings {
 
 /// How many executions ended in which way.
 #[derive(Default)]
-pub struct Ends {
+pub struct Counts {
     pub live: AtomicU64,
     pub rest: AtomicU64,
     pub long: AtomicU64,
     pub duplicate: AtomicU64,
-    /// How many choices deep the tree is.
+    /// How many choices deep the tree is, and how many delays runs may have.
     pub depth: AtomicU64,
-    /// Whether the tree met everything there is.
+    pub delays: AtomicU64,
+    /// Whether the tree, or the runs, met everything there is.
     pub complete: AtomicU64,
     /// How long walks were that came right, and the longest of them.
     pub lengths: Mutex<Vec<u32>>,
@@ -101,7 +106,7 @@ pub struct Hunt {
     pub settings: Settings,
     /// What faults weigh where they happen.
     pub stormy: Weighing,
-    pub ends: Ends,
+    pub ends: Counts,
     pub suspicions: Mutex<Vec<Suspicion>>,
     next: AtomicU64,
 }
@@ -114,7 +119,7 @@ impl Hunt {
                 ..settings.calm
             },
             settings,
-            ends: Ends::default(),
+            ends: Counts::default(),
             suspicions: Mutex::default(),
             next: AtomicU64::new(0),
         }
@@ -132,48 +137,11 @@ impl Hunt {
             long: ends.long.load(Relaxed),
             duplicate: ends.duplicate.load(Relaxed),
             choices: ends.depth.load(Relaxed),
+            delays: ends.delays.load(Relaxed),
             complete: ends.complete.load(Relaxed) == 1,
             lengths: ends.lengths.lock().clone(),
             suspects: suspects.collect::<PyResult<_>>()?,
         })
-    }
-
-    /// One thread's share of a hunt.
-    pub fn work(&self, search: &Search, thread: usize) -> PyResult<()> {
-        let mut worker = Worker::new(search);
-        let mut walker = Walker::default();
-        let starts = self.starts(&mut worker, &mut walker)?;
-        let mut tree = Tree::new(self.settings.deeper(0), thread == 0);
-        let mut growing = self.settings.tree;
-        let mut leaves = 0;
-        while growing || self.settings.random {
-            while growing {
-                let leaf = tree.next(&mut worker, self, &starts)?;
-                self.ends.depth.fetch_max(u64::from(tree.bound), Relaxed);
-                leaves += 1;
-                let Some(mut leaf) = leaf else {
-                    growing = false;
-                    let whole = u64::from(!search.stopping() && tree.is_complete());
-                    self.ends.complete.fetch_max(whole, Relaxed);
-                    break;
-                };
-                if leaves % search.limits.threads == thread {
-                    let Some(number) = self.draw(search) else {
-                        return Ok(());
-                    };
-                    let mut dice = Dice::new(search.limits.seed, number);
-                    self.recovers(&mut worker, &mut walker, &mut leaf, &mut dice)?;
-                    break;
-                }
-            }
-            if self.settings.random {
-                let Some(number) = self.draw(search) else {
-                    return Ok(());
-                };
-                self.wander(&mut worker, &mut walker, &starts, number)?;
-            }
-        }
-        Ok(())
     }
 
     /// How long a walk may be: long enough by all that was seen, if enough was.
@@ -333,13 +301,12 @@ impl Hunt {
         }
     }
 
-    /// Count a state that the systematic part met.
-    fn meet(&self, search: &Search, execution: &Execution) {
-        let length = execution.len() as u32;
-        search.depth.fetch_max(execution.len() + 1, Relaxed);
+    /// Count a state that a systematic part met after so many steps.
+    fn meet(&self, search: &Search, sum: u64, length: usize) {
+        search.depth.fetch_max(length + 1, Relaxed);
         search.seen.reserve(search.limits.threads);
-        let key = nonzero(execution.sum);
-        if search.seen.read().insert(key, 0, length) == Inserted::New {
+        let inserted = search.seen.read().insert(nonzero(sum), 0, length as u32);
+        if inserted == Inserted::New {
             search.seen.add(1);
             search.check_states();
         }
@@ -347,6 +314,9 @@ impl Hunt {
 
     /// Judge what must not come to rest, in a state where nothing but faults can happen.
     fn check_deadlock(&self, worker: &mut Worker<'_>, execution: &Execution) -> PyResult<()> {
+        if execution.check_sealed(worker)? {
+            return Ok(());
+        }
         for property in 0..worker.search.shared.properties.len() {
             let kind = worker.search.shared.properties[property].kind;
             if kind == Kind::AtRest && !self.settings.eventually.contains(&property) {

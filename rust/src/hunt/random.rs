@@ -25,20 +25,19 @@ struct Mood {
 }
 
 impl Hunt {
-    /// Take the random execution with this number.
+    /// Take a random execution.
     pub(super) fn wander(
         &self,
         worker: &mut Worker<'_>,
         walker: &mut Walker,
         starts: &[Execution],
-        number: u64,
+        dice: &mut Dice,
     ) -> PyResult<()> {
-        let mut dice = Dice::new(worker.search.limits.seed, number);
         let sums = starts.iter().map(|start| start.sum);
         let start = dice.pick(sums).expect("every system begins somewhere");
         let mut execution = starts[start].clone();
         execution.arrive(worker)?;
-        if dice.below(2) == 0 && !self.recovers(worker, walker, &mut execution, &mut dice)? {
+        if dice.below(2) == 0 && !self.recovers(worker, walker, &mut execution, dice)? {
             return Ok(());
         }
         for _ in 0..=dice.below(SPELLS) {
@@ -50,10 +49,8 @@ impl Hunt {
             let most = self.settings.storm.max(1).ilog2() + 1;
             let scale = dice.below(u64::from(most));
             let steps = dice.below(2 << scale) + 1;
-            self.storm(worker, walker, &mut execution, &mut dice, (mood, steps))?;
-            if worker.search.stopping()
-                || !self.recovers(worker, walker, &mut execution, &mut dice)?
-            {
+            self.storm(worker, walker, &mut execution, dice, (mood, steps))?;
+            if worker.search.stopping() || !self.recovers(worker, walker, &mut execution, dice)? {
                 return Ok(());
             }
         }
@@ -89,7 +86,7 @@ impl Hunt {
                 break;
             }
         }
-        worker.count((execution.len() - begun) as u64);
+        walker.count(worker, execution.len() - begun);
         Ok(())
     }
 

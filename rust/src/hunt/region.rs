@@ -50,7 +50,7 @@ pub fn survey(
                 return Ok(Region::Live(depth));
             }
             worker.expander.candidates.clear();
-            worker.expander.list(state.words, state.sum, 0)?;
+            let stuck = worker.expander.list_or_stuck(state.words, state.sum)?;
             let candidates = std::mem::take(&mut worker.expander.candidates);
             for candidate in &candidates {
                 if calm.of(&worker.expander, candidate) > 0
@@ -63,7 +63,7 @@ pub fn survey(
             }
             worker.expander.candidates = candidates;
             let ran = worker.search.shared.handler_runs.load(Relaxed);
-            if met.len() > most || ran > most_runs || worker.search.stopping() {
+            if stuck || met.len() > most || ran > most_runs || worker.search.stopping() {
                 return Ok(Region::Unknown);
             }
         }

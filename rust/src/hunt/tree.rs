@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::Hunt;
 use super::execution::Execution;
+use super::turns::Source;
 use crate::search::worker::Worker;
 use crate::services::expand::Candidate;
 use crate::table::fingerprint::{nonzero, scramble};
@@ -42,22 +43,10 @@ pub struct Tree {
     counts: bool,
 }
 
-impl Tree {
-    pub fn new(bound: u32, counts: bool) -> Self {
-        Tree {
-            bound,
-            counts,
-            start: 0,
-            begun: 0,
-            stack: Vec::new(),
-            met: FxHashMap::default(),
-            cut: false,
-        }
-    }
-
+impl Source for Tree {
     /// The next leaf: where as many choices were made as may be, or nothing more can happen.
     /// `None` where there is nothing beyond what was met.
-    pub fn next(
+    fn next(
         &mut self,
         worker: &mut Worker<'_>,
         hunt: &Hunt,
@@ -98,9 +87,22 @@ impl Tree {
         }
     }
 
-    /// Whether the last round met all there is.
-    pub fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         !self.cut
+    }
+}
+
+impl Tree {
+    pub fn new(bound: u32, counts: bool) -> Self {
+        Tree {
+            bound,
+            counts,
+            start: 0,
+            begun: 0,
+            stack: Vec::new(),
+            met: FxHashMap::default(),
+            cut: false,
+        }
     }
 
     /// Go on to the next start, or to the next round; false if no round can meet anything new.
@@ -115,6 +117,8 @@ impl Tree {
             self.cut = false;
         }
         self.start += 1;
+        let depth = &hunt.ends.depth;
+        depth.fetch_max(u64::from(self.bound), Relaxed);
         true
     }
 
@@ -134,7 +138,7 @@ impl Tree {
             return Ok(None);
         }
         *known = choices;
-        hunt.meet(worker.search, &execution);
+        hunt.meet(worker.search, execution.sum, execution.len());
         let forced = self.bound as usize * STEPS_PER_CHOICE;
         if choices >= self.bound || execution.len() - self.begun >= forced {
             self.cut = true;

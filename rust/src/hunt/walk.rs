@@ -25,9 +25,16 @@ pub enum End {
 #[derive(Default)]
 pub struct Walker {
     targets: Vec<Target>,
+    /// How many were taken.
+    pub steps: u64,
 }
 
 impl Walker {
+    pub fn count(&mut self, worker: &mut Worker<'_>, steps: usize) {
+        self.steps += steps as u64;
+        worker.count(steps as u64);
+    }
+
     /// Take one step by these weights; false if none is left that changes anything.
     pub fn step(
         &mut self,
@@ -38,7 +45,9 @@ impl Walker {
     ) -> PyResult<bool> {
         worker.expander.muted = weighing.muted();
         worker.expander.candidates.clear();
-        worker.expander.list(&execution.words, execution.sum, 0)?;
+        if worker.expander.list(&execution.words, execution.sum, 0)? {
+            execution.check_sealed(worker)?;
+        }
         self.targets.clear();
         for (position, candidate) in worker.expander.candidates.iter().enumerate() {
             if candidate.fingerprint != execution.sum {
@@ -81,7 +90,7 @@ impl Walker {
             }
             monitor.look(worker, execution)?;
         };
-        worker.count((execution.len() - begun) as u64);
+        self.count(worker, execution.len() - begun);
         Ok(end)
     }
 }

@@ -85,24 +85,30 @@ impl<'a> Explorer<'a> {
             if self.search.stopping() || self.space.len() >= self.search.limits.states {
                 return Ok(false);
             }
-            self.list(level, &batch)?;
+            if self.list(level, &batch)? {
+                return Ok(false); // what comes after a state that is sealed for ever is not known
+            }
             self.enter(level, &batch, next)?;
         }
         Ok(true)
     }
 
-    fn list(&mut self, level: &[u32], batch: &[usize]) -> PyResult<()> {
+    /// List the states of a batch; true if one is sealed for ever.
+    fn list(&mut self, level: &[u32], batch: &[usize]) -> PyResult<bool> {
         let expander = &mut self.worker.expander;
         expander.candidates.clear();
         self.ends.clear();
         for (from, &at) in batch.iter().enumerate() {
             let state = stored(level, at);
-            expander.list(state.words, state.sum, from as u32)?;
+            let at_rest = expander.list(state.words, state.sum, from as u32)?;
+            if at_rest && expander.seal(state.words)?.is_some() {
+                return Ok(true);
+            }
             self.ends.push(expander.candidates.len());
         }
         let count = expander.candidates.len() as u64;
         self.search.generated.fetch_add(count, Relaxed);
-        Ok(())
+        Ok(false)
     }
 
     /// Number the successors of a batch, keep its edges, write out and judge what is new.
@@ -113,7 +119,7 @@ impl<'a> Explorer<'a> {
         }
         let mut index = 0;
         for (from, &at) in batch.iter().enumerate() {
-            let state = self.space.expanded() as u32;
+            let state = self.space.closed() as u32;
             let kept = !self.space.all_hold(state);
             while index < self.ends[from] {
                 if let Some(ahead) = candidates.get(index + AHEAD) {

@@ -7,16 +7,30 @@
 //! Strong: a unit that is enabled somewhere but never taken inside rules out the states where it is
 //! enabled; what is left is cut into components again.
 
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
 use super::patience::{Cut, Patience};
 use super::reachability::goes_round;
 use super::scc::Components;
-use super::space::Space;
+use super::space::{Edge, Space};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fairness {
     Nothing,
     Weak,
     Strong,
+}
+
+impl Fairness {
+    pub fn of(name: &str) -> PyResult<Self> {
+        match name {
+            "none" => Ok(Fairness::Nothing),
+            "weak" => Ok(Fairness::Weak),
+            "strong" => Ok(Fairness::Strong),
+            _ => Err(PyValueError::new_err(format!("no fairness is `{name}`"))),
+        }
+    }
 }
 
 /// Per unit, of the component being looked at.
@@ -39,12 +53,21 @@ pub struct Fair<'a> {
     inside: Vec<bool>,
 }
 
-/// A strongly connected set of states on which the property never holds, fair as a whole.
+/// States on which the property never holds, and among which a fair walk leads from the first back
+/// to it.
 pub struct Witness {
-    /// In order: the first is a nearest one.
     pub states: Vec<u32>,
     /// The same, as flags by state.
     pub inside: Vec<bool>,
+}
+
+impl Witness {
+    /// Of a graph with so many states.
+    pub fn of(states: Vec<u32>, count: usize) -> Self {
+        let mut inside = vec![false; count];
+        flag(&mut inside, &states, true);
+        Witness { states, inside }
+    }
 }
 
 impl<'a> Fair<'a> {
@@ -85,12 +108,7 @@ impl<'a> Fair<'a> {
                 }
             }
         }
-        let Some((_, states)) = best else {
-            return Ok(None);
-        };
-        flag(&mut self.inside, &states, true);
-        let inside = self.inside;
-        Ok(Some(Witness { states, inside }))
+        Ok(best.map(|(_, states)| Witness::of(states, self.space.len())))
     }
 
     /// Leave out the states where a unit of `bad` is enabled, and cut the rest up again.
@@ -105,8 +123,7 @@ impl<'a> Fair<'a> {
         let mut rest = Vec::new();
         for &state in states {
             patience.ask()?;
-            let mut edges = space.edges(state);
-            if !edges.any(|edge| edge.is_owed() && bad[edge.unit as usize]) {
+            if !space.enabled(state).any(|unit| bad[unit as usize]) {
                 rest.push(state);
             }
         }
@@ -146,22 +163,22 @@ impl<'a> Fair<'a> {
         self.met.clear();
         for &state in states {
             patience.ask()?;
-            for edge in self.space.edges(state) {
-                if !edge.is_owed() {
-                    continue;
-                }
-                let tally = &mut self.tallies[edge.unit as usize];
+            for unit in self.space.enabled(state) {
+                let tally = &mut self.tallies[unit as usize];
                 if tally.round != self.round {
                     *tally = Tally {
                         round: self.round,
                         ..Tally::default()
                     };
-                    self.met.push(edge.unit);
+                    self.met.push(unit);
                 }
                 if tally.state != state + 1 {
                     tally.state = state + 1;
                     tally.enabled += 1;
                 }
+            }
+            for edge in self.space.edges(state).filter(Edge::is_owed) {
+                let tally = &mut self.tallies[edge.unit as usize];
                 tally.taken = tally.taken || self.inside[edge.target as usize];
             }
         }

@@ -6,20 +6,21 @@ use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use super::bounded::{Cycle, Growing};
+use super::events::happened;
 use super::explore::Explorer;
-use super::fair::{Fair, Fairness};
+use super::fair::{Fair, Fairness, Witness};
 use super::lasso::Walk;
+use super::partial::Partial;
 use super::pass::Pass;
 use super::patience::{Cut, Patience};
 use super::reachability::{Reachability, Survey};
 use super::space::{CALL, Edge, FAULT, NOBODY, Space};
-use super::units::Units;
+use super::units::{UnitNames, Units};
 use crate::python::outcome::Finding;
 use crate::python::tables::StopReason;
-use crate::search::worker::Worker;
-use crate::search::{EventId, Initial, Route, Search};
+use crate::search::{Route, Search};
 use crate::services::path;
-use crate::table::fingerprint::nonzero;
 use crate::table::scratch::{passes, trim};
 
 #[pyclass(frozen)]
@@ -30,6 +31,9 @@ pub struct Graph {
     surveys: Vec<OnceLock<Survey>>,
     /// What it was made from; `None` for explicit edges.
     search: Option<Search>,
+    /// What a search for cycles has found, by property; and whether it looked at all of the graph.
+    cycles: Vec<Option<Cycle>>,
+    is_examined: bool,
 }
 
 /// A state and the unit of the edge taken there; -1 for a call, -2 for a fault.
@@ -91,12 +95,44 @@ impl Graph {
 
     fn new(space: Space, units: Units, search: Option<Search>) -> Graph {
         let surveys = space.holds.iter().map(|_| OnceLock::new()).collect();
+        let cycles = space.holds.iter().map(|_| None).collect();
         Graph {
             space,
             units: Mutex::new(units),
             surveys,
             search,
+            cycles,
+            is_examined: false,
         }
+    }
+
+    /// What a search for cycles has met.
+    pub fn of_cycles(graph: Growing, names: UnitNames, search: Search) -> Graph {
+        let is_examined = graph.is_examined();
+        let units = Units::sharing(names);
+        Graph {
+            cycles: graph.cycles,
+            is_examined,
+            ..Graph::new(graph.space, units, Some(search))
+        }
+    }
+
+    /// States among which a fair walk leads round; none if there are none.
+    fn witness(
+        &self,
+        property: usize,
+        fairness: Fairness,
+        patience: &Patience<'_>,
+    ) -> Result<Option<Witness>, Cut> {
+        if let Some(cycle) = &self.cycles[property] {
+            let states = cycle.states.clone();
+            return Ok(Some(Witness::of(states, self.space.len())));
+        }
+        if self.is_examined {
+            return Ok(None);
+        }
+        let survey = self.survey(property, patience)?;
+        Fair::new(&self.space, fairness).nearest(&survey.cyclic, patience)
     }
 
     fn survey(&self, property: usize, patience: &Patience<'_>) -> Result<&Survey, Cut> {
@@ -118,15 +154,6 @@ impl Graph {
         Pass::new(seconds, memory_mib.unwrap_or(u64::MAX), bytes)
     }
 
-    fn fairness(name: &str) -> PyResult<Fairness> {
-        match name {
-            "none" => Ok(Fairness::Nothing),
-            "weak" => Ok(Fairness::Weak),
-            "strong" => Ok(Fairness::Strong),
-            _ => Err(PyValueError::new_err(format!("no fairness is `{name}`"))),
-        }
-    }
-
     fn check(&self, property: usize) -> PyResult<()> {
         if property < self.space.holds.len() {
             return Ok(());
@@ -140,10 +167,16 @@ impl Graph {
 #[pymethods]
 impl Graph {
     /// A graph given by hand: per state its edges (target, unit), `None` where nobody
-    /// looked; per property whether it holds in each state. State 0 is the initial one, and states
-    /// must be in breadth-first order.
+    /// looked; per property whether it holds in each state; if some edges were not followed, the
+    /// units of these per state. State 0 is the initial one, and states must be in breadth-first
+    /// order.
     #[staticmethod]
-    fn of(edges: Vec<Option<Vec<(u32, i64)>>>, holds: Vec<Vec<bool>>) -> PyResult<Graph> {
+    #[pyo3(signature = (edges, holds, cut=None))]
+    fn of(
+        edges: Vec<Option<Vec<(u32, i64)>>>,
+        holds: Vec<Vec<bool>>,
+        cut: Option<Vec<Vec<i64>>>,
+    ) -> PyResult<Graph> {
         let mut space = Space::with_room(holds.len(), (0, 0));
         let count = edges.len() as u32;
         let known = edges.iter().flatten().flatten();
@@ -152,7 +185,9 @@ impl Graph {
                 "an edge leads to a state that is not there",
             ));
         }
-        let units = known.map(|&(_, unit)| unit + 1).max().unwrap_or(0);
+        let named = cut.iter().flatten().flatten();
+        let named = named.chain(known.map(|(_, unit)| unit));
+        let units = named.map(|unit| unit + 1).max().unwrap_or(0);
         space.units = units.max(0) as usize;
         for state in 0..count {
             space.ids.insert(u64::from(state) + 1);
@@ -176,6 +211,9 @@ impl Graph {
             }
             space.close();
         }
+        if let Some(cut) = cut {
+            space.partial = Some(Partial::of(&edges, &cut));
+        }
         Ok(Graph::new(space, Units::default(), None))
     }
 
@@ -190,12 +228,19 @@ impl Graph {
         self.space.expanded()
     }
 
-    /// What ended the exploration before its end, if anything but depth and number did.
+    /// What ended the exploration before its end, if anything but depth and number did. A search
+    /// for cycles says so itself.
     #[getter]
     fn stopped_by(&self) -> Option<StopReason> {
-        self.search
-            .as_ref()
-            .and_then(|search| search.driver.reason())
+        let whole = self.search.as_ref();
+        let whole = whole.filter(|_| self.space.partial.is_none());
+        whole.and_then(|search| search.driver.reason())
+    }
+
+    /// The delays that a cycle without the property was found with, by a search for cycles.
+    fn delays(&self, property: usize) -> Option<u32> {
+        let cycle = self.cycles.get(property)?.as_ref();
+        cycle.map(|cycle| cycle.delays)
     }
 
     /// The states before the loop, and the loop: a nearest fair cycle without the property.
@@ -208,15 +253,17 @@ impl Graph {
         seconds: Option<f64>,
     ) -> PyResult<Option<(Vec<u32>, Vec<Step>)>> {
         self.check(property)?;
-        let fairness = Self::fairness(fairness)?;
+        let fairness = Fairness::of(fairness)?;
         let space = &self.space;
         let walk = self.pass(property, seconds).run(py, |patience| {
-            let survey = self.survey(property, patience)?;
-            let witness = Fair::new(space, fairness).nearest(&survey.cyclic, patience)?;
+            let witness = self.witness(property, fairness, patience)?;
             let around = |witness| Walk::around(space, fairness, &witness, patience);
             witness.map(around).transpose()
         })?;
-        Ok(walk.map(|walk| {
+        Ok(walk.map(|mut walk| {
+            // It may begin anywhere; what was met first has the shortest way to it.
+            let first = (0..walk.len()).min_by_key(|&at| walk[at].state);
+            walk.rotate_left(first.unwrap_or(0));
             let mut stem = space.stem(walk[0].state);
             stem.pop();
             let steps = walk
@@ -260,7 +307,10 @@ impl Graph {
         }
         let begin = wanted.first().ok_or_else(path::lost)?.0;
         wanted.remove(0);
-        let (initial, happened) = self.happened(search, begin, &wanted)?;
+        let mut units = self.units.lock();
+        units.change_expander();
+        let (initial, happened) = happened(search, &self.space, &mut units, begin, &wanted)?;
+        drop(units);
         let repeats = (!steps.is_empty()).then_some(stem.len() + 1);
         path::finding(py, search, (at, &Route::Walked(initial, happened)), repeats)
     }
@@ -303,51 +353,5 @@ impl Graph {
             };
             Ok(fingerprints.iter().map(of).collect())
         })
-    }
-}
-
-impl Graph {
-    /// The events from `begin` through these states, by edges of these units where they are given.
-    fn happened(
-        &self,
-        search: &Search,
-        begin: u32,
-        wanted: &[(u32, Option<u32>)],
-    ) -> PyResult<(usize, Vec<EventId>)> {
-        let key = self.space.keys[begin as usize];
-        let first = |initial: &Initial| nonzero(initial.sum) == key;
-        let initial = search
-            .initial
-            .iter()
-            .position(first)
-            .ok_or_else(path::lost)?;
-        let mut worker = Worker::new(search);
-        let mut units = self.units.lock();
-        units.change_expander();
-        let start = &search.initial[initial];
-        let (mut words, mut sum) = (start.words.clone(), start.sum);
-        let mut happened = Vec::new();
-        for &(state, unit) in wanted {
-            let key = self.space.keys[state as usize];
-            let listed = path::listed(&mut worker, &words, sum)?;
-            let mut found = None;
-            for candidate in listed {
-                let there = nonzero(candidate.fingerprint) == key;
-                if !there {
-                    continue;
-                }
-                let own = units.of(&worker.expander, &candidate)?;
-                if unit.is_none_or(|unit| unit == own) {
-                    found = Some(candidate);
-                    break;
-                }
-            }
-            let candidate = found.ok_or_else(path::lost)?;
-            happened.push(worker.happened(&candidate, &words));
-            let mut next = Vec::new();
-            worker.expander.build(&words, &candidate, &mut next);
-            (words, sum) = (next, candidate.fingerprint);
-        }
-        Ok((initial, happened))
     }
 }

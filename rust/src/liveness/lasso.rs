@@ -49,7 +49,7 @@ impl<'a> Walk<'a> {
             at: start,
         };
         if fairness != Fairness::Nothing {
-            walk.owed = enabled(space, start).collect();
+            walk.owed = space.enabled(start).collect();
         }
         loop {
             if !walk.owed.is_empty() {
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         if self.fairness == Fairness::Strong {
             return false;
         }
-        let there: FxHashSet<u32> = enabled(self.space, taken.edge.target).collect();
+        let there: FxHashSet<u32> = self.space.enabled(taken.edge.target).collect();
         self.owed.iter().any(|unit| !there.contains(unit))
     }
 
@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
         self.at = taken.edge.target;
         self.taken.insert(taken.edge.unit);
         self.owed.remove(&taken.edge.unit);
-        let there: FxHashSet<u32> = enabled(self.space, self.at).collect();
+        let there: FxHashSet<u32> = self.space.enabled(self.at).collect();
         match self.fairness {
             Fairness::Nothing => {}
             Fairness::Weak => self.owed.retain(|unit| there.contains(unit)),
@@ -127,10 +127,4 @@ impl<'a> Walk<'a> {
             }
         }
     }
-}
-
-/// The units that are enabled in `state`, with repetitions.
-fn enabled(space: &Space, state: u32) -> impl Iterator<Item = u32> + '_ {
-    let owed = space.edges(state).filter(Edge::is_owed);
-    owed.map(|edge| edge.unit)
 }

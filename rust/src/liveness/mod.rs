@@ -4,21 +4,41 @@
 //! property pays nothing. `space` is the graph, `explore` writes it down from a kernel, `scc` cuts
 //! it into components, `fair` finds a fair cycle, `lasso` the walk that shows it, `reachability`
 //! the states from which a property can still come true; `pass` and `patience` end each of them in
-//! time. `graph` is what Python sees of all that.
+//! time. `graph` is what Python sees of all that, and `events` names what happens on the way.
+//!
+//! A search for cycles looks while the graph grows: `recorder` notes what threads meet, `bounded`
+//! keeps the graph, whose states may be `partial`, and `cycles` runs it all. Without fairness there
+//! are other algorithms: `map`, by a `crew` of threads, and `ndfs`, which `lazy` makes a graph for;
+//! `accepting` says what both look for.
 
+mod accepting;
+#[cfg(test)]
+mod agreement;
+mod bounded;
+mod crew;
+mod cycles;
+mod events;
 mod explore;
 mod fair;
 mod graph;
 mod ids;
 mod lasso;
+mod lazy;
+mod map;
+mod ndfs;
+mod partial;
 mod pass;
 mod patience;
 mod reachability;
+mod recorder;
 mod scc;
 mod space;
 #[cfg(test)]
 mod tests;
 mod units;
 
+pub use bounded::Bounded;
+pub use cycles::{CyclePlan, find};
 pub use graph::{Graph, Reachable};
 pub use pass::PassCut;
+pub use recorder::Recorder;

@@ -4,10 +4,12 @@
 //! The edges of a state are kept only if some property does not hold there: where all hold, neither
 //! a cycle without one of them nor a state without hope can begin.
 //!
-//! Invariant: states below `expanded()` have all their edges; those from there on have none,
-//! because nobody looked: what lies behind them is not known.
+//! Invariant: states below `closed()` have all their edges; those from there on have none, because
+//! nobody looked: what lies behind them is not known. In a graph that grows (`partial`) states are
+//! numbered as they are met, each may have some of its edges, and says what else is enabled.
 
 use super::ids::{Ids, prefetch, roomy};
+use super::partial::Partial;
 use super::patience::{Cut, Patience};
 
 /// The unit of a call of the workload: no fairness speaks of it, but nobody rests before it.
@@ -46,6 +48,8 @@ pub struct Space {
     /// How often each state is entered from states whose edges are not kept.
     pub entered: Vec<u32>,
     pub units: usize,
+    /// Of a graph that grows.
+    pub partial: Option<Partial>,
 }
 
 impl Space {
@@ -69,6 +73,15 @@ impl Space {
             edge_units: roomy(edges),
             entered: roomy(states),
             units: 0,
+            partial: None,
+        }
+    }
+
+    /// An empty graph that grows.
+    pub fn growing(properties: usize) -> Self {
+        Space {
+            partial: Some(Partial::default()),
+            ..Space::with_room(properties, (0, 0))
         }
     }
 
@@ -76,8 +89,15 @@ impl Space {
         self.keys.len()
     }
 
-    pub fn expanded(&self) -> usize {
+    /// How many states were closed, one after the other.
+    pub fn closed(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// How many states have all their edges.
+    pub fn expanded(&self) -> usize {
+        let partial = self.partial.as_ref();
+        partial.map_or(self.closed(), Partial::completed)
     }
 
     #[inline(always)]
@@ -112,7 +132,22 @@ impl Space {
 
     #[inline(always)]
     pub fn is_expanded(&self, state: u32) -> bool {
-        (state as usize) < self.expanded()
+        match &self.partial {
+            Some(partial) => partial.is_complete(state),
+            None => (state as usize) < self.closed(),
+        }
+    }
+
+    /// The units that are enabled in a state, whether they are followed or not; some repeatedly.
+    #[inline(always)]
+    pub fn enabled(&self, state: u32) -> impl Iterator<Item = u32> + '_ {
+        let (listed, followed) = match &self.partial {
+            Some(partial) => (partial.enabled(state), 0..0),
+            None => (&[][..], self.range(state)),
+        };
+        let followed = self.edge_units[followed].iter();
+        let followed = followed.filter(|&&unit| unit < FAULT);
+        listed.iter().chain(followed).copied()
     }
 
     #[inline(always)]
@@ -154,12 +189,41 @@ impl Space {
         self.starts.push(self.targets.len());
     }
 
+    /// The id of a state of a graph that grows, be it new.
+    pub fn meet(&mut self, key: u64) -> u32 {
+        let (state, new) = self.ids.insert(key);
+        if new {
+            self.push(key, NOBODY);
+        }
+        state
+    }
+
+    /// Add edges, each with its source, to a graph that grows.
+    pub fn extend(&mut self, mut edges: Vec<(u32, Edge)>) {
+        edges.sort_by_key(|(source, _)| *source);
+        let count = self.targets.len() + edges.len();
+        let (mut starts, mut targets) = (roomy(self.len() + 1), roomy(count));
+        let mut edge_units = roomy(count);
+        starts.push(0);
+        let mut edges = edges.into_iter().peekable();
+        for state in 0..self.len() as u32 {
+            targets.extend_from_slice(self.targets(state));
+            edge_units.extend_from_slice(&self.edge_units[self.range(state)]);
+            while let Some((_, edge)) = edges.next_if(|(source, _)| *source == state) {
+                targets.push(edge.target);
+                edge_units.push(edge.unit);
+            }
+            starts.push(targets.len());
+        }
+        (self.starts, self.targets, self.edge_units) = (starts, targets, edge_units);
+    }
+
     /// The nearest state at rest where `property` does not hold.
     pub fn rest(&self, property: usize, patience: &Patience) -> Result<Option<u32>, Cut> {
         let stays = |state: u32, edge: Edge| edge.target == state || edge.unit == FAULT;
-        for state in 0..self.expanded() as u32 {
+        for state in 0..self.closed() as u32 {
             patience.ask()?;
-            let lacking = !self.holds(property, state);
+            let lacking = !self.holds(property, state) && self.is_expanded(state);
             if lacking && self.edges(state).all(|edge| stays(state, edge)) {
                 return Ok(Some(state));
             }

@@ -135,3 +135,45 @@ fn a_pass_that_would_take_more_memory_than_is_left_does_not_begin() {
     assert_eq!(refused(1 << 40, 1 << 50), None);
     assert_eq!(refused(1 << 40, 1 << 62), Some(StopReason::Memory));
 }
+
+#[test]
+fn of_several_fair_components_the_nearest_is_the_witness() {
+    let space = space();
+    let components: [Box<[u32]>; 3] = [[8, 7, 6], [0, 1, 2], [3, 4, 5]].map(Box::from);
+    let stopping = || false;
+    let patience = Patience::new(1, &stopping);
+    for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let cyclic: Vec<_> = order
+            .iter()
+            .map(|&at: &usize| components[at].clone())
+            .collect();
+        let fair = Fair::new(&space, Fairness::Weak);
+        let witness = fair.nearest(&cyclic, &patience).unwrap().unwrap();
+        assert_eq!(witness.states, [0, 1, 2]);
+    }
+}
+
+/// Two states go round; in one of them a unit is enabled that leads out, and never back.
+#[test]
+fn strong_fairness_looks_for_a_cycle_in_what_is_left_of_a_component() {
+    let mut space = Space::with_room(1, (0, 0));
+    for key in 1..=3 {
+        space.ids.insert(key);
+        space.push(key, NOBODY);
+    }
+    let edges: [&[(u32, u32)]; 3] = [&[(1, 0), (2, 1)], &[(0, 0), (1, 0)], &[]];
+    for listed in edges {
+        for &(target, unit) in listed {
+            space.edge(true, Edge { target, unit });
+        }
+        space.close();
+    }
+    space.units = 2;
+    let stopping = || false;
+    let patience = Patience::new(1, &stopping);
+    for (fairness, states) in [(Fairness::Weak, &[0, 1][..]), (Fairness::Strong, &[1])] {
+        let cyclic: [Box<[u32]>; 1] = [Box::from([0, 1])];
+        let witness = Fair::new(&space, fairness).nearest(&cyclic, &patience);
+        assert_eq!(witness.unwrap().unwrap().states, states);
+    }
+}

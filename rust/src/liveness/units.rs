@@ -1,11 +1,15 @@
 //! Which unit of fairness an event belongs to. Python says it in words, once per event.
 
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::space::{CALL, FAULT};
 use crate::services::effects::EffectId;
 use crate::services::expand::{Candidate, EventKind, Expander};
+use crate::services::ids::{EnvelopeId, StimulusId};
 
 const UNASKED: u32 = FAULT - 1;
 
@@ -17,9 +21,12 @@ enum Source {
     Stream,
 }
 
+/// The numbers of units by what Python calls them, the same for every thread.
+pub type UnitNames = Arc<Mutex<FxHashMap<String, u32>>>;
+
 #[derive(Default)]
 pub struct Units {
-    names: FxHashMap<String, u32>,
+    names: UnitNames,
     /// By (what kind of event, node, envelope or stimulus).
     known: FxHashMap<(Source, u32, u32), u32>,
     /// By index of the effect, as one expander counts them.
@@ -27,8 +34,16 @@ pub struct Units {
 }
 
 impl Units {
+    /// The units of one thread among several.
+    pub fn sharing(names: UnitNames) -> Self {
+        Units {
+            names,
+            ..Units::default()
+        }
+    }
+
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.names.lock().len()
     }
 
     /// The unit of `candidate`, as `expander` listed it. One expander per `Units`.
@@ -75,19 +90,21 @@ impl Units {
                 Source::Stream => Some("receive"),
             };
             let stimulus = if let Some(kind) = kind {
-                let whole = shared.message(py, effect.origin)?;
+                let whole = shared.message(py, EnvelopeId::of(effect.origin))?;
                 let told = (kind, whole.get_item(0)?, whole.get_item(2)?);
                 told.into_pyobject(py)?.into_any()
             } else {
-                shared.stimulus(py, effect.origin)?
+                shared.stimulus(py, StimulusId::of(effect.origin))?
             };
             let bridge = shared.bridge.bind(py);
             bridge
                 .call_method1("unit", (effect.node, stimulus))?
                 .extract()
         })?;
-        let count = self.names.len() as u32;
-        let unit = name.map_or(CALL, |name| *self.names.entry(name).or_insert(count));
+        let mut names = self.names.lock();
+        let count = names.len() as u32;
+        let unit = name.map_or(CALL, |name| *names.entry(name).or_insert(count));
+        drop(names);
         self.known.insert(key, unit);
         Ok(unit)
     }

@@ -16,6 +16,8 @@ pub struct Finding {
     pub path: Vec<Step>,
     /// How often it was met.
     pub count: u64,
+    /// What it cost, in a search in the order of delays.
+    pub delays: u32,
 }
 
 impl Finding {
@@ -25,6 +27,7 @@ impl Finding {
             detail: self.detail.clone(),
             path: pairs(&self.path),
             count: self.count,
+            delays: self.delays,
         }
     }
 }
@@ -44,6 +47,8 @@ pub struct Findings {
     wanted: Wanted,
     bridge: Py<PyAny>,
     pub all: Vec<Finding>,
+    /// What is met now costs, in a search in the order of delays.
+    pub delays: u32,
     verdicts: FxHashMap<Vec<(u32, i32, i32)>, Vec<i64>>,
 }
 
@@ -55,6 +60,7 @@ impl Findings {
             wanted,
             bridge,
             all: Vec::new(),
+            delays: 0,
             verdicts: FxHashMap::default(),
         }
     }
@@ -133,6 +139,7 @@ impl Findings {
                     detail,
                     path: path(),
                     count: 1,
+                    delays: self.delays,
                 };
                 self.hand_over(&finding);
                 self.all.push(finding);

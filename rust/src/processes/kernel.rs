@@ -1,19 +1,23 @@
 //! The kernel of processes as Python sees it.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use parking_lot::{Mutex, MutexGuard};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use super::bfs::Search;
 use super::findings::{Findings, Wanted, pairs};
 use super::memo::Memo;
+use super::met::Met;
 use super::recorder::Recorder;
 use super::verify::verify;
 use super::watch::Gauge;
 use super::world::World;
+use super::{bfs, delay};
 use crate::python::outcome::Outcome;
 use crate::reduce::por::{self, Counts, Reduction};
 use crate::search::Limits;
+use crate::search::delay::Plan;
 
 /// Processes, by their first local states, and what has been learned of them.
 ///
@@ -108,34 +112,42 @@ impl ProcessKernel {
         })
     }
 
-    /// Search breadth first through distinct states.
-    #[pyo3(signature = (limits=None, progress=None))]
+    /// Search through distinct states: breadth first, or with a plan in the order of delays.
+    #[pyo3(signature = (limits=None, progress=None, plan=None))]
     fn search(
         &self,
         py: Python<'_>,
         limits: Option<Limits>,
         progress: Option<Py<PyAny>>,
+        plan: Option<Plan>,
     ) -> PyResult<Outcome> {
         let limits = limits.unwrap_or_default();
         let mut world = self.claim()?;
         let gauge = Gauge::new(limits.seconds);
-        let mut search = Search::new(&gauge, self.findings(py), limits.keep_going);
-        search.depth = limits.depth as usize;
-        search.states = limits.states;
+        let mut met = Met::new(&gauge, self.findings(py), &limits);
         let world = &mut *world;
-        let before = world.memo.asked;
-        let work = || search.run(world);
+        let (before, mut bounds) = (world.memo.asked, Vec::new());
+        let work = || {
+            match &plan {
+                None => bfs::search(&mut met, world)?,
+                Some(plan) => bounds = delay::search(&mut met, world, plan, limits.seed)?,
+            }
+            Ok(())
+        };
         let seconds = gauge.supervise(py, progress.as_ref(), work)?;
         Ok(Outcome {
-            unique: search.unique() as u64,
-            generated: search.generated,
-            depth: search.deepest,
+            unique: met.unique() as u64,
+            generated: met.generated,
+            depth: met.deepest,
             seconds,
             stopped_by: gauge.driver.reason(),
-            cut: search.truncated,
-            spun: search.spun,
+            cut: met.truncated,
+            spun: met.spun,
+            walks: gauge.traces.load(Relaxed),
+            delays: gauge.delays.load(Relaxed),
+            bounds,
             handler_runs: world.memo.asked - before,
-            run_findings: search.findings.outcome(py)?,
+            run_findings: met.findings.outcome(py)?,
             ..Outcome::default()
         })
     }

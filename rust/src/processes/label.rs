@@ -160,7 +160,7 @@ pub fn stale(ran: &Label, label: &Label) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, PEERS};
+    use super::{Kind, Label, PEERS, stale};
 
     #[test]
     fn kinds_that_may_depend_do_so_both_ways() {
@@ -170,5 +170,32 @@ mod tests {
             }
         }
         assert_eq!(PEERS[Kind::Send as usize] >> Kind::Recv as u32 & 1, 0);
+    }
+
+    #[test]
+    fn a_post_is_another_only_after_one_that_it_would_meet() {
+        let post = |process, kind, mailbox, partner| Label {
+            mailbox,
+            key: [0, 7],
+            link: (u64::from(process) + 1, partner),
+            ..Label::of(process, kind)
+        };
+        let send = post(0, Kind::Send, 3, 0);
+        let cases = [
+            (post(1, Kind::Recv, 3, 0), true),
+            (post(1, Kind::Recv, 4, 0), false), // another mailbox
+            (post(1, Kind::Recv, 3, 9), false), // it has met somebody else
+            (post(1, Kind::Send, 3, 0), false),
+        ];
+        for (other, expected) in cases {
+            assert_eq!(stale(&send, &other), expected, "{other:?}");
+            assert_eq!(stale(&other, &send), expected, "{other:?}");
+        }
+        let wants_another_tag = Label {
+            key: [0, 8],
+            ..post(1, Kind::Recv, 3, 0)
+        };
+        assert!(!stale(&send, &wants_another_tag));
+        assert!(!stale(&wants_another_tag, &send));
     }
 }

@@ -1,6 +1,6 @@
 //! How far an exploration of processes is: what its driver tells the progress line.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -13,6 +13,8 @@ pub struct Gauge {
     pub nodes: AtomicU64,
     pub traces: AtomicU64,
     pub depth: AtomicU64,
+    /// Delays now allowed, of a search in their order.
+    pub delays: AtomicU32,
 }
 
 impl Gauge {
@@ -22,6 +24,7 @@ impl Gauge {
             nodes: AtomicU64::new(0),
             traces: AtomicU64::new(0),
             depth: AtomicU64::new(0),
+            delays: AtomicU32::new(0),
         }
     }
 
@@ -50,6 +53,7 @@ impl Driven for Gauge {
             generated: nodes,
             depth: self.depth.load(Relaxed) as usize,
             walks: self.traces.load(Relaxed),
+            delays: self.delays.load(Relaxed),
             seconds,
             ..Progress::default()
         }

@@ -129,7 +129,7 @@ impl Reader {
             };
             let (layout, state) = (&self.shared.layout, &self.state);
             flight.visit(layout, state, types.as_deref(), |envelope| {
-                let bytes = tables.messages.get(envelope).bytes.clone();
+                let bytes = tables.messages.get(envelope.number()).bytes.clone();
                 found.push((bytes, envelope));
             });
             let answer = flight.answer(layout, state, types.as_deref());

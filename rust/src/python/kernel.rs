@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::checkpoint::Checkpoint;
 use crate::hunt::{Hunt, Settings};
-use crate::liveness::Graph;
+use crate::liveness::{CyclePlan, Graph, find};
 use crate::python::outcome::{Finding, Outcome};
 use crate::python::tables::FAULTS;
 use crate::reduce::sleep::Table;
@@ -18,9 +18,11 @@ use crate::search::bfs::Start;
 use crate::search::{Limits, Search, bfs, delay, dfs, walk};
 use crate::services::context::{Kind, PropertyState, Shared};
 use crate::services::coverage::{Growth, KernelCoverage};
+use crate::services::ids::LocalId;
 use crate::services::layout::{Layout, Network};
 use crate::services::machine::{Wanted, explore};
 use crate::services::path;
+use crate::services::seals::{KernelSeal, Seal};
 use crate::services::start::initial_states;
 use crate::services::tables::Tables;
 use crate::table::scratch::Spill;
@@ -40,6 +42,7 @@ struct KernelSystem<'py> {
     ghosts: Vec<Vec<bool>>,
     observers: Vec<Bound<'py, PyAny>>,
     properties: Vec<String>,
+    seals: Vec<KernelSeal<'py>>,
     budgets: [i64; FAULTS.len()],
     network: String,
     skip_noops: bool,
@@ -52,7 +55,7 @@ struct KernelSystem<'py> {
 #[pyclass(frozen)]
 pub struct Kernel {
     pub shared: Arc<Shared>,
-    locals: Vec<u32>,
+    locals: Vec<LocalId>,
     observers: Vec<u32>,
 }
 
@@ -73,6 +76,7 @@ fn property(kind: &str) -> PyResult<PropertyState> {
         "sometimes" => Kind::Sometimes,
         "rest" => Kind::AtRest,
         "step" => Kind::Step,
+        "seal" => Kind::Seal,
         _ => return Err(PyValueError::new_err(format!("no property is `{kind}`"))),
     };
     Ok(PropertyState {
@@ -105,7 +109,8 @@ impl Kernel {
         let mut layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
         layout.clocks = system.timed.then(|| nodes + observers.len() - 1);
         let properties = system.properties.iter().map(|kind| property(kind));
-        let properties = properties.collect::<PyResult<_>>()?;
+        let properties = properties.collect::<PyResult<Vec<_>>>()?;
+        let seals = Seal::all(properties.len(), &system.seals)?;
         let mut shared = Shared {
             layout,
             codec,
@@ -116,6 +121,7 @@ impl Kernel {
             lost: Vec::new(),
             ghosts,
             properties,
+            seals,
             symmetry: system.symmetric.map(Symmetry::new),
             asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),
@@ -164,12 +170,33 @@ impl Kernel {
     ) -> PyResult<Outcome> {
         let mut search = self.begin(py, limits, false)?;
         search.keep_in(storage);
-        let (seconds, bounds) = delay::run(py, &plan, &search, progress.as_ref())?;
+        let (seconds, bounds) = delay::run(py, &plan, &search, progress.as_ref(), None)?;
         Ok(Outcome {
             bounds,
             delays: search.delays.load(Relaxed),
             ..self.outcome(py, &search, seconds)?
         })
+    }
+
+    /// Search in the order of delays for executions that never end, on which a claim never holds.
+    #[pyo3(signature = (wanted, plan, limits, progress=None))]
+    fn cycles(
+        &self,
+        py: Python<'_>,
+        wanted: CyclePlan,
+        plan: delay::Plan,
+        limits: Limits,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Outcome> {
+        let search = self.begin(py, limits, false)?;
+        let mut met = find(py, &wanted, &plan, &search, progress.as_ref())?;
+        let outcome = Outcome {
+            bounds: std::mem::take(&mut met.bounds),
+            delays: met.delays,
+            ..self.outcome(py, &search, met.seconds)?
+        };
+        let cycles = Some(Py::new(py, met.outcome(py, search)?)?);
+        Ok(Outcome { cycles, ..outcome })
     }
 
     /// Hunt for executions that never come right.

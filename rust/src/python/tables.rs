@@ -24,6 +24,11 @@ numbered!(NodeStatus STATUSES: DOWN "down", UP "up", FAILED "failed", SLOW "slow
 /// The statuses of a node that runs, the second slowly.
 pub const RUNNING: [usize; 2] = [UP, SLOW];
 
+// What can happen next, faults aside, in the canonical order.
+numbered!(Ordinary ORDINARY: DELIVER "deliver", RECEIVE "receive", BROKEN "broken",
+    REFUSED "refused", KEEPALIVE "keepalive", TIMER "timer", ACTION "action", CALL "call",
+    WRITE "write", WAKE "wake");
+
 // What a process asks of the world; see `processes/op.rs` for the arguments.
 numbered!(Opcode OPCODES: EXIT "Exit", FAIL "Fail", SEND "Send", RECV "Recv", WAIT "WaitAny",
     TEST "TestAny", PROBE "Probe", CANCEL "Cancel", CHOOSE "Choose", SLEEP "Sleep",
@@ -91,6 +96,7 @@ pub fn export(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for (plural, table) in [
         ("FAULTS", FAULTS),
         ("STATUSES", STATUSES),
+        ("ORDINARY", ORDINARY),
         ("OPCODES", OPCODES),
     ] {
         let texts = table.iter().map(|(_, text)| text);

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 
 use crate::services::effects::EffectId;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
+use crate::services::ids::EnvelopeId;
 use crate::services::layout::{Budget, Network};
 use crate::services::tables::NOT_A_FAULT;
 use crate::table::flat::{FlatMap, pair};
@@ -85,7 +86,9 @@ impl Expander {
     fn restores(&self, state: &[u32], lost: &Candidate, effect: EffectId) -> bool {
         self.shared.layout.network == Network::Duplicating
             && lost.what == EventKind::Drop
-            && self.sends_of(effect).contains(&state[lost.word as usize])
+            && self
+                .sends_of(effect)
+                .contains(&EnvelopeId::of(state[lost.word as usize]))
     }
 
     fn steps_commute(
@@ -188,7 +191,7 @@ impl Expander {
         let local = self.effects[earlier].local;
         let wanted = self.effects[event.effect];
         let range = match event.what {
-            EventKind::Deliver => self.delivery(local, wanted.origin)?,
+            EventKind::Deliver => self.delivery(local, EnvelopeId::of(wanted.origin))?,
             _ => self.internal(local)?,
         };
         Ok(range.iter().find(|&effect| {
@@ -199,12 +202,12 @@ impl Expander {
     }
 
     /// What two effects in a row put into flight, in a form that is equal if the network is.
-    fn sent_by(&self, early: EffectId, late: EffectId) -> Vec<u32> {
+    fn sent_by(&self, early: EffectId, late: EffectId) -> Vec<EnvelopeId> {
         let mut sent = [self.sends_of(early), self.sends_of(late)].concat();
         match self.shared.layout.network {
             // The sort is stable: each channel keeps its order.
             Network::Ordered => {
-                sent.sort_by_key(|&envelope| self.mirror.envelopes[envelope as usize].to)
+                sent.sort_by_key(|&envelope| self.mirror.envelopes[envelope.index()].to)
             }
             Network::Unordered => sent.sort_unstable(),
             Network::Duplicating => {

@@ -14,7 +14,6 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::search::EventId;
-use crate::services::expand::EventKind;
 use crate::table::fingerprint::scramble;
 
 /// Enough that threads rarely meet at one lock.
@@ -22,25 +21,11 @@ const SHARDS: usize = 64;
 
 /// An event as one word: what, where, which stimulus or envelope, which branch.
 pub fn label(event: &EventId) -> u64 {
-    let what = match event.what {
-        EventKind::Internal => 0u64,
-        EventKind::Deliver => 1,
-        EventKind::Drop => 2,
-        EventKind::Duplicate => 3,
-        EventKind::Receive => 4,
-        EventKind::Broken => 5,
-        EventKind::Refused => 6,
-        EventKind::KeepAlive => 7,
-        EventKind::Cut => 8,
-        EventKind::Idle => 9,
-        EventKind::Split => 10,
-        EventKind::Heal => 11,
-    };
     debug_assert!(event.node < 1 << 11 && event.branch < 1 << 17);
     u64::from(event.origin)
         | u64::from(event.branch) << 32
         | u64::from(event.node) << 49
-        | what << 60
+        | (event.what as u64) << 60
 }
 
 /// What is to be done in a state.
@@ -120,7 +105,9 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, Visit};
+    use super::{Table, Visit, label};
+    use crate::search::EventId;
+    use crate::services::expand::EventKind;
 
     fn woken(visit: Visit) -> Option<(Vec<u64>, Vec<u64>)> {
         match visit {
@@ -142,10 +129,30 @@ mod tests {
     }
 
     #[test]
+    fn events_that_differ_have_different_labels() {
+        let mut labels = Vec::new();
+        for what in [EventKind::Internal, EventKind::Deliver, EventKind::Heal] {
+            for (node, origin, branch) in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)] {
+                labels.push(label(&EventId {
+                    what,
+                    node,
+                    origin,
+                    branch,
+                }));
+            }
+        }
+        let all = labels.len();
+        labels.sort_unstable();
+        labels.dedup();
+        assert_eq!(labels.len(), all);
+    }
+
+    #[test]
     fn within_a_depth_limit_a_shallower_visit_begins_anew() {
         let table = Table::new(true);
         assert!(matches!(table.visit(7, &[1], 5), Visit::New));
         assert!(matches!(table.visit(7, &[1], 3), Visit::Shallower));
+        assert!(matches!(table.visit(7, &[1], 3), Visit::Nothing));
         assert!(woken(table.visit(7, &[], 6)).is_some());
         assert!(matches!(table.visit(7, &[], 4), Visit::Shallower));
     }

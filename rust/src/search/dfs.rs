@@ -69,22 +69,23 @@ impl Stack {
 }
 
 #[derive(Default)]
-struct Waiting {
-    given: Vec<Stack>,
+struct Waiting<S> {
+    given: Vec<S>,
     idle: usize,
     over: bool,
 }
 
+/// Where threads that ran dry wait for what others share.
 #[derive(Default)]
-pub struct Pool {
-    waiting: Mutex<Waiting>,
+pub struct Pool<S> {
+    waiting: Mutex<Waiting<S>>,
     idle: AtomicUsize,
     changed: Condvar,
 }
 
-impl Pool {
-    /// Wait for a stack; `None` when every thread waits or the search stops.
-    fn take(&self, search: &Search) -> Option<Stack> {
+impl<S> Pool<S> {
+    /// Wait for a stack; `None` when every one of so many threads waits, or is to stop.
+    pub fn take(&self, threads: usize, stopping: impl Fn() -> bool) -> Option<S> {
         let mut waiting = self.waiting.lock();
         waiting.idle += 1;
         self.idle.store(waiting.idle, Relaxed);
@@ -94,7 +95,7 @@ impl Pool {
                 self.idle.store(waiting.idle, Relaxed);
                 return Some(stack);
             }
-            if waiting.over || search.stopping() || waiting.idle == search.limits.threads {
+            if waiting.over || stopping() || waiting.idle == threads {
                 waiting.over = true;
                 self.changed.notify_all();
                 return None;
@@ -103,13 +104,19 @@ impl Pool {
         }
     }
 
-    fn give(&self, stack: Stack) {
+    pub fn give(&self, stack: S) {
         self.waiting.lock().given.push(stack);
         self.changed.notify_one();
     }
+
+    /// Whether a thread waits.
+    #[inline(always)]
+    pub fn is_wanted(&self) -> bool {
+        self.idle.load(Relaxed) > 0
+    }
 }
 
-pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyResult<()> {
+pub fn work(search: &Search, pool: &Pool<Stack>, thread: usize, started: &Start) -> PyResult<()> {
     let mut worker = Worker::new(search);
     let mut stack = Stack::default();
     let begun = match thread {
@@ -137,11 +144,11 @@ pub fn work(search: &Search, pool: &Pool, thread: usize, started: &Start) -> PyR
                 break;
             }
             stack.index(top, depth + 1);
-            if pool.idle.load(Relaxed) > 0 && stack.len() > 1 {
+            if pool.is_wanted() && stack.len() > 1 {
                 pool.give(stack.halve());
             }
         }
-        match pool.take(search) {
+        match pool.take(search.limits.threads, || search.stopping()) {
             Some(given) => stack = given,
             None => return Ok(()),
         }

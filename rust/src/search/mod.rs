@@ -9,6 +9,7 @@ pub mod frontier;
 pub mod level;
 pub mod reduced;
 mod relief;
+mod rest;
 pub mod symmetric;
 pub mod walk;
 pub mod worker;

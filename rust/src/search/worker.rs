@@ -202,7 +202,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn found(&self, property: usize, length: u32, route: Route) {
+    pub fn found(&self, property: usize, length: u32, route: Route) {
         let state = &self.search.shared.properties[property];
         self.search.report(Found {
             property,
@@ -217,7 +217,7 @@ impl<'a> Worker<'a> {
         if first {
             path::hand_over(self.search, property);
         }
-        if !self.search.limits.keep_going {
+        if !self.search.limits.keep_going || state.kind == Kind::Seal {
             self.search.stop(StopReason::Violation);
         }
     }
@@ -298,7 +298,7 @@ impl<'a> Worker<'a> {
             let telling = match kind {
                 Kind::Always => false,
                 Kind::Sometimes => true,
-                Kind::AtRest | Kind::Step => continue,
+                Kind::AtRest | Kind::Step | Kind::Seal => continue,
             };
             let mirror = &self.expander.mirror;
             if before.is_some_and(|before| self.judge.same(property, before, words, mirror)) {
@@ -311,42 +311,9 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Judge what must hold where the system has come to rest.
-    pub fn check_rest(&mut self, state: Stored<'_>, length: u32) -> PyResult<()> {
-        let key = nonzero(state.sum);
-        self.check_rest_by(state.words, length, || Route::Seen(key, None))
-    }
-
-    pub fn check_rest_by(
-        &mut self,
-        words: &[u32],
-        length: u32,
-        route: impl Fn() -> Route,
-    ) -> PyResult<()> {
-        for property in 0..self.search.shared.properties.len() {
-            if self.search.shared.properties[property].kind == Kind::AtRest {
-                self.check_rest_of(property, words, length, &route)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub fn check_rest_of(
-        &mut self,
-        property: usize,
-        words: &[u32],
-        length: u32,
-        route: impl Fn() -> Route,
-    ) -> PyResult<()> {
-        if self.judge(property, words)? == Some(false) {
-            self.found(property, length, route());
-        }
-        Ok(())
-    }
-
     /// The verdict, or `None` where there is nothing more to learn about the property.
     #[inline]
-    fn judge(&mut self, property: usize, words: &[u32]) -> PyResult<Option<bool>> {
+    pub fn judge(&mut self, property: usize, words: &[u32]) -> PyResult<Option<bool>> {
         let state = &self.search.shared.properties[property];
         if state.decided.load(Relaxed) {
             return Ok(None);
@@ -391,6 +358,6 @@ impl<'a> Worker<'a> {
             candidate.what,
             EventKind::Drop | EventKind::Duplicate
         ));
-        network(mirror.envelopes[envelope as usize].to, envelope)
+        network(mirror.envelopes[envelope.index()].to, envelope.number())
     }
 }

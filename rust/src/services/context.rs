@@ -14,7 +14,9 @@ use rustc_hash::FxHashMap;
 use crate::property::trie::Trie;
 use crate::python::tables::RUNNING;
 use crate::reduce::symmetry::images::Symmetry;
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::Layout;
+use crate::services::seals::Seal;
 use crate::services::tables::Tables;
 use crate::table::intern::Interner;
 use crate::value::{Codec, Fields, OrderGuard, is_second};
@@ -26,6 +28,8 @@ pub enum Kind {
     Sometimes,
     /// Judged where the system has come to rest.
     AtRest,
+    /// The condition of a seal.
+    Seal,
     /// Judged in Python when a step is first run: step properties and exceptions.
     Step,
 }
@@ -49,8 +53,9 @@ pub struct Shared {
     /// arguments of its calls.
     pub begins_unordered: Vec<bool>,
     /// Per pair (peer times nodes plus node): what tells the node that the peer is lost.
-    pub lost: Vec<u32>,
+    pub lost: Vec<EnvelopeId>,
     pub properties: Vec<PropertyState>,
+    pub seals: Vec<Seal>,
     /// Where nodes may change places: how.
     pub symmetry: Option<Symmetry>,
     /// Message types that predicates asked for. Queries hold their addresses, so they must live.
@@ -75,7 +80,7 @@ impl Fields {
 #[pyclass(frozen)]
 pub struct Fresh {
     shared: Arc<Shared>,
-    local: u32,
+    local: LocalId,
 }
 
 #[pymethods]
@@ -150,17 +155,17 @@ impl Shared {
     }
 
     /// (source, to, message) of an envelope.
-    pub fn message<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
-        self.decoded(py, Of::Messages, id)
+    pub fn message<'py>(&self, py: Python<'py>, id: EnvelopeId) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(py, Of::Messages, id.number())
     }
 
-    pub fn stimulus<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
-        self.decoded(py, Of::Stimuli, id)
+    pub fn stimulus<'py>(&self, py: Python<'py>, id: StimulusId) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(py, Of::Stimuli, id.number())
     }
 
-    pub fn row(&self, local: u32) -> (usize, Vec<u32>) {
+    pub fn row(&self, local: LocalId) -> (usize, Vec<u32>) {
         let tables = self.tables.lock();
-        let info = tables.locals[local as usize];
+        let info = tables.locals[local.index()];
         let start = info.row as usize;
         let fields = self.ghosts[info.node as usize].len();
         (
@@ -170,7 +175,7 @@ impl Shared {
     }
 
     /// The values of a local state, as objects no other run will ever see unless immutable.
-    pub fn fresh<'py>(&self, py: Python<'py>, local: u32) -> PyResult<Bound<'py, PyList>> {
+    pub fn fresh<'py>(&self, py: Python<'py>, local: LocalId) -> PyResult<Bound<'py, PyList>> {
         let (_, row) = self.row(local);
         let values = row.iter().map(|&id| self.value(py, id));
         PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
@@ -179,14 +184,19 @@ impl Shared {
     pub fn fresh_callable<'py>(
         self: &Arc<Self>,
         py: Python<'py>,
-        local: u32,
+        local: LocalId,
     ) -> PyResult<Py<Fresh>> {
         let shared = self.clone();
         Py::new(py, Fresh { shared, local })
     }
 
     /// Intern the values of a node as a local state. Ghost fields are put back to their start.
-    pub fn local(&self, py: Python<'_>, node: usize, values: &Bound<'_, PyAny>) -> PyResult<u32> {
+    pub fn local(
+        &self,
+        py: Python<'_>,
+        node: usize,
+        values: &Bound<'_, PyAny>,
+    ) -> PyResult<LocalId> {
         let mut encoded = Fields::default();
         let up = RUNNING.contains(&values.get_item(0)?.get_item(0)?.extract()?);
         encoded
@@ -210,10 +220,18 @@ impl Shared {
         told.err().unwrap_or(error)
     }
 
-    pub fn intern_stimulus(&self, py: Python<'_>, stimulus: &Bound<'_, PyAny>) -> PyResult<u32> {
+    fn intern(&self, py: Python<'_>, of: Of, value: &Bound<'_, PyAny>) -> PyResult<u32> {
         let mut encoded = Fields::default();
-        encoded.push(py, self.codec.get(), stimulus)?;
-        Ok(encoded.intern(&mut self.tables.lock().stimuli)[0])
+        encoded.push(py, self.codec.get(), value)?;
+        Ok(encoded.intern(self.tables.lock().interner(of))[0])
+    }
+
+    pub fn intern_stimulus(
+        &self,
+        py: Python<'_>,
+        stimulus: &Bound<'_, PyAny>,
+    ) -> PyResult<StimulusId> {
+        Ok(StimulusId::of(self.intern(py, Of::Stimuli, stimulus)?))
     }
 
     /// The arguments of each node's calls.
@@ -236,9 +254,7 @@ impl Shared {
     }
 
     pub fn intern_value(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let mut encoded = Fields::default();
-        encoded.push(py, self.codec.get(), value)?;
-        Ok(encoded.intern(&mut self.tables.lock().values)[0])
+        self.intern(py, Of::Values, value)
     }
 
     /// The ids of several values.
@@ -252,7 +268,7 @@ impl Shared {
         py: Python<'_>,
         source: usize,
         send: &Bound<'_, PyAny>,
-    ) -> PyResult<u32> {
+    ) -> PyResult<EnvelopeId> {
         let send = send.cast::<PyTuple>()?;
         let to: usize = send.get_item(0)?.extract()?;
         let message = send.get_item(1)?;
@@ -260,7 +276,7 @@ impl Shared {
         let mut bytes = Vec::with_capacity(64);
         let marks = self.codec.get().encode(py, whole.as_any(), &mut bytes)?;
         if let Some(known) = self.tables.lock().messages.find(&bytes) {
-            return Ok(known);
+            return Ok(EnvelopeId::of(known));
         }
         let class = message.get_type();
         let mro = addresses(&class.getattr("__mro__")?)?;
@@ -270,17 +286,20 @@ impl Shared {
     }
 
     /// The ids of encodings that a checkpoint holds.
+    fn intern_bytes(&self, of: Of, bytes: &[u8]) -> PyResult<u32> {
+        let marks = self.codec.get().marks(bytes)?;
+        Ok(self.tables.lock().interner(of).intern(bytes, marks).0)
+    }
+
     pub fn intern_value_bytes(&self, bytes: &[u8]) -> PyResult<u32> {
-        let marks = self.codec.get().marks(bytes)?;
-        Ok(self.tables.lock().values.intern(bytes, marks).0)
+        self.intern_bytes(Of::Values, bytes)
     }
 
-    pub fn intern_stimulus_bytes(&self, bytes: &[u8]) -> PyResult<u32> {
-        let marks = self.codec.get().marks(bytes)?;
-        Ok(self.tables.lock().stimuli.intern(bytes, marks).0)
+    pub fn intern_stimulus_bytes(&self, bytes: &[u8]) -> PyResult<StimulusId> {
+        Ok(StimulusId::of(self.intern_bytes(Of::Stimuli, bytes)?))
     }
 
-    pub fn envelope_of(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<u32> {
+    pub fn envelope_of(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<EnvelopeId> {
         let whole = self.codec.get().decode(py, bytes)?.into_bound(py);
         let (source, to, message): (usize, usize, Bound<'_, PyAny>) = whole.extract()?;
         let send = (to, message).into_pyobject(py)?;
@@ -288,7 +307,7 @@ impl Shared {
     }
 
     /// The envelopes in which each node is told that each peer is lost.
-    pub fn losses(&self, py: Python<'_>, lost: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    pub fn losses(&self, py: Python<'_>, lost: &Bound<'_, PyAny>) -> PyResult<Vec<EnvelopeId>> {
         let nodes = self.layout.nodes;
         let told = (0..nodes * nodes).map(|pair| {
             let message = (pair % nodes, lost).into_pyobject(py)?;

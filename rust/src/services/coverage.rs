@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::python::tables::UP;
 use crate::services::context::Shared;
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::tables::Tables;
 use crate::table::flat::pair;
 use crate::value::{magnitude, mentions, numbers, texts};
@@ -22,7 +23,7 @@ pub struct Before {
     /// (local state, envelope), and whether it could be delivered.
     pub deliveries: FxHashMap<u64, bool>,
     /// What a node could start by itself, by its local state.
-    pub internals: FxHashMap<u32, Box<[u32]>>,
+    pub internals: FxHashMap<LocalId, Box<[StimulusId]>>,
     /// Per property: whether it was asked, and whether anything that it read differed.
     pub reads: Vec<(bool, bool)>,
 }
@@ -41,8 +42,11 @@ pub struct KernelCoverage {
 
 impl Tables {
     /// Every delivery ever tried: local state, envelope, and whether it could be done.
-    pub fn each_delivery(&self, mut each: impl FnMut(u32, u32, bool)) {
-        let mut tell = |key: u64, done| each((key >> 32) as u32, key as u32, done);
+    pub fn each_delivery(&self, mut each: impl FnMut(LocalId, EnvelopeId, bool)) {
+        let mut tell = |key: u64, done| {
+            let (local, envelope) = ((key >> 32) as u32, key as u32);
+            each(LocalId::of(local), EnvelopeId::of(envelope), done);
+        };
         for (&key, outcomes) in &self.deliveries {
             tell(key, !outcomes.is_empty());
         }
@@ -53,9 +57,10 @@ impl Tables {
     }
 
     /// Every local state that was looked at, and what its node could start by itself there.
-    pub fn each_internal(&self, mut each: impl FnMut(u32, &[u32])) {
+    pub fn each_internal(&self, mut each: impl FnMut(LocalId, &[StimulusId])) {
         for (&local, internals) in &self.internals {
-            let stimuli: Vec<u32> = internals.iter().map(|internal| internal.stimulus).collect();
+            let stimuli = internals.iter().map(|internal| internal.stimulus);
+            let stimuli: Vec<StimulusId> = stimuli.collect();
             each(local, &stimuli);
         }
         let earlier = self.before.internals.iter();
@@ -65,8 +70,8 @@ impl Tables {
     }
 
     /// Status and number of calls made of a local state.
-    fn control(&self, local: u32) -> (i64, i64) {
-        let row = self.locals[local as usize].row as usize;
+    fn control(&self, local: LocalId) -> (i64, i64) {
+        let row = self.locals[local.index()].row as usize;
         let control = &self.values.get(self.rows[row]).bytes;
         let [status, calls] = numbers(control).unwrap_or([-1, 0]);
         (status, calls)
@@ -97,7 +102,10 @@ impl Shared {
     pub fn coverage(&self, py: Python<'_>) -> KernelCoverage {
         let reads = self.reads();
         let tables = self.tables.lock();
-        let own = own(&tables, self.layout.clocks.is_some());
+        let own = own(
+            &tables,
+            self.layout.clocks.is_some() || !self.seals.is_empty(),
+        );
         let classes: Vec<_> = tables.classes.iter().map(|class| class.of(py)).collect();
         let (deliveries, sent) = (deliveries(&tables), sent(&tables, &self.lost));
         let class = |at: u32| classes[at as usize].clone_ref(py);
@@ -177,8 +185,8 @@ fn grew(tables: &Tables, levels: &[u32], at: (u32, usize)) -> Option<(i64, Vec<u
 fn deliveries(tables: &Tables) -> FxHashMap<(u32, u32, i64, bool), u64> {
     let mut counts = FxHashMap::default();
     tables.each_delivery(|local, envelope, done| {
-        let class = tables.envelopes[envelope as usize].class;
-        let node = tables.locals[local as usize].node;
+        let class = tables.envelopes[envelope.index()].class;
+        let node = tables.locals[local.index()].node;
         let (status, _) = tables.control(local);
         *counts.entry((node, class, status, done)).or_default() += 1;
     });
@@ -186,10 +194,10 @@ fn deliveries(tables: &Tables) -> FxHashMap<(u32, u32, i64, bool), u64> {
 }
 
 /// Receiver and class of message: how many different messages.
-fn sent(tables: &Tables, lost: &[u32]) -> FxHashMap<(u32, u32), u64> {
+fn sent(tables: &Tables, lost: &[EnvelopeId]) -> FxHashMap<(u32, u32), u64> {
     let mut counts = FxHashMap::default();
     for (id, envelope) in tables.envelopes.iter().enumerate() {
-        if !lost.contains(&(id as u32)) {
+        if !lost.contains(&EnvelopeId::of(id as u32)) {
             *counts.entry((envelope.to, envelope.class)).or_default() += 1;
         }
     }
@@ -200,7 +208,7 @@ type Own = (u32, String, String, i64, u64, u64);
 
 /// Of what nodes start by themselves: node, kind, name, number of the call, distinct steps, and
 /// local states in which it could happen. The kind "" counts local states of nodes that are up.
-fn own(tables: &Tables, timed: bool) -> Vec<Own> {
+fn own(tables: &Tables, is_noted: bool) -> Vec<Own> {
     let stimuli = tables.stimuli.items().iter();
     let names: Vec<Vec<String>> = stimuli.map(|item| texts(&item.bytes, 2)).collect();
     // Stimuli of one kind and name are one thing: numbered by the first of them.
@@ -211,17 +219,17 @@ fn own(tables: &Tables, timed: bool) -> Vec<Own> {
     let mut counts: FxHashMap<(u32, u32, i64), (u64, u64)> = FxHashMap::default();
     let mut looked: FxHashMap<(u32, i64), u64> = FxHashMap::default();
     tables.each_internal(|local, stimuli| {
-        let node = tables.locals[local as usize].node;
+        let node = tables.locals[local.index()].node;
         let (status, calls) = tables.control(local);
         if status == UP as i64 {
             *looked.entry((node, calls)).or_default() += 1;
         }
         let mut here: Vec<u32> = Vec::new();
         for &stimulus in stimuli {
-            if timed && !tables.due.contains(&pair(node, stimulus)) {
+            if is_noted && !tables.happened.contains(&pair(node, stimulus.number())) {
                 continue;
             }
-            let thing = things[stimulus as usize];
+            let thing = things[stimulus.index()];
             let is_call = names[thing as usize]
                 .first()
                 .is_some_and(|kind| kind == "call");

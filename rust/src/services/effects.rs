@@ -8,28 +8,11 @@ use std::ops::Index;
 use pyo3::prelude::*;
 
 use crate::services::expand::{Effect, Expander};
+pub use crate::services::ids::EffectId;
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
-use crate::services::tables::{NOT_A_FAULT, Outcome};
+use crate::services::tables::{NOT_A_FAULT, Outcome, delivery_key};
 use crate::table::flat::pair;
-
-/// The number of an effect of one thread's `Expander`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EffectId(u32);
-
-impl EffectId {
-    /// No handler runs.
-    pub const NONE: EffectId = EffectId(u32::MAX);
-
-    #[inline(always)]
-    pub fn number(self) -> u32 {
-        self.0
-    }
-
-    #[inline(always)]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// Effects in a row: the answers to one stimulus, or all that a node can start by itself.
 #[derive(Clone, Copy)]
@@ -41,7 +24,7 @@ pub struct EffectRange {
 impl EffectRange {
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = EffectId> {
-        (self.start..self.start + self.count).map(EffectId)
+        (self.start..self.start + self.count).map(EffectId::of)
     }
 
     #[inline(always)]
@@ -52,7 +35,7 @@ impl EffectRange {
     /// How far from its beginning `effect` stands.
     #[inline(always)]
     pub fn place(self, effect: EffectId) -> u32 {
-        effect.0 - self.start
+        effect.number() - self.start
     }
 
     /// Those from `place` on.
@@ -109,15 +92,15 @@ impl Index<EffectId> for Effects {
 impl Expander {
     /// The range of effects of what a node in `local` can start by itself.
     #[inline(always)]
-    pub fn internal(&mut self, local: u32) -> PyResult<EffectRange> {
-        match self.internals[local as usize] {
+    pub fn internal(&mut self, local: LocalId) -> PyResult<EffectRange> {
+        match self.internals[local.index()] {
             u64::MAX => self.learn_internal(local),
             range => Ok(EffectRange::packed(range)),
         }
     }
 
     #[cold]
-    fn learn_internal(&mut self, local: u32) -> PyResult<EffectRange> {
+    fn learn_internal(&mut self, local: LocalId) -> PyResult<EffectRange> {
         let internals = self.shared.internals(local)?;
         if self.shared.symmetry.is_some() {
             self.shared.verify_internals(local)?;
@@ -125,59 +108,71 @@ impl Expander {
         self.sync();
         let start = self.effects.len();
         for internal in internals.iter() {
-            let origin = (internal.stimulus, internal.fault);
+            let origin = (internal.stimulus.number(), internal.fault);
             self.compile(local, origin, &internal.outcomes, false);
         }
         let range = self.effects.since(start);
-        self.internals[local as usize] = range.pack();
+        self.internals[local.index()] = range.pack();
         Ok(range)
     }
 
     /// The range of effects of `envelope` on its receiver in `local`.
     #[inline(always)]
-    pub fn delivery(&mut self, local: u32, envelope: u32) -> PyResult<EffectRange> {
-        match self.deliveries.get(pair(local, envelope)) {
+    pub fn delivery(&mut self, local: LocalId, envelope: EnvelopeId) -> PyResult<EffectRange> {
+        match self.deliveries.get(delivery_key(local, envelope)) {
             Some(range) => Ok(EffectRange::packed(range)),
             None => self.learn_delivery(local, envelope),
         }
     }
 
     #[cold]
-    fn learn_delivery(&mut self, local: u32, envelope: u32) -> PyResult<EffectRange> {
-        let outcomes = self.shared.delivery(local, envelope)?;
-        if self.shared.symmetry.is_some() {
-            self.shared.verify_delivery(local, envelope)?;
-        }
-        self.sync();
-        let start = self.effects.len();
-        let skip_noops = self.shared.layout.skip_noops;
-        self.compile(local, (envelope, NOT_A_FAULT), &outcomes, skip_noops);
-        let range = self.effects.since(start);
-        self.deliveries.insert(pair(local, envelope), range.pack());
+    fn learn_delivery(&mut self, local: LocalId, envelope: EnvelopeId) -> PyResult<EffectRange> {
+        let range = self.delivered(local, envelope, self.shared.layout.skip_noops)?;
+        let key = delivery_key(local, envelope);
+        self.deliveries.insert(key, range.pack());
         Ok(range)
     }
 
     /// The range of effects of `envelope`, come by a stream, on its receiver in `local`.
     #[inline(always)]
-    pub fn reception(&mut self, local: u32, envelope: u32) -> PyResult<EffectRange> {
-        if let Some(range) = self.received.get(pair(local, envelope)) {
+    pub fn reception(&mut self, local: LocalId, envelope: EnvelopeId) -> PyResult<EffectRange> {
+        let key = delivery_key(local, envelope);
+        if let Some(range) = self.received.get(key) {
             return Ok(EffectRange::packed(range));
         }
-        let outcomes = self.shared.delivery(local, envelope)?;
-        self.sync();
-        let start = self.effects.len();
-        self.compile(local, (envelope, NOT_A_FAULT), &outcomes, false);
-        let range = self.effects.since(start);
-        self.received.insert(pair(local, envelope), range.pack());
+        let range = self.delivered(local, envelope, false)?;
+        self.received.insert(key, range.pack());
         Ok(range)
     }
 
-    fn compile(&mut self, before: u32, origin: (u32, u8), outcomes: &[Outcome], skip_noops: bool) {
+    fn delivered(
+        &mut self,
+        local: LocalId,
+        envelope: EnvelopeId,
+        skip_noops: bool,
+    ) -> PyResult<EffectRange> {
+        let outcomes = self.shared.delivery(local, envelope)?;
+        if self.shared.symmetry.is_some() {
+            self.shared.verify_delivery(local, envelope)?;
+        }
+        self.sync();
+        let (start, origin) = (self.effects.len(), (envelope.number(), NOT_A_FAULT));
+        self.compile(local, origin, &outcomes, skip_noops);
+        Ok(self.effects.since(start))
+    }
+
+    fn compile(
+        &mut self,
+        before: LocalId,
+        origin: (u32, u8),
+        outcomes: &[Outcome],
+        skip_noops: bool,
+    ) {
         for (branch, outcome) in outcomes.iter().enumerate() {
-            let share = |local: u32| self.mirror.locals[local as usize].mix;
+            let share = |local: LocalId| self.mirror.locals[local.index()].mix;
             let quiet = outcome.sends.is_empty() && outcome.flows.is_empty();
             // A message that arrives at a node which is not up is lost: that is no idle delivery.
-            let lost = !self.mirror.ups[before as usize]
+            let lost = !self.mirror.ups[before.index()]
                 && self.shared.layout.network != Network::Duplicating;
             let silent = quiet && outcome.records == 0 && !lost;
             if skip_noops && silent && outcome.local == before {
@@ -185,8 +180,8 @@ impl Expander {
             }
             let mut delta = share(outcome.local).wrapping_sub(share(before));
             if self.shared.layout.network == Network::Unordered {
-                for &send in &outcome.sends {
-                    delta = delta.wrapping_add(self.mirror.envelopes[send as usize].mix);
+                for send in &outcome.sends {
+                    delta = delta.wrapping_add(self.mirror.envelopes[send.index()].mix);
                 }
             }
             let sends = (self.sends.len() as u32, outcome.sends.len() as u32);
@@ -194,7 +189,7 @@ impl Expander {
             let flowing = self.compile_flows(outcome);
             self.odds.push(outcome.odds);
             self.effects.0.push(Effect {
-                node: self.mirror.locals[before as usize].node,
+                node: self.mirror.locals[before.index()].node,
                 local: outcome.local,
                 delta,
                 sends,

@@ -13,8 +13,10 @@ use pyo3::prelude::*;
 use crate::python::tables::{CUT, DROP, DUPLICATE, HEAL, IDLE, PARTITION};
 use crate::services::context::Shared;
 use crate::services::effects::{EffectId, Effects};
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::{Budget, Network};
 use crate::services::mirror::Mirror;
+use crate::services::seals::Sealing;
 use crate::services::streams::links::Flowing;
 use crate::services::tables::{NOT_A_FAULT, Odds};
 use crate::table::fingerprint::{BUDGET, OBSERVER, mix};
@@ -71,7 +73,7 @@ pub struct Candidate {
 #[derive(Clone, Copy)]
 pub struct Effect {
     pub node: u32,
-    pub local: u32,
+    pub local: LocalId,
     /// What the new local state (and, on an unordered net, the sends) add to the fingerprint.
     pub delta: u64,
     pub sends: (u32, u32),
@@ -89,7 +91,7 @@ pub struct Expander {
     pub shared: Arc<Shared>,
     pub mirror: Mirror,
     pub effects: Effects,
-    pub sends: Vec<u32>,
+    pub sends: Vec<EnvelopeId>,
     /// Per effect. Apart, because only walks look at it.
     pub odds: Vec<Odds>,
     /// Per local state: its range of internal effects, start and length packed; MAX if not known.
@@ -107,6 +109,8 @@ pub struct Expander {
     /// Faults that are not to be listed, as bits.
     pub muted: u32,
     pub flowing: Vec<Flowing>,
+    /// Where the system has seals: which states are sealed, and what may happen there.
+    pub sealing: Option<Box<Sealing>>,
     /// (connection, operation) to connection; and room for the connections of one state.
     pub linked: FlatMap,
     pub links: Vec<u32>,
@@ -115,6 +119,7 @@ pub struct Expander {
 impl Expander {
     pub fn new(shared: Arc<Shared>) -> Self {
         let observers = shared.layout.observers;
+        let sealing = Sealing::of(&shared);
         let mut expander = Expander {
             shared,
             mirror: Mirror::default(),
@@ -133,6 +138,7 @@ impl Expander {
             candidates: Vec::new(),
             muted: 0,
             flowing: Vec::new(),
+            sealing,
             linked: FlatMap::default(),
             links: Vec::new(),
         };
@@ -146,14 +152,23 @@ impl Expander {
         self.internals.resize(self.mirror.locals.len(), u64::MAX);
     }
 
-    /// List the enabled events of `state`; true if the system is at rest there.
+    /// List the enabled events of `state`; true if the system is at rest there, or sealed for ever.
     pub fn list(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<bool> {
+        if self.sealing.is_some() {
+            return self.list_sealed((state, fingerprint, from));
+        }
+        self.list_all(state, fingerprint, from)
+    }
+
+    /// List what could happen if nothing were sealed.
+    #[inline(always)] // two callers, one of them the hot loop
+    pub fn list_all(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<bool> {
         let first = self.candidates.len();
         for &local in &state[..self.shared.layout.nodes] {
-            for effect in self.internal(local)?.iter() {
+            for effect in self.internal(LocalId::of(local))?.iter() {
                 let fault = self.effects[effect].fault;
                 let allowed = fault == NOT_A_FAULT || self.allows(state, fault as usize);
-                if allowed && (self.shared.layout.clocks.is_none() || self.due(state, effect)?) {
+                if allowed && self.is_due(state, effect)? {
                     self.push_candidate(
                         state,
                         fingerprint,
@@ -213,9 +228,12 @@ impl Expander {
         (from, position): (u32, u32),
     ) -> PyResult<()> {
         let envelope = self.envelope_at(state, position);
-        let info = self.mirror.envelopes[envelope as usize];
+        let info = self.mirror.envelopes[envelope.index()];
         if self.shared.layout.joined(state, info.source, info.to) {
-            for effect in self.delivery(state[info.to as usize], envelope)?.iter() {
+            for effect in self
+                .delivery(LocalId::of(state[info.to as usize]), envelope)?
+                .iter()
+            {
                 let arrival = (from, effect, position, EventKind::Deliver);
                 self.push_candidate(state, fingerprint, arrival)?;
             }
@@ -225,11 +243,11 @@ impl Expander {
 
     /// The message at `position`, or the head of the channel there.
     #[inline(always)]
-    pub fn envelope_at(&self, state: &[u32], position: u32) -> u32 {
+    pub fn envelope_at(&self, state: &[u32], position: u32) -> EnvelopeId {
         let word = state[position as usize];
         match self.shared.layout.network {
             Network::Ordered => self.mirror.queues[word as usize].head,
-            _ => word,
+            _ => EnvelopeId::of(word),
         }
     }
 
@@ -305,7 +323,12 @@ impl Expander {
         Ok(())
     }
 
-    /// Whether the clocks of a timed system let an effect happen.
+    /// Whether the clocks, if there are any, let an effect happen.
+    #[inline(always)]
+    pub fn is_due(&mut self, state: &[u32], effect: EffectId) -> PyResult<bool> {
+        Ok(self.shared.layout.clocks.is_none() || self.due(state, effect)?)
+    }
+
     #[cold]
     fn due(&mut self, state: &[u32], effect: EffectId) -> PyResult<bool> {
         let clocks = self.shared.layout.clocks.map_or(0, |word| state[word]);
@@ -314,7 +337,7 @@ impl Expander {
             return Ok(known == 1);
         }
         let Effect { node, origin, .. } = self.effects[effect];
-        let due = self.shared.due(clocks, node, origin)?;
+        let due = self.shared.due(clocks, node, StimulusId::of(origin))?;
         self.dues.insert(key, u64::from(due));
         Ok(due)
     }

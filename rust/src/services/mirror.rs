@@ -4,6 +4,7 @@
 //! grow. It is brought up to date before a thread works on states made by others, and after each
 //! new thing the thread itself has learnt.
 
+use crate::services::ids::EnvelopeId;
 use crate::services::layout::{Layout, Network};
 use crate::services::tables::{ClassInfo, EnvelopeInfo, LinkInfo, LocalInfo, QueueInfo, Tables};
 
@@ -53,8 +54,8 @@ pub struct Flight<'a> {
 }
 
 impl Flight<'_> {
-    pub fn is_of(&self, envelope: u32, types: Option<&[usize]>) -> bool {
-        let class = self.envelopes[envelope as usize].class;
+    pub fn is_of(&self, envelope: EnvelopeId, types: Option<&[usize]>) -> bool {
+        let class = self.envelopes[envelope.index()].class;
         let mro = &self.classes[class as usize].mro;
         types.is_none_or(|types| types.iter().any(|class| mro.contains(class)))
     }
@@ -65,7 +66,7 @@ impl Flight<'_> {
         layout: &Layout,
         state: &[u32],
         types: Option<&[usize]>,
-        mut each: impl FnMut(u32),
+        mut each: impl FnMut(EnvelopeId),
     ) {
         for &word in layout.links(state).iter().filter(|&&word| word != 0) {
             let queues = &self.links[word as usize].link.queues;
@@ -76,14 +77,14 @@ impl Flight<'_> {
         for &word in &state[layout.fixed..] {
             if layout.network == Network::Ordered {
                 let queue = &self.queues[word as usize];
-                let of = |envelope: &&u32| self.is_of(**envelope, types);
+                let of = |envelope: &&EnvelopeId| self.is_of(**envelope, types);
                 queue
                     .envelopes
                     .iter()
                     .filter(of)
                     .for_each(|&envelope| each(envelope));
-            } else if self.is_of(word, types) {
-                each(word);
+            } else if self.is_of(EnvelopeId::of(word), types) {
+                each(EnvelopeId::of(word));
             }
         }
     }
@@ -92,7 +93,7 @@ impl Flight<'_> {
     pub fn answer(&self, layout: &Layout, state: &[u32], types: Option<&[usize]>) -> u64 {
         let mut sum = 0u64;
         self.visit(layout, state, types, |envelope| {
-            sum = sum.wrapping_add(self.envelopes[envelope as usize].mix);
+            sum = sum.wrapping_add(self.envelopes[envelope.index()].mix);
         });
         sum
     }

@@ -11,8 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::services::context::Shared;
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::Budget;
-use crate::services::tables::{Flow, Internal, Limit, NOT_A_FAULT, Odds, Outcome};
+use crate::services::tables::{Flow, Internal, Limit, NOT_A_FAULT, Odds, Outcome, delivery_key};
 use crate::table::flat::pair;
 use crate::value::OrderGuard;
 
@@ -29,13 +30,17 @@ pub fn is_run_twice(count: u64) -> bool {
 /// What makes a node take a step: a message, or something of its own.
 #[derive(Clone, Copy)]
 pub enum Cause {
-    Envelope(u32),
-    Stimulus(u32),
+    Envelope(EnvelopeId),
+    Stimulus(StimulusId),
 }
 
 impl Shared {
     /// What `envelope` does to its receiver in `local`; empty while it cannot be delivered.
-    pub fn delivery(self: &Arc<Self>, local: u32, envelope: u32) -> PyResult<Arc<[Outcome]>> {
+    pub fn delivery(
+        self: &Arc<Self>,
+        local: LocalId,
+        envelope: EnvelopeId,
+    ) -> PyResult<Arc<[Outcome]>> {
         if let Some(known) = self.tables.lock().delivery(local, envelope) {
             return Ok(known);
         }
@@ -46,14 +51,14 @@ impl Shared {
             }
             let outcomes = self.run(py, local, Cause::Envelope(envelope))?;
             let mut tables = self.tables.lock();
-            let key = pair(local, envelope);
+            let key = delivery_key(local, envelope);
             tables.deliveries.insert(key, outcomes.clone());
             Ok(outcomes)
         })
     }
 
     /// The events that a node can start by itself in `local`, with what they do.
-    pub fn internals(self: &Arc<Self>, local: u32) -> PyResult<Arc<[Internal]>> {
+    pub fn internals(self: &Arc<Self>, local: LocalId) -> PyResult<Arc<[Internal]>> {
         if let Some(known) = self.tables.lock().internals.get(&local) {
             return Ok(known.clone());
         }
@@ -82,7 +87,7 @@ impl Shared {
     }
 
     /// The stimuli of a node in `local`, each with the fault it is, as far as faults are on.
-    pub fn listed(&self, py: Python<'_>, local: u32) -> PyResult<Vec<(u32, u8)>> {
+    pub fn listed(&self, py: Python<'_>, local: LocalId) -> PyResult<Vec<(StimulusId, u8)>> {
         let (node, _) = self.row(local);
         let values = self.fresh(py, local)?;
         let bridge = self.bridge.bind(py);
@@ -101,7 +106,7 @@ impl Shared {
     pub fn run(
         self: &Arc<Self>,
         py: Python<'_>,
-        local: u32,
+        local: LocalId,
         cause: Cause,
     ) -> PyResult<Arc<[Outcome]>> {
         let count = self.handler_runs.fetch_add(1, Relaxed);
@@ -123,7 +128,7 @@ impl Shared {
         self: &Arc<Self>,
         py: Python<'_>,
         node: usize,
-        local: u32,
+        local: LocalId,
         cause: Cause,
     ) -> PyErr {
         let explained = self.fresh_callable(py, local).and_then(|fresh| {
@@ -151,7 +156,7 @@ impl Shared {
         self: &Arc<Self>,
         py: Python<'_>,
         node: usize,
-        local: u32,
+        local: LocalId,
         cause: Cause,
     ) -> PyResult<Vec<Outcome>> {
         let fresh = self.fresh_callable(py, local)?;
@@ -186,7 +191,7 @@ impl Shared {
         let sends = sends
             .iter()
             .map(|send| self.envelope(py, node, &send))
-            .collect::<PyResult<Box<[u32]>>>()?;
+            .collect::<PyResult<Box<[EnvelopeId]>>>()?;
         let records = self.records(py, node, &item.get_item(3)?)?;
         Ok(Outcome {
             local,
@@ -230,12 +235,15 @@ impl Shared {
     }
 
     /// Whether the clocks of a timed system let a node do what `stimulus` says.
-    pub fn due(&self, clocks: u32, node: u32, stimulus: u32) -> PyResult<bool> {
+    pub fn due(&self, clocks: u32, node: u32, stimulus: StimulusId) -> PyResult<bool> {
         Python::attach(|py| {
             let asked = (self.value(py, clocks)?, node, self.stimulus(py, stimulus)?);
             let due = self.bridge.bind(py).call_method1("due", asked)?.extract()?;
-            if due {
-                self.tables.lock().due.insert(pair(node, stimulus));
+            if due && self.seals.is_empty() {
+                self.tables
+                    .lock()
+                    .happened
+                    .insert(pair(node, stimulus.number()));
             }
             Ok(due)
         })

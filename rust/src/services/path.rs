@@ -12,6 +12,8 @@ use crate::python::outcome::{Finding, KernelEvent};
 use crate::search::worker::Worker;
 use crate::search::{EventId, Route, Search, symmetric};
 use crate::services::expand::{Candidate, EventKind};
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
+use crate::services::tables::Internal;
 use crate::table::fingerprint::nonzero;
 
 /// The route to a finding as events; the step from which on they repeat, if they do.
@@ -159,21 +161,25 @@ fn name<'py>(
     event: &EventId,
 ) -> PyResult<Named<'py>> {
     let shared = &search.shared;
+    let envelope = EnvelopeId::of(event.origin);
     let (what, origin) = match event.what {
-        EventKind::Internal => ("internal", shared.stimulus(py, event.origin)?),
-        EventKind::Deliver => ("deliver", shared.message(py, event.origin)?),
-        EventKind::Drop => ("drop", shared.message(py, event.origin)?),
-        EventKind::Duplicate => ("duplicate", shared.message(py, event.origin)?),
-        EventKind::Receive => ("receive", shared.message(py, event.origin)?),
-        EventKind::Broken => ("broken", shared.message(py, event.origin)?),
-        EventKind::Refused => ("refused", shared.message(py, event.origin)?),
-        EventKind::KeepAlive => ("keepalive", shared.message(py, event.origin)?),
+        EventKind::Internal => (
+            "internal",
+            shared.stimulus(py, StimulusId::of(event.origin))?,
+        ),
+        EventKind::Deliver => ("deliver", shared.message(py, envelope)?),
+        EventKind::Drop => ("drop", shared.message(py, envelope)?),
+        EventKind::Duplicate => ("duplicate", shared.message(py, envelope)?),
+        EventKind::Receive => ("receive", shared.message(py, envelope)?),
+        EventKind::Broken => ("broken", shared.message(py, envelope)?),
+        EventKind::Refused => ("refused", shared.message(py, envelope)?),
+        EventKind::KeepAlive => ("keepalive", shared.message(py, envelope)?),
         EventKind::Cut => ("cut", numbered(py, event.origin)?),
         EventKind::Idle => ("idle", numbered(py, event.origin)?),
         EventKind::Split => ("partition", numbered(py, event.origin)?),
         EventKind::Heal => ("heal", numbered(py, event.origin)?),
     };
-    let local = state[event.node as usize];
+    let local = LocalId::of(state[event.node as usize]);
     let choices: Vec<u32> = match event.what {
         EventKind::Drop | EventKind::Duplicate => Vec::new(),
         EventKind::Cut | EventKind::Idle | EventKind::Split | EventKind::Heal => Vec::new(),
@@ -182,13 +188,12 @@ fn name<'py>(
         | EventKind::Broken
         | EventKind::Refused
         | EventKind::KeepAlive => {
-            let outcomes = shared.delivery(local, event.origin)?;
+            let outcomes = shared.delivery(local, envelope)?;
             outcomes[event.branch as usize].choices.to_vec()
         }
         EventKind::Internal => {
             let internals = shared.internals(local)?;
-            let same =
-                |internal: &&crate::services::tables::Internal| internal.stimulus == event.origin;
+            let same = |internal: &&Internal| internal.stimulus.number() == event.origin;
             let internal = internals.iter().find(same).ok_or_else(lost)?;
             internal.outcomes[event.branch as usize].choices.to_vec()
         }

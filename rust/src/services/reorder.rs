@@ -12,6 +12,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::services::context::Shared;
+use crate::services::ids::LocalId;
 use crate::services::layout::Network;
 use crate::services::misses::Cause;
 use crate::services::tables::{Internal, Outcome, Step};
@@ -24,21 +25,21 @@ const BEGINS: u64 = 1 << 63;
 
 impl Shared {
     /// May a step of `local` by `cause` read a set or dict with two or more entries?
-    pub fn is_unordered(&self, py: Python<'_>, local: u32, cause: Cause) -> PyResult<bool> {
+    pub fn is_unordered(&self, py: Python<'_>, local: LocalId, cause: Cause) -> PyResult<bool> {
         let (node, mut unordered) = self.unordered_values(local);
         let (given, step) = {
             let tables = self.tables.lock();
             match cause {
                 Cause::Envelope(id) => {
-                    let class = tables.envelopes[id as usize].class;
-                    let given = tables.messages.get(id).marks.unordered;
+                    let class = tables.envelopes[id.index()].class;
+                    let given = tables.messages.get(id.number()).marks.unordered;
                     (given, Step::Message { node, class })
                 }
                 Cause::Stimulus(id) => {
                     if self.begins_unordered[node as usize] {
                         unordered |= BEGINS;
                     }
-                    let given = tables.stimuli.get(id).marks.unordered;
+                    let given = tables.stimuli.get(id.number()).marks.unordered;
                     (given, Step::Stimulus { node, id })
                 }
             }
@@ -54,7 +55,7 @@ impl Shared {
     }
 
     /// May what a node can start by itself in `local` depend on the order of a set or dict?
-    pub fn lists_unordered(&self, py: Python<'_>, local: u32) -> PyResult<bool> {
+    pub fn lists_unordered(&self, py: Python<'_>, local: LocalId) -> PyResult<bool> {
         let (node, unordered) = self.unordered_values(local);
         if unordered == 0 {
             return Ok(false);
@@ -66,9 +67,9 @@ impl Shared {
     }
 
     /// The node in `local`, and a bit for each of its values that has a second order.
-    fn unordered_values(&self, local: u32) -> (u32, u64) {
+    fn unordered_values(&self, local: LocalId) -> (u32, u64) {
         let tables = self.tables.lock();
-        let info = tables.locals[local as usize];
+        let info = tables.locals[local.index()];
         let start = info.row as usize;
         let row = &tables.rows[start..start + self.ghosts[info.node as usize].len()];
         let mut bits = 0;
@@ -107,7 +108,7 @@ impl Shared {
     pub fn run_reordered(
         self: &Arc<Self>,
         py: Python<'_>,
-        local: u32,
+        local: LocalId,
         cause: Cause,
         outcomes: &[Outcome],
     ) -> PyResult<()> {
@@ -135,7 +136,7 @@ impl Shared {
     pub fn list_reordered(
         self: &Arc<Self>,
         py: Python<'_>,
-        local: u32,
+        local: LocalId,
         listed: &[Internal],
     ) -> PyResult<()> {
         let again = {
@@ -173,13 +174,10 @@ impl Shared {
         let tables = self.tables.lock();
         let mut sends = outcome.sends.to_vec();
         match self.layout.network {
-            Network::Ordered => sends.sort_by_key(|&id| tables.envelopes[id as usize].to),
+            Network::Ordered => sends.sort_by_key(|&id| tables.envelopes[id.index()].to),
             _ => sends.sort_unstable(),
         }
-        let mut flows = outcome.flows.to_vec();
-        flows.sort_by_key(|flow| flow.peer);
-        let mut limits = outcome.limits.to_vec();
-        limits.sort_by_key(|limit| (limit.peer, limit.least, limit.most));
+        let (flows, limits) = outcome.streams_sorted();
         let odds = outcome.odds;
         let mut effects = vec![
             u64::from(outcome.local),

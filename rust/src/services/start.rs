@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::search::Initial;
 use crate::services::context::Shared;
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::misses::Cause;
 use crate::services::streams::connection::Op;
@@ -16,7 +17,7 @@ use crate::table::fingerprint::{BUDGET, OBSERVER, SPLIT, mix};
 pub fn initial_states(
     py: Python<'_>,
     shared: &Arc<Shared>,
-    locals: &[u32],
+    locals: &[LocalId],
     observers: &[u32],
 ) -> PyResult<Vec<Initial>> {
     let start = ("start",).into_pyobject(py)?;
@@ -54,7 +55,8 @@ pub fn initial_states(
 
 fn assemble(shared: &Arc<Shared>, chosen: &[Outcome], observers: &[u32]) -> PyResult<Initial> {
     let layout = &shared.layout;
-    let mut words: Vec<u32> = chosen.iter().map(|outcome| outcome.local).collect();
+    let locals = chosen.iter().map(|outcome| outcome.local.number());
+    let mut words: Vec<u32> = locals.collect();
     words.extend_from_slice(observers);
     for outcome in chosen.iter().filter(|outcome| outcome.records != 0) {
         for slot in 0..layout.observers {
@@ -106,20 +108,20 @@ fn connections(shared: &Shared, chosen: &[Outcome]) -> Vec<u32> {
 }
 
 /// The network words after these sends.
-fn in_flight(shared: &Shared, sends: impl Iterator<Item = u32>) -> Vec<u32> {
+fn in_flight(shared: &Shared, sends: impl Iterator<Item = EnvelopeId>) -> Vec<u32> {
     let mut tables = shared.tables.lock();
     let mut words: Vec<u32> = Vec::new();
     for send in sends {
         match shared.layout.network {
-            Network::Unordered => words.push(send),
+            Network::Unordered => words.push(send.number()),
             Network::Duplicating => {
-                if !words.contains(&send) {
-                    words.push(send);
+                if !words.contains(&send.number()) {
+                    words.push(send.number());
                 }
             }
             Network::Ordered => {
-                let ends = |envelope: u32| {
-                    let info = tables.envelopes[envelope as usize];
+                let ends = |envelope: EnvelopeId| {
+                    let info = tables.envelopes[envelope.index()];
                     (info.source, info.to)
                 };
                 let same = |&queue: &u32| ends(tables.queues[queue as usize].head) == ends(send);

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::python::kernel::Kernel;
 use crate::python::tables::RUNNING;
 use crate::services::context::Shared;
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::Network;
 use crate::services::misses::Cause;
 use crate::services::tables::{Outcome, Tables};
@@ -150,15 +151,16 @@ impl Shared {
                 did: self.did(tables, outcomes),
             });
         }
-        for (&what, internals) in &tables.internals {
+        for (local, internals) in &tables.internals {
+            let what = local.number();
             for internal in internals.iter() {
-                let stimulus = tables.stimuli.get(internal.stimulus);
+                let stimulus = tables.stimuli.get(internal.stimulus.number());
                 let name = texts(&stimulus.bytes, 2).join(" ");
                 known.push(Known {
                     kind: OWN,
                     node: node(what),
                     what,
-                    cause: internal.stimulus,
+                    cause: internal.stimulus.number(),
                     group: combine_iter([OWN, u64::from(node(what)), digest(name.as_bytes())]),
                     key: combine_iter([mixed(what), stimulus.digest]),
                     did: self.did(tables, &internal.outcomes),
@@ -213,7 +215,7 @@ impl Shared {
         )
     }
 
-    fn local_of(&self, node: usize, values: &[Vec<u8>]) -> PyResult<u32> {
+    fn local_of(&self, node: usize, values: &[Vec<u8>]) -> PyResult<LocalId> {
         if node >= self.ghosts.len() || values.len() != self.ghosts[node].len() {
             return Err(PyValueError::new_err("a step of another system"));
         }
@@ -256,17 +258,14 @@ impl Shared {
     }
 
     fn branch(&self, tables: &Tables, outcome: &Outcome) -> u64 {
-        let sent = |id: u32| tables.messages.get(id).digest;
-        let to = |id: u32| tables.envelopes[id as usize].to;
+        let sent = |id: EnvelopeId| tables.messages.get(id.number()).digest;
+        let to = |id: EnvelopeId| tables.envelopes[id.index()].to;
         let mut sends = outcome.sends.to_vec();
         match self.layout.network {
             Network::Ordered => sends.sort_by_key(|&id| to(id)),
             _ => sends.sort_by_key(|&id| sent(id)),
         }
-        let mut flows = outcome.flows.to_vec();
-        flows.sort_by_key(|flow| flow.peer);
-        let mut limits = outcome.limits.to_vec();
-        limits.sort_by_key(|limit| (limit.peer, limit.least, limit.most));
+        let (flows, limits) = outcome.streams_sorted();
         let records = tables.records[outcome.records as usize].iter();
         let records = records.map(|&(_, value)| tables.values.get(value).digest);
         let flows = flows.iter().flat_map(|flow| {
@@ -277,7 +276,7 @@ impl Shared {
             .iter()
             .flat_map(|limit| [limit.peer, limit.least, limit.most].map(u64::from));
         combine_iter([
-            tables.locals[outcome.local as usize].mix,
+            tables.locals[outcome.local.index()].mix,
             outcome.broken,
             combine_iter(sends.into_iter().map(sent)),
             combine_iter(records),
@@ -288,12 +287,12 @@ impl Shared {
 }
 
 /// What a node can start by itself, in whatever order.
-fn listing(tables: &Tables, listed: impl Iterator<Item = (u32, u8)>) -> u64 {
-    let one = |(stimulus, fault)| {
+fn listing(tables: &Tables, listed: impl Iterator<Item = (StimulusId, u8)>) -> u64 {
+    let one = |(stimulus, fault): (StimulusId, u8)| {
         mix(
             LISTING,
             u64::from(fault),
-            tables.stimuli.get(stimulus).digest,
+            tables.stimuli.get(stimulus.number()).digest,
         )
     };
     let mut listed: Vec<u64> = listed.map(one).collect();

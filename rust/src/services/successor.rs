@@ -7,6 +7,7 @@
 
 use crate::services::effects::EffectId;
 use crate::services::expand::{Candidate, Effect, EventKind, Expander};
+use crate::services::ids::EnvelopeId;
 use crate::services::layout::{Budget, Network};
 use crate::table::flat::pair;
 
@@ -40,8 +41,9 @@ impl Expander {
                 let mut delta = 0u64;
                 let sends = self.sends_of(candidate.effect);
                 for (index, send) in sends.iter().enumerate() {
-                    if !state[fixed..].contains(send) && !sends[..index].contains(send) {
-                        delta = delta.wrapping_add(taken(*send));
+                    let word = send.number();
+                    if !state[fixed..].contains(&word) && !sends[..index].contains(send) {
+                        delta = delta.wrapping_add(taken(word));
                     }
                 }
                 delta
@@ -50,7 +52,7 @@ impl Expander {
     }
 
     /// The messages that an effect sends.
-    pub fn sends_of(&self, effect: EffectId) -> &[u32] {
+    pub fn sends_of(&self, effect: EffectId) -> &[EnvelopeId] {
         let (start, count) = self
             .effects
             .get(effect)
@@ -78,13 +80,13 @@ impl Expander {
         for index in start..start + count {
             let send = self.sends[index as usize];
             let channel = |queue: u32| {
-                let head = self.mirror.queues[queue as usize].head as usize;
+                let head = self.mirror.queues[queue as usize].head.index();
                 (
                     self.mirror.envelopes[head].source,
                     self.mirror.envelopes[head].to,
                 )
             };
-            let info = self.mirror.envelopes[send as usize];
+            let info = self.mirror.envelopes[send.index()];
             let ends = (info.source, info.to);
             let position = words.iter().position(|&queue| channel(queue) == ends);
             let position = position.unwrap_or_else(|| {
@@ -109,8 +111,8 @@ impl Expander {
         delta
     }
 
-    fn pushed(&mut self, queue: u32, envelope: u32) -> u32 {
-        let key = pair(queue, envelope);
+    fn pushed(&mut self, queue: u32, envelope: EnvelopeId) -> u32 {
+        let key = pair(queue, envelope.number());
         if let Some(known) = self.pushes.get(key) {
             return known as u32;
         }
@@ -136,7 +138,7 @@ impl Expander {
         let start = out.len();
         out.extend_from_slice(&state[..fixed]);
         if let Some(&effect) = self.effects.get(candidate.effect) {
-            out[start + effect.node as usize] = effect.local;
+            out[start + effect.node as usize] = effect.local.number();
             if effect.records != 0 {
                 for slot in 0..self.shared.layout.observers {
                     let word = start + self.shared.layout.nodes + slot;
@@ -182,8 +184,8 @@ impl Expander {
             out.push(before[position]);
         }
         for &send in self.sends_of(candidate.effect) {
-            if network == Network::Unordered || !out[start..].contains(&send) {
-                out.push(send);
+            if network == Network::Unordered || !out[start..].contains(&send.number()) {
+                out.push(send.number());
             }
         }
     }

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::services::coverage::Before;
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::streams::connection::{Link, Op};
 use crate::table::fingerprint::{CHANNEL, CONNECTION, ENVELOPE, LOCAL, combine_iter, mix};
 use crate::table::flat::pair;
@@ -38,8 +39,8 @@ pub struct EnvelopeInfo {
 /// A non-empty channel: its envelopes, oldest first.
 #[derive(Clone)]
 pub struct QueueInfo {
-    pub envelopes: Arc<[u32]>,
-    pub head: u32,
+    pub envelopes: Arc<[EnvelopeId]>,
+    pub head: EnvelopeId,
     /// The queue without its head; 0 when nothing is left.
     pub rest: u32,
     pub mix: u64,
@@ -56,7 +57,7 @@ pub struct LinkInfo {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
     pub peer: u32,
-    pub envelope: Option<u32>,
+    pub envelope: Option<EnvelopeId>,
 }
 
 /// A branch happens only where so many messages are queued to `peer` before the handler runs.
@@ -77,8 +78,8 @@ pub struct Odds {
 /// What one branch of a step does.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
-    pub local: u32,
-    pub sends: Box<[u32]>,
+    pub local: LocalId,
+    pub sends: Box<[EnvelopeId]>,
     /// Id of a sequence of records; 0 for none.
     pub records: u32,
     /// Bit per property that this very step breaks (step properties, exceptions).
@@ -90,9 +91,19 @@ pub struct Outcome {
     pub limits: Box<[Limit]>,
 }
 
+impl Outcome {
+    /// What it does to streams, and where, in an order that the world cannot tell from others.
+    pub fn streams_sorted(&self) -> (Vec<Flow>, Vec<Limit>) {
+        let (mut flows, mut limits) = (self.flows.to_vec(), self.limits.to_vec());
+        flows.sort_by_key(|flow| flow.peer);
+        limits.sort_by_key(|limit| (limit.peer, limit.least, limit.most));
+        (flows, limits)
+    }
+}
+
 /// An event that a node can start by itself, with its outcomes.
 pub struct Internal {
-    pub stimulus: u32,
+    pub stimulus: StimulusId,
     /// Index of the fault it is, or `NOT_A_FAULT`.
     pub fault: u8,
     pub outcomes: Arc<[Outcome]>,
@@ -121,11 +132,11 @@ pub struct Tables {
     pub rows: Vec<u32>,
     /// Per local state, whether the node runs; known only where there are streams.
     pub ups: Vec<bool>,
-    local_ids: FxHashMap<Box<[u32]>, u32>,
+    local_ids: FxHashMap<Box<[u32]>, LocalId>,
     pub messages: Interner,
     pub envelopes: Vec<EnvelopeInfo>,
     pub queues: Vec<QueueInfo>,
-    queue_ids: FxHashMap<Arc<[u32]>, u32>,
+    queue_ids: FxHashMap<Arc<[EnvelopeId]>, u32>,
     pub links: Vec<LinkInfo>,
     link_ids: FxHashMap<Arc<Link>, u32>,
     pub stimuli: Interner,
@@ -134,11 +145,11 @@ pub struct Tables {
     record_ids: FxHashMap<Arc<[(u32, u32)]>, u32>,
     pub classes: Vec<ClassInfo>,
     pub deliveries: FxHashMap<u64, Arc<[Outcome]>>,
-    pub internals: FxHashMap<u32, Arc<[Internal]>>,
+    pub internals: FxHashMap<LocalId, Arc<[Internal]>>,
     /// (observer slot, its state, records) to its next state.
     pub observed: FxHashMap<(u32, u32, u32), u32>,
-    /// Pairs of a node and a stimulus that the clocks of a timed system have ever let happen.
-    pub due: FxHashSet<u64>,
+    /// Pairs of a node and a stimulus that clocks, or seals, have ever let happen.
+    pub happened: FxHashSet<u64>,
     /// How many local states were known when each level of a breadth-first search was done.
     pub levels: Vec<u32>,
     pub before: Before,
@@ -156,7 +167,7 @@ pub enum Step {
     },
     Stimulus {
         node: u32,
-        id: u32,
+        id: StimulusId,
     },
     /// The guards of all that it can start by itself.
     Guards {
@@ -170,7 +181,7 @@ impl Tables {
         tables.records.push(Arc::new([]));
         tables.queues.push(QueueInfo {
             envelopes: Arc::new([]),
-            head: 0,
+            head: EnvelopeId::of(0),
             rest: 0,
             mix: 0,
         });
@@ -182,7 +193,7 @@ impl Tables {
     }
 
     /// The id of the local state of `node` whose fields have the value ids `row`.
-    pub fn local(&mut self, node: usize, row: &[u32], ghosts: &[bool], up: bool) -> u32 {
+    pub fn local(&mut self, node: usize, row: &[u32], ghosts: &[bool], up: bool) -> LocalId {
         let mut key = Vec::with_capacity(row.len() + 1);
         key.push(node as u32);
         key.extend_from_slice(row);
@@ -191,7 +202,7 @@ impl Tables {
         }
         let seen = row.iter().zip(ghosts).filter(|(_, ghost)| !**ghost);
         let digest = combine_iter(seen.map(|(&id, _)| self.values.get(id).digest));
-        let id = self.locals.len() as u32;
+        let id = LocalId::of(self.locals.len() as u32);
         self.locals.push(LocalInfo {
             node: node as u32,
             row: self.rows.len() as u32,
@@ -209,7 +220,7 @@ impl Tables {
         bytes: &[u8],
         marks: Marks,
         (source, to, class): (usize, usize, u32),
-    ) -> u32 {
+    ) -> EnvelopeId {
         let (id, new) = self.messages.intern(bytes, marks);
         if new {
             self.envelopes.push(EnvelopeInfo {
@@ -219,7 +230,7 @@ impl Tables {
                 mix: mix(ENVELOPE, 0, self.messages.get(id).digest),
             });
         }
-        id
+        EnvelopeId::of(id)
     }
 
     /// The id of a message type, by the addresses of its method resolution order.
@@ -235,7 +246,7 @@ impl Tables {
     }
 
     /// The id of the channel that holds `envelopes`, oldest first; 0 for none.
-    pub fn queue(&mut self, envelopes: &[u32]) -> u32 {
+    pub fn queue(&mut self, envelopes: &[EnvelopeId]) -> u32 {
         let Some(&head) = envelopes.first() else {
             return 0;
         };
@@ -243,14 +254,14 @@ impl Tables {
             return id;
         }
         let rest = self.queue(&envelopes[1..]);
-        let ends = self.envelopes[head as usize];
+        let ends = self.envelopes[head.index()];
         let ends = [u64::from(ends.source), u64::from(ends.to)];
         let contents = envelopes
             .iter()
-            .map(|&envelope| self.messages.get(envelope).digest);
+            .map(|&envelope| self.messages.get(envelope.number()).digest);
         let digest = combine_iter(ends.into_iter().chain(contents));
         let id = self.queues.len() as u32;
-        let envelopes: Arc<[u32]> = envelopes.into();
+        let envelopes: Arc<[EnvelopeId]> = envelopes.into();
         self.queues.push(QueueInfo {
             envelopes: envelopes.clone(),
             head,
@@ -261,7 +272,7 @@ impl Tables {
         id
     }
 
-    pub fn pushed(&mut self, queue: u32, envelope: u32) -> u32 {
+    pub fn pushed(&mut self, queue: u32, envelope: EnvelopeId) -> u32 {
         let mut envelopes = self.queues[queue as usize].envelopes.to_vec();
         envelopes.push(envelope);
         self.queue(&envelopes)
@@ -276,7 +287,7 @@ impl Tables {
 
     /// The connection that `link` becomes by `op`; 0 stands for every blank one.
     pub fn linked(&mut self, link: u32, op: Op) -> u32 {
-        let sender = |envelope: u32| self.envelopes[envelope as usize];
+        let sender = |envelope: EnvelopeId| self.envelopes[envelope.index()];
         let after = match (link, op) {
             (0, Op::Push(envelope)) => {
                 let sent = sender(envelope);
@@ -306,7 +317,7 @@ impl Tables {
         let contents = there
             .iter()
             .chain(back.iter())
-            .map(|&envelope| self.messages.get(envelope).digest);
+            .map(|&envelope| self.messages.get(envelope.number()).digest);
         let digest = combine_iter(head.into_iter().chain(contents));
         let id = self.links.len() as u32;
         let link = Arc::new(link);
@@ -333,7 +344,13 @@ impl Tables {
         id
     }
 
-    pub fn delivery(&self, local: u32, envelope: u32) -> Option<Arc<[Outcome]>> {
-        self.deliveries.get(&pair(local, envelope)).cloned()
+    pub fn delivery(&self, local: LocalId, envelope: EnvelopeId) -> Option<Arc<[Outcome]>> {
+        self.deliveries.get(&delivery_key(local, envelope)).cloned()
     }
+}
+
+/// A delivery as one key.
+#[inline(always)]
+pub fn delivery_key(local: LocalId, envelope: EnvelopeId) -> u64 {
+    pair(local.number(), envelope.number())
 }

@@ -31,6 +31,7 @@ from presage.cli.options import (
     add_trace,
 )
 from presage.errors import PresageError, explain
+from presage.lifeline import is_interrupt
 from presage.ui.output import TRACEBACK, complain, prepare_streams
 from presage.version import VERSION
 
@@ -46,12 +47,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PresageError as error:
         complain(with_findings(error))
         return error.exit_status
-    except KeyboardInterrupt:
-        complain("interrupted before there was anything to report")
-        return EXIT_INTERRUPTED
     except SystemExit:
         raise
     except BaseException as error:  # a panic of the Rust core is not an `Exception`
+        if is_interrupt(error):
+            complain("interrupted before there was anything to report")
+            return EXIT_INTERRUPTED
         complain(
             explain(
                 f"presage itself failed: {type(error).__name__}: {error}",

@@ -85,7 +85,7 @@ def _running(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
 def _progress(
     args: argparse.Namespace, options: dict[str, Any], title: str, nodes: int, kind: str
 ) -> Progress:
-    from presage.search.settings import WALKS, Settings
+    from presage.search.settings import BY_DELAYS, WALKS, Settings
     from presage.ui.progress import Limits, Progress
 
     settings = Settings(**options).with_defaults(program=kind == "process")
@@ -96,13 +96,13 @@ def _progress(
         title=title,
         subtitle=f"{nodes} {kind}{_plural(kind, nodes)}, {settings.search}",
         limits=Limits(
-            depth=None if walked or settings.search == "delay" else settings.depth,
+            depth=None if walked or settings.search in BY_DELAYS else settings.depth,
             states=settings.states,
             seconds=settings.seconds,
             walks=settings.walks,
         ),
         walked=walked,
-        by_delays=settings.search == "delay",
+        by_delays=settings.search in BY_DELAYS,
         estimates=settings.search == "bfs" and kind == "node",
         live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
     )

@@ -80,7 +80,6 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 
 def add_check(parser: Parser) -> None:
-    """The options of `presage check`."""
     from presage.search.delay.settings import Delay
     from presage.search.hunt.settings import Hunt
     from presage.search.settings import Settings
@@ -141,7 +140,6 @@ def _add_options(
 
 
 def _value(declared: Option, text: str) -> Any:
-    """The value of an option that `text` stands for."""
     if declared.kind == "text" or text in declared.words:
         return text
     if declared.kind == "seconds":
@@ -170,7 +168,6 @@ def _add_source(parser: Parser) -> None:
 
 
 def add_debug(parser: Parser) -> None:
-    """The options of `presage debug`."""
     parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     _add_source(parser)
     parser.add_argument("--at", metavar="N", type=_whole, help="begin there, not where it breaks")
@@ -179,7 +176,6 @@ def add_debug(parser: Parser) -> None:
 
 
 def add_graph(parser: Parser) -> None:
-    """The options of `presage graph`."""
     parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     parser.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")
     last = "default: the last step, but of a dead end the tenth after its critical transition"
@@ -187,14 +183,12 @@ def add_graph(parser: Parser) -> None:
 
 
 def add_doctor(parser: Parser) -> None:
-    """The options of `presage doctor`."""
     add_target(parser)
     parser.add_argument("--transcript", metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--twin", action="store_true", help=argparse.SUPPRESS)
 
 
 def add_simulate(parser: Parser) -> None:
-    """The options of `presage simulate`."""
     add_target(parser)
     parser.add_argument(
         "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
@@ -255,7 +249,6 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
 
 
 def add_run_once(parser: Parser) -> None:
-    """The options of `presage run-once`."""
     from presage.search.settings import Settings
 
     add_target(parser)
@@ -267,7 +260,6 @@ def add_run_once(parser: Parser) -> None:
 
 
 def add_explore(parser: Parser) -> None:
-    """The options of `presage explore`."""
     add_target(parser, json=False)
     _add_script(parser, ("zero", "eager"), "zero", WAITS)
     parser.add_argument("--port", metavar="N", type=_port, default=0, help="default: any")
@@ -284,7 +276,6 @@ EXPORTS = {
 
 
 def add_report(parser: Parser) -> None:
-    """The options of `presage report`."""
     parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     parser.add_argument("--out", metavar="FILE", help="the page; default: TRACE's name with .html")
     parser.add_argument("--open", action="store_true", help="show the page in a browser")

@@ -73,13 +73,13 @@ def run_run_once(args: argparse.Namespace) -> int:
 def run_explore(args: argparse.Namespace) -> int:
     """`presage explore`: a page on a live system, until Ctrl-C."""
     from presage.cli import report as reports
-    from presage.cli.target.load import load_any
+    from presage.cli.target.load import load_named
     from presage.search.scripts import target_of
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         script = (args.mpi, args.arg, args.buffering)
         settings = settings_of(args.set)
-        system = load_any(args.target, settings, *script)
+        system = load_named(args.target, settings, *script).system
         named = args.target if args.mpi is None else target_of(args.target, *script)
         with reports.exploring(system, args.port, give_up, named, settings) as server:
             print(f"exploring {args.target}: {server.address}\nCtrl-C ends it", file=sys.stderr)

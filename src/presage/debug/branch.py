@@ -20,8 +20,6 @@ from presage.trace.trace import Sent, Trace, TraceStep
 
 @dataclass(frozen=True)
 class Taken:
-    """What was made to happen."""
-
     event: Any  # an `Event`; of processes a `Due`
     choices: tuple[int, ...] = ()
     beyond: bool = False  # a fault that the system does not allow, or not any more
@@ -62,7 +60,6 @@ class Branch(ABC):
         return len(self.steps)
 
     def fingerprint(self, step: int) -> int:
-        """That of the state after `step`."""
         return self.steps[step - 1].fingerprint if step else self.initial
 
     @abstractmethod

@@ -14,7 +14,7 @@ from presage.debug.service_branch import ServiceBranch
 from presage.debug.session import Session
 from presage.debug.walk import until_live
 from presage.execution.chance import Dice
-from presage.execution.confirm import RAISED, Confirmed
+from presage.execution.confirm import RAISED
 from presage.execution.conjuncts import Part, asserted
 from presage.execution.nearest import nearest_to
 from presage.execution.prefix import events_of
@@ -23,7 +23,7 @@ from presage.model.world.event import FAULT_KINDS
 from presage.shrink.essential import EssentialSteps
 from presage.trace.diff import Change, diff
 from presage.trace.plain import Plain, text_of
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import Trace, TraceStep, common
 
 SECONDS_MAX = 10.0
 CHANGES_MAX = 3
@@ -45,8 +45,6 @@ class Difference:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What there is to say."""
-
     fact: str
     failed: tuple[Part, ...]
     step: int
@@ -61,7 +59,10 @@ class Explanation:
         """Which part is false, and which steps and faults matter; not what a table shows."""
         parts = [f"`{part.text}` is false" for part in self.failed[:1] if self.silent]
         if len(self.needed.steps) < self.needed.of and self.needed.complete:
-            parts.append(f"of the steps only {_list(self.needed.steps)} matter")
+            some = "none of the steps before the loop matters"
+            if self.needed.steps:
+                some = f"of the steps only {_list(self.needed.steps)} matter"
+            parts.append(some)
         if self.needed.spare:
             parts.append(f"the faults of step {_list(self.needed.spare)} are not needed")
         return "; ".join(parts)
@@ -116,14 +117,9 @@ def _difference(
     if found is None:
         return None
     good, message = found
-    pairs = zip(here.steps, good.steps, strict=False)
-    common = next(
-        (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
-        min(len(here), len(good)),
-    )
-    if common >= len(good) or common >= len(here):
+    at = common(here.steps, good.steps) + 1
+    if at > min(len(here), len(good)):
         return None
-    at = common + 1
     changes = diff(here.state(at), good.state(at)) if here.of_services else []
     well = session.trace.kind == "liveness"
     outcome = f" and is well again after step {len(good):,}"
@@ -163,18 +159,11 @@ def _kept(session: Session, here: Branch) -> tuple[Branch, str] | None:
     if found is None:
         return None
     events = events_of(found.steps)
-    apart = next(
-        (at for at, step in enumerate(here.steps) if step.fingerprint != _print(found, at)),
-        len(here),
-    )
+    apart = common(here.steps, found.steps)
     fork = here.fork(apart)
     for event, choices in events[apart:]:
         fork.extend(Taken(event, choices))
     return fork, found.why
-
-
-def _print(found: Confirmed, at: int) -> int | None:
-    return found.steps[at].fingerprint if at < len(found.steps) else None
 
 
 def named(step: TraceStep) -> str:

@@ -63,7 +63,6 @@ class Explorer:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """What can happen next."""
         return self.places[self.here].options
 
     @property
@@ -115,7 +114,6 @@ class Explorer:
         self.here = len(self.places) - 1
 
     def go(self, number: int) -> None:
-        """Be at a place that was visited before."""
         self.here = number
 
     def trace(self) -> Trace:
@@ -182,7 +180,6 @@ def _listed(option: Option) -> str:
 
 
 def _begun(system: System | Program, sandbox: Sandbox) -> Trace:
-    """An execution without a step."""
     if isinstance(system, System):
         choices, initial = _first_choices(system, sandbox)
     else:

@@ -72,7 +72,6 @@ def _between(part: Plain) -> str:
 
 
 def channels(session: Session) -> list[Channel]:
-    """What is in flight here, by channel."""
     found = session.here.channels(session.step)
     written: list[Channel] = session.sandbox.run(_channels, found)
     return written

@@ -83,7 +83,6 @@ class ProcessBranch(Branch):
             return self._reach(step).world
 
     def moment(self, step: int) -> Moment:
-        """What there is to say of the world after `step`."""
         if step not in self._moments:
             self.world(step)
         return self._moments[step]
@@ -96,7 +95,6 @@ class ProcessBranch(Branch):
         return Taken(Due(recorded.node, recorded.kind, recorded.label, self.path(step)[-1]))
 
     def path(self, step: int) -> list[Choice]:
-        """The choices that lead to `step`."""
         if None in self._path[:step]:
             self.world(step)
         return [choice for choice in self._path[:step] if choice is not None]

@@ -73,7 +73,6 @@ def evaluate(session: Session, code: CodeType, step: int) -> Any:
 
 
 def error_text(error: BaseException) -> str:
-    """An exception in one line."""
     text = str(error).partition("\n")[0]
     return text if isinstance(error, PresageError) else f"{type(error).__name__}: {text}"
 
@@ -152,7 +151,6 @@ class Filter:
         return cls(" ".join(words), tuple(wanted), tuple(unwanted), tuple(selectors))
 
     def keeps(self, step: TraceStep) -> bool:
-        """Whether `step` is to be listed."""
         for name in SELECTORS:
             ones = [value for n, value, keep in self.selectors if n == name and keep]
             others = [value for n, value, keep in self.selectors if n == name and not keep]

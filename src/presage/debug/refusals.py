@@ -18,8 +18,6 @@ from presage.model.world.system import System
 
 
 class Refusals:
-    """What was refused, and why."""
-
     def __init__(self, sandbox: Sandbox, *, lists: bool) -> None:
         self._sandbox = sandbox
         self._lists = lists
@@ -32,7 +30,6 @@ class Refusals:
         return self._lists
 
     def of(self, system: System, event: Event) -> PresageError | None:
-        """Why `event` is refused; None if it is not."""
         return next((error for what, error in self.found if _is_of(system, what, event)), None)
 
 

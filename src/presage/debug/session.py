@@ -59,17 +59,14 @@ class Session:
 
     @property
     def here(self) -> Branch:
-        """The branch one is on."""
         return self.branches[self.branch]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The nodes, or processes."""
         return self.here.names
 
     @property
     def last(self) -> int:
-        """The last step of this branch."""
         return len(self.here)
 
     @property
@@ -189,7 +186,6 @@ class Session:
     # -- going another way -------------------------------------------------------------------
 
     def options(self) -> list[Option]:
-        """What can happen next."""
         return self.here.options(self.step, calm=self.calm)
 
     def take(self, taken: Taken) -> TraceStep:
@@ -274,12 +270,10 @@ class Session:
         return next((each for each in self.here.properties if each.name == name), None)
 
     def parts(self, prop: Property, view: WorldView | ProgramView) -> list[Part]:
-        """The parts of a predicate, asked of one world."""
         found: list[Part] = self.sandbox.run(conjuncts, prop, view)
         return found
 
     def state(self, step: int | None = None) -> State:
-        """The state after a step as plain data."""
         return self.here.state(self.step if step is None else step)
 
     # -- as a trace --------------------------------------------------------------------------

@@ -19,6 +19,13 @@ class BadScheduler(BadSystem):
     """
 
 
+class BadSeal(BadSystem):
+    """Cause: a seal names nothing that can happen, its condition raises, or it is never lifted.
+
+    Remedy: correct the seal that the text names.
+    """
+
+
 class NoThread(PresageError):
     """Cause: the system does not let the process have as many threads as it needs.
 

@@ -37,7 +37,6 @@ class Dice:
         return total * (mixed >> 11) / 2**53
 
     def pick(self, weighed: list[tuple[T, float]]) -> tuple[T, float]:
-        """One of `weighed`, by weight."""
         left = self.below(sum(weight for _, weight in weighed))
         for each in weighed:
             if left < each[1]:
@@ -47,7 +46,6 @@ class Dice:
 
 
 def weight_of(system: System, event: Event, *, calm: bool) -> float:
-    """How likely `event` is in walks."""
     weights = system.weights or Weights()
     shape = (
         system.automata[system.index(event.node)].shape if event.node in system.indices else None

@@ -67,7 +67,7 @@ def follow(
 
     From step `lacking` on the property must not hold, which is asked after each.
     """
-    prop = system.properties[finding.at - 1] if finding.at else None
+    prop = system.judged[finding.at - 1] if finding.at else None
     run = ServiceExecution.begin(system, sandbox, finding.choices, prop)
     world = run.world
     _same(finding.initial, world, "the initial state")

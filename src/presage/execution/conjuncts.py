@@ -11,8 +11,9 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-import textwrap
 from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from presage.trace.show import show
 
 WITNESSES_MAX = 4
 TEXT_MAX = 200
+Function = ast.FunctionDef | ast.Lambda
 OVER_NODES = (forall, exists, exactly, at_least, at_most)
 
 
@@ -35,8 +37,8 @@ class Part(Struct, frozen=True):
     why: str = ""
 
 
-class _Unclear(Exception):
-    """The source is not simple enough."""
+class Unclear(Exception):
+    """The source is not there, or not simple enough."""
 
 
 def conjuncts(prop: Property, *seen: Any) -> list[Part]:
@@ -47,11 +49,11 @@ def conjuncts(prop: Property, *seen: Any) -> list[Part]:
     try:
         body, names = _source(prop.predicate, seen)
         answer = _answer(body, names)
-    except (_Unclear, OSError, TypeError, SyntaxError):
+    except (Unclear, OSError, TypeError, SyntaxError):
         return []
     except Exception:  # the predicate itself raises here: there is no part to blame
         return []
-    parts = [_part(each, names) for each in _flat(answer)]
+    parts = [_part(each, names) for each in flat(answer)]
     return parts if any(part.holds is not True for part in parts) else []
 
 
@@ -78,7 +80,7 @@ def asserted(file: str, line: int) -> str:
 
 
 def _source(predicate: Any, seen: tuple[Any, ...]) -> tuple[list[ast.stmt], dict[str, Any]]:
-    found = _definition(predicate)
+    found = definition(predicate)
     bound = inspect.signature(predicate).bind(*seen)
     bound.apply_defaults()
     closed = inspect.getclosurevars(predicate).nonlocals
@@ -88,31 +90,48 @@ def _source(predicate: Any, seen: tuple[Any, ...]) -> tuple[list[ast.stmt], dict
     return [ast.Return(found.body)], names
 
 
-def _definition(predicate: Any) -> ast.FunctionDef | ast.Lambda:
-    """Where `predicate` is written; of several functions on one line, the one it is."""
-    lines, first = inspect.getsourcelines(predicate)
-    source = textwrap.dedent("".join(lines))
-    indent = len(lines[0]) - len(source.partition("\n")[0]) - lines[0].endswith("\n")
-    functions = [
-        n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.Lambda)
+def definition(predicate: Any) -> Function:
+    """The one function in the file of `predicate` that it can be."""
+    code: CodeType = predicate.__code__
+    names = code.co_varnames[: code.co_argcount]
+    found = [
+        node
+        for node in _functions(code.co_filename)
+        if _first_line(node) == code.co_firstlineno
+        and tuple(arg.arg for arg in node.args.args) == names
+        and (isinstance(node, ast.Lambda) or node.name == code.co_name)
+        and _contains(node, code)
     ]
-    if functions and isinstance(functions[0], ast.FunctionDef):
-        return functions[0]
+    if len(found) != 1:
+        raise Unclear
+    return found[0]
+
+
+@lru_cache(maxsize=8)
+def _functions(file: str) -> list[Function]:
+    tree = ast.parse("".join(linecache.getlines(file)))
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]
+
+
+def _first_line(node: Function) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    lines: list[int] = [node.lineno, *(each.lineno for each in decorators)]
+    return min(lines)
+
+
+def _contains(node: Function, code: CodeType) -> bool:
+    """Whether the instructions of `code` stand where `node` does: two lambdas may share a line."""
+    if isinstance(node, ast.FunctionDef):
+        return True
+    body, ends = node.body, (node.body.end_lineno or 0, node.body.end_col_offset or 0)
     places = [
-        (line - first + 1, column - indent)
-        for line, _, column, end in predicate.__code__.co_positions()
-        if line is not None and column is not None and end
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if None not in (line, end_line, column, end_column)
+        and (line, column) < (end_line, end_column)
     ]
-    for each in functions:
-        if isinstance(each, ast.Lambda) and all(_within(each.body, place) for place in places):
-            return each
-    raise _Unclear
-
-
-def _within(body: ast.expr, place: tuple[int, int]) -> bool:
-    """Whether a line and column are in an expression."""
     begins = (body.lineno, body.col_offset)
-    return begins <= place < (body.end_lineno or 0, body.end_col_offset or 0)
+    return min(place for place, _ in places) == begins and max(end for _, end in places) == ends
 
 
 def _answer(body: list[ast.stmt], names: dict[str, Any]) -> ast.expr:
@@ -120,7 +139,7 @@ def _answer(body: list[ast.stmt], names: dict[str, Any]) -> ast.expr:
     for statement in body:
         if isinstance(statement, ast.Return):
             if statement.value is None:
-                raise _Unclear
+                raise Unclear
             return statement.value
         if isinstance(statement, ast.If):
             taken = statement.body if _value(statement.test, names) else statement.orelse
@@ -131,12 +150,12 @@ def _answer(body: list[ast.stmt], names: dict[str, Any]) -> ast.expr:
         if any(isinstance(each, ast.Return) for each in ast.walk(statement)) and not isinstance(
             statement, ast.FunctionDef
         ):
-            raise _Unclear
+            raise Unclear
         _do(statement, names)
     raise _Falls
 
 
-class _Falls(_Unclear):
+class _Falls(Unclear):
     """Execution leaves the end of a block."""
 
 
@@ -150,11 +169,10 @@ def _value(expression: ast.expr, names: dict[str, Any]) -> Any:
     return eval(compile(wrapped, "<property>", "eval"), names)
 
 
-def _flat(expression: ast.expr) -> Iterator[ast.expr]:
-    """The conjuncts of an expression."""
+def flat(expression: ast.expr) -> Iterator[ast.expr]:
     if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
         for value in expression.values:
-            yield from _flat(value)
+            yield from flat(value)
     elif (
         isinstance(expression, ast.UnaryOp)
         and isinstance(expression.op, ast.Not)
@@ -162,7 +180,7 @@ def _flat(expression: ast.expr) -> Iterator[ast.expr]:
         and isinstance(expression.operand.op, ast.Or)
     ):
         for value in expression.operand.values:
-            yield from _flat(ast.UnaryOp(ast.Not(), value))
+            yield from flat(ast.UnaryOp(ast.Not(), value))
     else:
         yield expression
 
@@ -239,9 +257,7 @@ def _failing(quantified: ast.GeneratorExp | ast.ListComp, names: dict[str, Any])
     texts: list[str] = []
     count = 0
     for bound in _bindings(quantified.generators, dict(names)):
-        false = [
-            part for part in (_part(e, bound) for e in _flat(quantified.elt)) if not part.holds
-        ]
+        false = [part for part in (_part(e, bound) for e in flat(quantified.elt)) if not part.holds]
         if not false:
             continue
         count += 1
@@ -281,9 +297,7 @@ def _among(call: ast.Call, predicate: ast.Lambda, value: Verdict, names: dict[st
         return value.why
     for node in _value(nodes, names):
         bound = {**names, predicate.args.args[0].arg: node}
-        false = [
-            part for part in (_part(e, bound) for e in _flat(predicate.body)) if not part.holds
-        ]
+        false = [part for part in (_part(e, bound) for e in flat(predicate.body)) if not part.holds]
         if false:
             why = f": {false[0].why}" if false[0].why else ""
             return f"not for {name_of(node)}: {false[0].text} is false{why}"

@@ -18,24 +18,19 @@ LOCKS = ("mutex", "semaphore", "barrier", "condition")  # as their mailboxes are
 
 
 class Words:
-    """The steps of a program in words."""
-
     def __init__(self, program: Program) -> None:
         self._wording = program.wording
 
     def message(self, payload: Any) -> str:
-        """What a message holds."""
         if self._wording is None:
             return show(payload)
         word, values = self._wording.content(payload)
         return " ".join([*([word] if word else []), *map(show, values)])
 
     def to(self, op: ops.Send) -> str:
-        """Where a message goes."""
         return f"`{op.mailbox}`" if self._wording is None else self._wording.to(op)
 
     def source(self, op: ops.Recv | ops.Probe) -> str:
-        """Where a message is looked for."""
         return f"at `{op.mailbox}`" if self._wording is None else self._wording.source(op)
 
     def posted(self, op: ops.Send | ops.Recv) -> str:
@@ -65,7 +60,6 @@ class Words:
         return "; ".join(text)
 
     def waits(self, world: ProcessWorld, name: str) -> str:
-        """What a process waits for."""
         member = world.members[name]
         match member.live.at:
             case ops.WaitAny(slots=slots):

@@ -44,7 +44,6 @@ def unit(system: System, node: int, stimulus: Stimulus) -> str | None:
 
 
 def unit_of(system: System, event: Event) -> str | None:
-    """The unit of an event of a live world."""
     if event.kind in FAULT_KINDS:
         return None
     stimulus = stimulus_of(system, event)

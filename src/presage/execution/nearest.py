@@ -42,8 +42,6 @@ T = TypeVar("T")
 
 
 class Kept(Struct, frozen=True):
-    """How an execution kept a property."""
-
     steps: int  # of it all
     more: int  # of them after the place where it went another way
     at_rest: bool

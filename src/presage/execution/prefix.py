@@ -14,7 +14,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from presage.errors import BadChoice, NotEnabled
+from presage.errors import BadChoice, BadSeal, NotEnabled
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.event import Act, Event, Fire, Mail, Step
@@ -73,13 +73,13 @@ class PrefixReplay:
             world.restore(self._places[common].saved)
             del self._places[common:]
         run.steps = [place.step for place in self._places]
-        self.why = self._places[-1].why if self._places else stop(run)
+        self.why = self._places[-1].why if self._places else self._asked(run, stop)
         for asked in events[common:] if self.why is None else ():
             saved = world.save()
             taken = self._one(run, asked)
             if taken is None:
                 continue
-            self.why = stop(run)
+            self.why = self._asked(run, stop)
             self._places.append(Place(taken, saved, run.steps[-1], self.why))
             if self.why is not None:
                 break
@@ -87,8 +87,14 @@ class PrefixReplay:
 
     @property
     def taken(self) -> list[Taken]:
-        """What happened in the last course."""
         return [place.taken for place in self._places]
+
+    @staticmethod
+    def _asked(run: ServiceExecution, stop: Callable[[ServiceExecution], str | None]) -> str | None:
+        try:
+            return stop(run)
+        except BadSeal:  # sealed for ever: no execution goes on from here
+            return None
 
     def _common(self, events: Sequence[Taken]) -> int:
         pairs = zip(self._places, events, strict=False)
@@ -102,7 +108,7 @@ class PrefixReplay:
             try:
                 run.apply(*taken)
                 return taken
-            except (NotEnabled, BadChoice):
+            except (NotEnabled, BadChoice, BadSeal):
                 continue
         return None
 
@@ -111,7 +117,10 @@ class PrefixReplay:
         wanted = likeness(event)
         if wanted is None or not self.alike:
             return
-        enabled: list[Event] = self.sandbox.run(self._world.enabled)
+        try:
+            enabled: list[Event] = self.sandbox.run(self._world.enabled)
+        except BadSeal:
+            return
         for other in enabled:
             if likeness(other) == wanted:
                 runs = self.sandbox.run(self._world.runs, other)
@@ -131,5 +140,4 @@ def likeness(event: Event) -> tuple[str, ...] | None:
 
 
 def events_of(steps: Sequence[Step]) -> list[Taken]:
-    """What made these steps happen."""
     return [(step.event, tuple(k for k, _ in step.choices)) for step in steps]

@@ -26,7 +26,7 @@ from presage.process.view import ProgramView
 from presage.process.world import DIES, Choice, ProcessWorld, Taken
 from presage.trace.plain import shortened
 from presage.trace.show import show
-from presage.trace.trace import Sent, Trace, TraceStep
+from presage.trace.trace import Sent, Trace, TraceStep, storable
 
 Run = Callable[..., Any]
 
@@ -116,7 +116,6 @@ class ProcessExecution:
         return tuple(f"{name}: {line}" for name, lines in opening for line in lines), ()
 
     def failures(self) -> list[PropertyFailure]:
-        """Everything that is wrong with the world at its end."""
         return failures_in(self.world, self.sandbox.run)
 
     def statuses(self, *, at_end: bool = False) -> dict[str, PropertyStatus]:
@@ -155,7 +154,6 @@ class ProcessExecution:
 
 
 def follow(program: Program, path: Iterable[Choice], sandbox: Sandbox) -> ProcessExecution:
-    """Take the steps of `path` from the start."""
     execution = ProcessExecution(program, sandbox)
     for index, step in enumerate(path, 1):
         if step.choice not in execution.choices(step.process):
@@ -168,7 +166,6 @@ def follow(program: Program, path: Iterable[Choice], sandbox: Sandbox) -> Proces
 
 
 def failures_in(world: ProcessWorld, run: Run) -> list[PropertyFailure]:
-    """Everything that is wrong with a world."""
     found = [
         PropertyFailure("no_exception", member.failed.kind, member.failed.text)
         for member in world.members.values()
@@ -207,15 +204,15 @@ def _step(
         index=index,
         node=taken.process,
         kind=kind,
-        label=_text(label),
-        detail=_text(detail),
+        label=storable(label),
+        detail=storable(detail),
         source=source,
         choices=((at, taken.options),) if taken.options > 1 else (),
         sends=_sent(taken, words),
         follows=causes,
-        logs=tuple(map(_text, taken.logs)),
+        logs=tuple(map(storable, taken.logs)),
         changes=changes,
-        failure=_text(taken.then.text) if isinstance(taken.then, ops.Failed) else None,
+        failure=storable(taken.then.text) if isinstance(taken.then, ops.Failed) else None,
         fingerprint=fingerprint,
     )
 
@@ -247,8 +244,3 @@ def expected(world: ProcessWorld, step: Choice) -> Taken:
         post = member.posts[op.slot]
         response = Response(int(any(post is each for each in world.unmatched())))
     return Taken(step.process, op, response, 1)
-
-
-def _text(text: str) -> str:
-    """`text` without lone surrogates, which no file can hold."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

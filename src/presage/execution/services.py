@@ -88,7 +88,6 @@ class ServiceExecution:
         return self.steps[-1]
 
     def apply(self, event: Event, choices: tuple[int, ...]) -> None:
-        """Let one event happen."""
         self._remember(self.world, event.node, event.kind)
         step: Step = self.sandbox.run(self.world.apply, event, choices)
         self._last = LastStep(event.node, event.kind, step.failure)

@@ -30,8 +30,6 @@ TIMERS, UP, CALLS, STATUS = "timers", "up", "(calls made)", "(status)"
 
 
 class States:
-    """Reads the states of one system."""
-
     def __init__(self, system: System) -> None:
         self._system = system
         names = [*system.names, *system.observers]
@@ -42,7 +40,6 @@ class States:
         self._observed: dict[str, tuple[bytes, Plain]] = {}
 
     def of(self, world: World) -> State:
-        """The state of `world`."""
         saved = world.save()
         state: State = {}
         for automaton, local in zip(self._system.automata, saved.locals, strict=True):

@@ -15,18 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar, overload
 
-from presage.mailbox import asking
-from presage.mailbox import this_actor as this_actor
-from presage.mailbox.actor import Actor as Actor
-from presage.mailbox.boxes import ActivitySet as ActivitySet
-from presage.mailbox.boxes import Comm as Comm
-from presage.mailbox.boxes import Mailbox as Mailbox
-from presage.mailbox.comm import TimeoutException as TimeoutException
+from presage.mailbox import asking, this_actor
+from presage.mailbox.actor import Actor
+from presage.mailbox.boxes import ActivitySet, Comm, Mailbox
+from presage.mailbox.comm import TimeoutException
 from presage.mailbox.forms import plain
-from presage.mailbox.synchro import Barrier as Barrier
-from presage.mailbox.synchro import ConditionVariable as ConditionVariable
-from presage.mailbox.synchro import Mutex as Mutex
-from presage.mailbox.synchro import Semaphore as Semaphore
+from presage.mailbox.synchro import Barrier, ConditionVariable, Mutex, Semaphore
 from presage.process.context import blocking
 
 T = TypeVar("T")

@@ -128,7 +128,6 @@ running = _Running()
 
 
 def current() -> Context:
-    """The process that is running."""
     stack = running.stack
     if not stack:
         raise BadCall(
@@ -140,7 +139,6 @@ def current() -> Context:
 
 
 def is_running() -> bool:
-    """Whether a process is running on this thread."""
     return bool(running.stack)
 
 
@@ -153,6 +151,11 @@ def _blocks(context: Context) -> Callable[[Op], Response]:
             "use `presage.mailbox.aio` there, and `await` what it gives",
         )
     return context.ask
+
+
+def asked(op: Op) -> Response:
+    """What the world answers to one operation, from a plain function."""
+    return _blocks(current())(op)
 
 
 def meet(op: ops.Send | ops.Recv) -> Response:
@@ -239,7 +242,6 @@ def cancel(slot: int) -> Asking[bool]:
 
 
 def sleep(seconds: float = 0.0, flops: float = 0.0) -> Asking[None]:
-    """Let time pass."""
     context = current()
     yield ops.Sleep(seconds, flops)
     context.clock += seconds

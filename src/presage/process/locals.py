@@ -33,7 +33,6 @@ class Locals:
         return number
 
     def children(self, local: int) -> frozenset[str]:
-        """The names of the processes that it has created."""
         return self._children.get(local, NOBODY)
 
     def path(self, local: int) -> tuple[Process, list[Local]]:

@@ -60,11 +60,20 @@ def take_numpy() -> None:
     for place in PLACES:
         owner = sys.modules.get(place)
         for name in dir(owner):
-            function = getattr(owner, name)
-            drawn = name in OTHERS or isinstance(getattr(function, "__self__", None), state_class)
-            if drawn and not hasattr(function, "__wrapped__"):
-                replaced = _dispatch(OTHERS.get(name, name), function, state_class)
-                setattr(owner, name, replaced)
+            value = getattr(owner, name)
+            drawn = name in OTHERS or isinstance(getattr(value, "__self__", None), state_class)
+            if type(value) is state_class:
+                setattr(owner, name, _shared_state(value, state_class))
+            elif drawn and not hasattr(value, "__wrapped__"):
+                setattr(owner, name, _dispatch(OTHERS.get(name, name), value, state_class))
+
+
+def _shared_state(state: Any, state_class: Any) -> Any:
+    """The module's own state, which libraries take for the default one; its methods dispatch."""
+    names = [name for name in dir(state_class) if not name.startswith("_")]
+    methods = {name: _dispatch(name, getattr(state, name), state_class) for name in names}
+    statics = {name: staticmethod(method) for name, method in methods.items()}
+    return type(state_class.__name__, (state_class,), statics)(state._bit_generator)
 
 
 def _dispatch(name: str, original: Callable[..., Any], state_class: Any) -> Callable[..., Any]:

@@ -81,8 +81,6 @@ class Sleep(msgspec.Struct, frozen=True):
 
 
 class Create(msgspec.Struct, frozen=True):
-    """Start another process."""
-
     name: str
     body: Callable[..., Any]
     args: tuple[Any, ...] = ()
@@ -91,8 +89,6 @@ class Create(msgspec.Struct, frozen=True):
 
 
 class Join(msgspec.Struct, frozen=True):
-    """Wait until a process has ended."""
-
     name: str
 
 

@@ -31,7 +31,6 @@ class Payloads:
         return self._intern(self._encode(value))
 
     def can_number(self, value: Any) -> bool:
-        """Whether `value` can be sent."""
         try:
             self.number(value)
         except BadCall:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from presage._core import Codec
 from presage.errors import BadSystem
+from presage.model.keywords import named_arguments
 from presage.model.source import place_of
 from presage.process.live import RunningProcess
 from presage.process.ops import Probe, Recv, Send
@@ -91,6 +92,7 @@ class Passing(NamedTuple):
 Refine: TypeAlias = "Callable[[str, str, Any, Callable[[], Passing]], tuple[str, str]]"
 
 
+@named_arguments
 class Program:
     """Processes by name, and the properties of what they publish.
 
@@ -138,7 +140,6 @@ class Program:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The names of the processes that it begins with."""
         return tuple(self.processes)
 
     def begin(self, name: str, process: Process | None = None, **known: Any) -> RunningProcess:
@@ -166,5 +167,4 @@ def _check_property(prop: object) -> None:
 
 
 def body_place(process: Process) -> str:
-    """Where a process is written."""
     return place_of(process.body)

@@ -55,8 +55,6 @@ class Post:
 
 @dataclass
 class Mailbox:
-    """What waits at one name."""
-
     offers: list[Post] = field(default_factory=list)
     requests: list[Post] = field(default_factory=list)
 
@@ -84,8 +82,6 @@ def _want(post: Post) -> ops.Key:
 
 @dataclass
 class Member:
-    """One process of the world."""
-
     live: RunningProcess
     daemon: bool
     posts: dict[int, Post] = field(default_factory=dict)  # open ones, by slot
@@ -101,8 +97,6 @@ class Member:
 
 @dataclass(frozen=True)
 class Taken:
-    """One step, as it happened."""
-
     process: str
     op: Op | str
     response: Response
@@ -324,7 +318,6 @@ class ProcessWorld:
         return all(member.ended or member.daemon for member in self.members.values())
 
     def unmatched(self) -> list[Post]:
-        """What was posted and is not matched."""
         boxes = self.mailboxes.values()
         return [post for box in boxes for post in (*box.offers, *box.requests)]
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, overload
 from presage.errors import BadProperty, PropertyError
 from presage.model.source import place
 
-Kind = Literal["always", "sometimes", "eventually", "step", "deadlock"]
+Kind = Literal["always", "sometimes", "eventually", "step", "deadlock", "seal"]
 Fairness = Literal["weak", "strong", "none"]
 FAIRNESSES = ("weak", "strong", "none")
 
@@ -76,8 +76,9 @@ class Property:
         answer = self.predicate(*seen)
         if (verdict := verdict_of(answer)) is not None:
             return verdict
+        what = "the condition of seal" if self.kind == "seal" else "property"
         raise PropertyError(
-            f"{self.source}: property `{self.name}` returned a `{type(answer).__name__}`",
+            f"{self.source}: {what} `{self.name}` returned a `{type(answer).__name__}`",
             "a branch without `return`"
             if answer is None
             else "a value meant to be tested: a number, a collection, an array",
@@ -192,19 +193,30 @@ def _define(
     fairness: Fairness = "weak",
 ) -> Property | Decorator:
     def build(predicate: Predicate) -> Property:
-        function = _function(predicate, kind)
-        _check_signature(function, kind, 2 if kind == "step" else 1)
-        return Property(
-            name or _name(function, kind),
-            kind,
-            function,
-            source=_source(function),
-            signature=_signature(function),
-            of=of,
-            fairness=fairness,
-        )
+        return claim_of(kind, predicate, name, of, fairness)
 
     return build if predicate is None else build(predicate)
+
+
+def claim_of(
+    kind: Kind,
+    predicate: Predicate,
+    name: str | None,
+    of: type | None = None,
+    fairness: Fairness = "weak",
+) -> Property:
+    """The property of this kind that `predicate` is; refuses what cannot be one."""
+    function = _function(predicate, kind)
+    _check_signature(function, kind, 2 if kind == "step" else 1)
+    return Property(
+        name or _name(function, kind),
+        kind,
+        function,
+        source=_source(function),
+        signature=_signature(function),
+        of=of,
+        fairness=fairness,
+    )
 
 
 def _name(function: Predicate, kind: str) -> str:

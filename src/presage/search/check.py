@@ -15,17 +15,19 @@ from typing import Any
 from msgspec import structs
 
 from presage._core import FAULTS, Kernel
-from presage._results import Outcome, Progress, StopReason
+from presage._results import Outcome, StopReason
 from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.limits import KernelSystem, Limits, Storage
+from presage.limits import KernelSeal, KernelSystem, Limits, Storage
 from presage.model.service.stream import LOST
 from presage.model.world.system import System
 from presage.process.program import Program
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
+from presage.search.delay.asked import ServiceTasks
+from presage.search.delay.cycles import cycled, plan_of, prepared
 from presage.search.delay.run import Delaying
 from presage.search.delay.run import notes as delay_notes
 from presage.search.delay.settings import Delay
@@ -34,19 +36,20 @@ from presage.search.findings import (
     confirmed_findings,
     early_of,
     missed,
+    refuse_sealed,
     saved,
     with_suspects,
 )
 from presage.search.hunt import executions as hunting
 from presage.search.hunt.settings import Hunt
 from presage.search.kernel.bridge import Bridge
-from presage.search.liveness import examine, share_of
+from presage.search.liveness import GRAPHS, examine, share_of
 from presage.search.memory import check_memory, peak_mib
 from presage.search.processes import check_program
-from presage.search.progress import ProgressLine, progress_callback
+from presage.search.progress import ProgressLine, Tell, progress_callback
 from presage.search.reductions import check_reduction, reduction_notes, symmetric_nodes
 from presage.search.report import Hunted, Report, with_notes
-from presage.search.settings import CHECKPOINT_SECONDS, TRACES, WALKS, Settings
+from presage.search.settings import BY_DELAYS, CHECKPOINT_SECONDS, TRACES, WALKS, Settings
 from presage.search.threads import AUTO, Searched, as_found, settle
 from presage.search.tree import explored
 from presage.search.twin import here
@@ -55,7 +58,7 @@ from presage.search.walks import CALM, kernel_weights
 from presage.version import VERSION
 
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
-JUDGED = {"always": "always", "sometimes": "sometimes", "step": "step"}  # others: at rest
+JUDGED = {kind: kind for kind in ("always", "sometimes", "step", "seal")}  # others: at rest
 TIMED = (
     "timed: clocks move only when timers fire; what happens between two of them counts as happening"
     " at the earlier one"
@@ -74,6 +77,8 @@ def check(
     spins: int | None = None,
     symmetry: bool = False,
     calm: bool = False,
+    algorithm: str = "scc",
+    fairness: str | None = None,
     liveness: str = "exact",
     hunt: Hunt | None = None,
     delay: Delay | None = None,
@@ -102,19 +107,18 @@ def check(
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     given = {name: value for name, value in locals().items() if name != "system"}
-    _refuse_other(system)
-    program = isinstance(system, Program)
+    program = _is_program(system)
     settings = Settings(**given).validated(program=program).with_defaults(program=program)
     annotate.check_path(settings.coverage)
     check_memory(settings.memory_mib)
     with settings.budget.watching():
         if isinstance(system, Program):
             return check_program(system, settings)
-        check_reduction(system, settings)
-        return _check_system(system, settings)
+        return _check_system(prepared(system, settings), settings)
 
 
 def _check_system(system: System, settings: Settings) -> Report:
+    check_reduction(system, settings)
     with Sandbox(settings.handler_seconds, settings.give_up) as sandbox:
         lines = annotate.watched(system) if settings.coverage is not None else None
         bridge = Bridge(system, sandbox, weighs=settings.search in WALKS, lines=lines)
@@ -126,8 +130,13 @@ def _check_system(system: System, settings: Settings) -> Report:
         second = settings.second or here.starter(system, build)
         alone = settings.second is None  # nothing names the system to another process
         twin = Twin(second, bridge, sandbox, settings.budget, in_process=alone)
-        delaying = Delaying(system, settings.delay, sandbox) if settings.search == "delay" else None
+        delaying = None
+        if settings.search in BY_DELAYS:
+            delaying = Delaying(
+                ServiceTasks(system), settings.delay, sandbox.run, plan_of(system, settings)
+            )
         searched = _searched(kernel, system, settings, storage, teller(), delaying)
+        refuse_sealed(system, sandbox, searched.found)
         twin.begin(kernel, settings.memory_mib)
         report = _concluded(kernel, bridge, sandbox, searched, settings, teller)
         compared, orders = twin.result(), tuple(bridge.orders.found)
@@ -141,13 +150,13 @@ def _searched(
     system: System,
     settings: Settings,
     storage: Storage,
-    progress: Callable[[Progress], None] | None,
+    progress: Tell,
     delaying: Delaying | None,
 ) -> Searched:
     budget, search = settings.budget, settings.search
-    examined = search == "bfs" and settings.exact
+    examined = search in GRAPHS and settings.exact
     examined = examined and any(prop.kind == "eventually" for prop in system.properties)
-    seconds = share_of(budget) if examined else budget.remaining()
+    seconds = share_of(budget, search) if examined else budget.remaining()
     limits = settings.limits(seconds, kernel_weights(system, calm=settings.calm))
     if search == "tree":
         return as_found(explored(kernel, settings.reduction, limits, progress))
@@ -156,7 +165,8 @@ def _searched(
 
     if delaying is not None:
         outcome = delaying.run(kernel, limits, progress, storage)
-        return structs.replace(as_found(outcome), delayed=delaying.summary(outcome))
+        found = cycled(settings.algorithm, outcome.cycles, outcome.seconds)
+        return structs.replace(as_found(outcome), delayed=delaying.summary(outcome), cycled=found)
 
     def run(limits: Limits, storage: Storage) -> Outcome:
         return kernel.search(search, limits, progress, storage, settings.reduction == "sleep")
@@ -180,7 +190,8 @@ def _concluded(
     """Confirm what was found, then look at what only the whole graph, or walks, can tell."""
     system, hunt = bridge.system, searched.counts.hunt
     searched_report = _report(bridge, sandbox, searched, settings)
-    report = examine(bridge, kernel, sandbox, searched_report, settings)
+    met = searched.counts.cycles
+    report = examine(bridge, kernel, sandbox, searched_report, settings, met and met.graph)
     coverage = annotate.with_lines(covered(bridge, kernel, report), system, bridge.lines)
     report = replace(report, coverage=coverage)
     if hunt is not None:
@@ -191,7 +202,6 @@ def _concluded(
 
 
 def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
-    """The kernel of `system`."""
     if len(system.properties) > PROPERTIES_MAX:
         raise BadSystem(
             explain(
@@ -207,7 +217,11 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
             for automaton in system.automata
         ],
         observers=system.observed(),
-        properties=["step", *(JUDGED.get(prop.kind, "rest") for prop in system.properties)],
+        properties=["step", *(JUDGED.get(prop.kind, "rest") for prop in bridge.properties)],
+        seals=[
+            KernelSeal(seal.kinds, list(map(system.index, seal.nodes)), seal.types, seal.first)
+            for seal in system.seals
+        ],
         budgets=[-1 if budget == float("inf") else int(budget) for budget in system.faults.budgets],
         network=system.network,
         skip_noops=system.skip_noops,
@@ -233,8 +247,8 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
     violations, notes = confirmed_findings(system, sandbox, searched.found, settings)
     report = Report(
         presage=VERSION,
-        target=settings.target,
         parameters=settings.named,
+        target=settings.target,
         search=settings.search,
         seed=settings.seed,
         reduction=settings.reduction,
@@ -245,21 +259,23 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
         unique=counts.unique,
         generated=counts.generated,
         depth=counts.depth,
-        executions=counts.traces + counts.blocked if in_tree else counts.walks,
-        traces=counts.traces if in_tree else 0,
         handler_runs=counts.handler_runs,
         property_runs=counts.property_runs,
+        resumed_from=counts.resumed_from,
+        executions=counts.traces + counts.blocked if in_tree else counts.walks,
+        traces=counts.traces if in_tree else 0,
         faults={name: times for name, times, n in faults if n and (times or not settings.calm)},
         seconds=searched.seconds,
         collision_probability=0.0 if in_tree else counts.unique**2 / 2.0**65,
         properties=properties,
         hunted=hunted,
         delayed=searched.delayed,
+        cycled=searched.cycled,
         violations=tuple(violations),
         errors=errors,
+        assumes=tuple(map(str, system.seals)),
         nodes=len(system.nodes),
         system=system.name,
-        resumed_from=counts.resumed_from,
         checkpoints=searched.checkpoints,
     )
     return with_notes(report, [*_notes(system, searched, hunted, settings), *notes])
@@ -274,12 +290,14 @@ def _notes(
         yield TIMED
     if searched.delayed is not None:
         yield from delay_notes(searched.delayed, searched.counts.unique)
+    if searched.cycled is not None:
+        yield searched.cycled.note()
     if settings.calm:
         yield CALM
     yield from reduction_notes(system, settings, sampled=searched.counts.sampled)
     yield from disk.checkpoint_notes(settings, searched.counts.resumed_from)
     if hunted is not None:
-        yield hunting.note(hunted)
+        yield hunting.note(hunted, settings.hunt.executions)
 
 
 def _judged(bridge: Bridge, searched: Searched) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -295,7 +313,7 @@ def _judged(bridge: Bridge, searched: Searched) -> tuple[dict[str, str], tuple[s
     return properties, tuple(bridge.errors[at] for at in every if at in bridge.errors)
 
 
-def _refuse_other(given: object) -> None:
+def _is_program(given: object) -> bool:
     if not isinstance(given, System | Program):
         raise BadSystem(
             explain(
@@ -304,3 +322,4 @@ def _refuse_other(given: object) -> None:
                 "`check(System({...}))`, `check(system())`",
             )
         )
+    return isinstance(given, Program)

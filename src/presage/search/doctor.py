@@ -24,7 +24,7 @@ from presage.model.world.snapshot import Snapshot
 from presage.model.world.stimulus import stimulus_of
 from presage.model.world.system import System
 from presage.model.world.world import World
-from presage.search.kernel.difference import describe, did, first_difference
+from presage.search.kernel.difference import between, describe, did, first_difference
 from presage.search.kernel.order import Orders, Stored
 
 STEPS_DEFAULT = 2_000  # local steps examined
@@ -44,6 +44,7 @@ class Transcript(msgspec.Struct, frozen=True):
     entries: tuple[Entry, ...] = ()
     findings: tuple[str, ...] = ()
     exhausted: bool = False  # every reachable local step was among them
+    assumes: tuple[str, ...] = ()  # the seals of the system
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,15 @@ class Examined:
     exhausted: bool
     seeds: tuple[int, ...] = ()
     findings: tuple[str, ...] = field(default=())
+    assumes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
         return {
             "steps": self.steps,
             "exhausted": self.exhausted,
             "hash_seeds": list(self.seeds),
             "findings": list(self.findings),
+            "assumes": list(self.assumes),
         }
 
 
@@ -90,22 +92,16 @@ def compare(transcripts: dict[int, Transcript]) -> Examined:
             if difference is not None:
                 findings.append(f"under hash seeds {seed} and {other_seed}, {difference}")
     exhausted = all(each.exhausted for each in transcripts.values())
-    return Examined(len(first.entries), exhausted, tuple(transcripts), tuple(findings))
+    seeds, assumes = tuple(transcripts), first.assumes
+    return Examined(len(first.entries), exhausted, seeds, tuple(findings), assumes)
 
 
 def _difference(first: Transcript, other: Transcript) -> str | None:
     for one, two in zip(first.entries, other.entries, strict=False):
         if one.step != two.step:
             return f"different things could happen: `{one.step}` and `{two.step}`"
-        for (name, digest, text), (other_name, other_digest, other_text) in zip(
-            one.did, two.did, strict=False
-        ):
-            if name != other_name:
-                return f"{one.step}: did `{name}` once and `{other_name}` once"
-            if digest != other_digest:
-                return f"{one.step}: differed in {name}: {text} and {other_text}"
-        if len(one.did) != len(two.did):
-            return f"{one.step}: had another number of effects"
+        if difference := between(one.did, two.did):
+            return f"{one.step}: {difference}"
     if len(first.entries) != len(other.entries):
         return f"{len(first.entries)} and {len(other.entries)} steps were possible"
     return None
@@ -142,7 +138,8 @@ class _Walk:
                         seen.add(world.fingerprint)
                         queue.append(world.save())
         findings = (*self.findings, *map(str, self.orders.found))
-        return Transcript(tuple(self.entries), findings, exhausted=not queue)
+        assumes = tuple(map(str, self.system.seals))
+        return Transcript(tuple(self.entries), findings, exhausted=not queue, assumes=assumes)
 
     def _wants_more(self) -> bool:
         return len(self.entries) < self.limit and not self.findings and not self.orders.found

@@ -14,19 +14,22 @@ from typing import Any, TypeVar
 import msgspec
 
 from presage._core import Suspect
-from presage._results import Finding, Progress
-from presage.errors import BadTrace, PresageError
-from presage.execution.confirm import RAISED, Confirmed, confirm
+from presage._results import Finding
+from presage.errors import BadSeal, BadTrace, Nondeterminism, PresageError
+from presage.execution.confirm import RAISED, Confirmed, confirm, follow
 from presage.execution.nearest import nearest
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
+from presage.model.world.seals import never_lifted
 from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.early import Early
 from presage.search.hunt.critical import Located, locate
 from presage.search.hunt.shorten import shortened
-from presage.search.report import Report, Violation, with_notes
+from presage.search.progress import Tell
+from presage.search.report import STEPS_TOLD, Report, Violation, with_notes
 from presage.search.settings import Settings
-from presage.search.summary import remarks
+from presage.search.summary import plural, remarks
 from presage.shrink.services import shrink
 from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
@@ -40,7 +43,7 @@ COVERAGE_MAX = 500_000  # characters of it in a trace
 LEFT_LONG = "the trace may be longer than it need be: there was no time to try all that is shorter"
 
 # Makes what the kernel tells of its progress: how long the suspect is, and the seconds spent.
-Teller = Callable[[int, float], Callable[[Progress], None] | None]
+Teller = Callable[[int, float], Tell]
 
 
 def early_of(system: System, sandbox: Sandbox, settings: Settings) -> Early:
@@ -51,6 +54,34 @@ def early_of(system: System, sandbox: Sandbox, settings: Settings) -> Early:
         return violation_of(system, settings, found, found.prop)
 
     return Early(settings.traces, confirmed)
+
+
+def refuse_sealed(system: System, sandbox: Sandbox, findings: Iterable[Finding]) -> None:
+    """Raise for a state that is sealed for ever, with the steps that lead there."""
+    for finding in findings:
+        if finding.at <= len(system.properties):
+            continue
+        seal, run = (
+            system.seals[finding.at - len(system.properties) - 1],
+            follow(system, sandbox, finding),
+        )
+        try:
+            run.options()
+        except BadSeal:
+            raise never_lifted(seal, _steps(run)) from None
+        raise Nondeterminism(
+            f"the search found that seal `{seal.name}` is never lifted after {len(run.steps)}"
+            " steps, and a replay on live code says otherwise"
+        )
+
+
+def _steps(run: ServiceExecution) -> str:
+    """Where an execution stands, and how it came there."""
+    count, last = len(run.steps), run.steps[-STEPS_TOLD:]
+    if not last:
+        return ", in the initial state"
+    before = [f"... {count - len(last)} before"] if count > len(last) else []
+    return "\n    ".join([f", after {plural(count, 'step')}:", *before, *map(str, last)])
 
 
 def confirmed_findings(
@@ -75,7 +106,7 @@ def confirmed_findings(
         if violation.kind != "liveness":
             live, more = _good_run(system, sandbox, settings, confirmed)
             notes += more
-        delays = finding.delays if settings.search == "delay" else None
+        delays = finding.delays if settings.by_delays else None
         violations.append(replace(violation, found=found, live=live, delays=delays))
     return violations, notes
 
@@ -181,7 +212,6 @@ def saved(report: Report, folder: str | Path | None, early: Early) -> Report:
 
 
 def _saved(violation: Violation, trace: Trace, folder: str | Path) -> Violation:
-    """A violation with the paths of its traces."""
     live_path = None
     if violation.live is not None:
         live = trace_codec.save(violation.live, folder)

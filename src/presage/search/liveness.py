@@ -2,7 +2,8 @@
 
 The search itself judges `eventually` where a system comes to rest. This is what it cannot see: the
 endless executions, found on the graph of all explored states, and how far each state is from hope.
-Every cycle is gone round on live code before it is reported.
+A search for cycles has a graph already, and may have found some. Every cycle is gone round on live
+code before it is reported.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from presage.execution.sandbox import Sandbox
 from presage.limits import Limits
 from presage.model.world.system import System
 from presage.props.property import Property
+from presage.search.delay.cycles import claims
 from presage.search.findings import violation_of
 from presage.search.kernel.bridge import Bridge
 from presage.search.report import Report, Surveyed, Violation, with_notes
@@ -33,7 +35,8 @@ ROUNDS = 2  # of a loop on live code, after the first time
 BEYOND_STATES = 100_000
 BEYOND_FACTOR = 4
 # The part of what is left of the budget that goes to the search, and to writing the graph down.
-SEARCH_SHARE = 0.6
+SEARCH_SHARE = {"bfs": 0.6, "cycles": 0.8}
+GRAPHS = tuple(SEARCH_SHARE)
 UNKNOWN = "unknown"
 SPENT = {
     StopReason.MEMORY: "memory ran out",
@@ -43,26 +46,21 @@ SPENT = {
 
 
 def examine(
-    bridge: Bridge, kernel: Kernel, sandbox: Sandbox, report: Report, settings: Settings
+    bridge: Bridge,
+    kernel: Kernel,
+    sandbox: Sandbox,
+    report: Report,
+    settings: Settings,
+    graph: Graph | None,
 ) -> Report:
-    """The report with what the graph says of every `eventually`."""
+    """The report with what the graph, one that the search has made or all, says of `eventually`."""
     report, asked = _to_examine(bridge, report, settings)
     if not asked:
         return report
-    judged = bridge.judged
-    graph, seconds = kernel.graph(
-        [at for at, _ in asked],
-        (report.unique, report.generated),
-        Limits(
-            depth=settings.depth,
-            states=_states(report),
-            seconds=share_of(settings.budget),
-            memory_mib=settings.memory_mib,
-            keep_going=True,
-        ),
-    )
-    runs = report.property_runs + bridge.judged - judged
-    report = replace(report, seconds=report.seconds + seconds, property_runs=runs)
+    positions = {at: position for position, (at, _) in enumerate(claims(bridge.system))}
+    if graph is None:
+        positions = {at: position for position, (at, _) in enumerate(asked)}
+        report, graph = _graph(bridge, kernel, report, settings, list(positions))
     properties = [prop for _, prop in asked]
     if graph.stopped_by is not None:
         report = _stopped(report, graph.stopped_by)
@@ -70,8 +68,8 @@ def examine(
         report = _left_open(report, properties)
         return with_notes(report, _notes(report, graph))
     try:
-        for position, (at, prop) in enumerate(asked):
-            asking = _Asking(graph, position, prop, settings.budget)
+        for at, prop in asked:
+            asking = _Asking(graph, positions[at], prop, settings.budget)
             # One by one: what is known stays known where the budget ends in the next.
             report = _answered(bridge, sandbox, report, settings, asking, at)
             if report.properties[prop.name] != "error":
@@ -81,6 +79,26 @@ def examine(
         [reason] = cut.args
         report = _cut_short(report, properties, reason)
     return with_notes(report, _notes(report, graph))
+
+
+def _graph(
+    bridge: Bridge, kernel: Kernel, report: Report, settings: Settings, asked: list[int]
+) -> tuple[Report, Graph]:
+    """The graph of all that was explored, and the report with what it cost to write it down."""
+    judged = bridge.judged
+    graph, seconds = kernel.graph(
+        asked,
+        (report.unique, report.generated),
+        Limits(
+            depth=settings.depth,
+            states=_states(report),
+            seconds=share_of(settings.budget, report.search),
+            memory_mib=settings.memory_mib,
+            keep_going=True,
+        ),
+    )
+    runs = report.property_runs + bridge.judged - judged
+    return replace(report, seconds=report.seconds + seconds, property_runs=runs), graph
 
 
 class _Asking(Struct, frozen=True):
@@ -104,7 +122,9 @@ def _answered(
         return _with_status(report, [prop], "error")
     found = _found(bridge.system, sandbox, asking, at)
     if found is not None:
+        delays = asking.graph.delays(asking.position) if settings.by_delays else None
         violation = violation_of(bridge.system, settings, found, found.prop)
+        violation = replace(violation, delays=delays)
         bridge.early.keep(violation)
         report = replace(report, violations=(*report.violations, violation))
         return _with_status(report, [prop], "violated")
@@ -139,12 +159,12 @@ def _to_examine(
     """The properties to ask the graph about; the report says of those that it will not why."""
     if report.search == "hunt":
         return report, []  # which looks for suspects in its own way
-    asked = [(at, prop) for at, prop in enumerate(bridge.properties, 1) if _asked(report, prop)]
+    asked = [each for each in claims(bridge.system) if report.properties[each[1].name] != "error"]
     reason = _unexamined(report, settings)
     if reason and any(report.properties[prop.name] == "held" for _, prop in asked):
         note = (
             "`eventually` was checked where the system comes to rest; endless executions (cycles)"
-            f" were not examined: {reason}"
+            f" were not examined{' to the end' if report.search == 'cycles' else ''}: {reason}"
         )
         report = with_notes(report, [note])
         if settings.exact and _claims(report):
@@ -156,10 +176,10 @@ def _to_examine(
     return report, [] if reason else asked
 
 
-def share_of(budget: Budget) -> float | None:
+def share_of(budget: Budget, search: str) -> float | None:
     """The seconds of a phase after which others are still to come."""
     remaining = budget.remaining()
-    return None if remaining is None else SEARCH_SHARE * remaining
+    return None if remaining is None else SEARCH_SHARE[search] * remaining
 
 
 def _claims(report: Report) -> bool:
@@ -167,7 +187,8 @@ def _claims(report: Report) -> bool:
     if report.search == "tree":  # if that ends, all executions do, and each at rest
         return False
     return (
-        report.search in ("bfs", "dfs", "delay") and report.stopped_by is not StopReason.VIOLATION
+        report.search in ("bfs", "dfs", "delay", "cycles")
+        and report.stopped_by is not StopReason.VIOLATION
     )
 
 
@@ -177,17 +198,13 @@ def _left_open(report: Report, properties: list[Property]) -> Report:
     return _with_status(report, held, UNKNOWN)
 
 
-def _asked(report: Report, prop: Property) -> bool:
-    return prop.kind == "eventually" and report.properties[prop.name] != "error"
-
-
 def _unexamined(report: Report, settings: Settings) -> str:
     """Why cycles are not looked for; "" if they are."""
-    if report.search != "bfs":
-        return f"`{report.search}` does not keep the graph, `bfs` does"
+    if report.search not in GRAPHS:
+        return f"`{report.search}` does not keep the graph, `bfs` and `cycles` do"
     if not settings.exact:
         return "only rest was asked for"
-    if report.stopped_by is StopReason.VIOLATION:
+    if report.stopped_by is StopReason.VIOLATION and report.search == "bfs":
         return "the search stopped at a violation; `--keep-going` looks on"
     memory = report.stopped_by is StopReason.MEMORY
     ended = StopReason.MEMORY if memory else settings.budget.spent_by
@@ -195,7 +212,6 @@ def _unexamined(report: Report, settings: Settings) -> str:
 
 
 def _states(report: Report) -> int | None:
-    """How many states the graph may have."""
     if report.stopped_by is StopReason.VIOLATION:
         return max(BEYOND_STATES, BEYOND_FACTOR * report.unique)
     return report.unique if report.stopped_by in (StopReason.STATES, StopReason.SECONDS) else None

@@ -47,7 +47,6 @@ class Once:
 
     @property
     def is_broken(self) -> bool:
-        """Whether some property broke at its end."""
         return self.trace.prop != ORDINARY
 
     def to_json(self) -> dict[str, Any]:
@@ -59,6 +58,7 @@ class Once:
             "violated": self.trace.prop if self.is_broken else None,
             "message": self.trace.message,
             "properties": dict(self.properties),
+            "assumes": [text for lead, text in self.trace.remarks if lead == "assumes"],
         }
 
 
@@ -80,8 +80,6 @@ def run_once(
 
 
 class _Services:
-    """An execution of services, a step at a time."""
-
     def __init__(
         self, system: System, settings: Settings, sandbox: Sandbox, *, faults: bool
     ) -> None:

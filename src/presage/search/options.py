@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from presage.errors import BadSystem
 
-SEARCHES = ("bfs", "dfs", "delay", "tree", "walk", "hunt")  # of systems of services
-PROGRAM_SEARCHES = ("tree", "bfs")  # of programs
+SEARCHES = ("bfs", "dfs", "delay", "cycles", "tree", "walk", "hunt")  # of systems of services
+PROGRAM_SEARCHES = ("tree", "bfs", "delay")  # of programs
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SECONDS_MAX = 1e9  # thirty years
 CAUSES = {
@@ -70,7 +70,6 @@ class Option(Struct, frozen=True, kw_only=True):
         return f"{self.help}; {said}" if self.help else said
 
     def refused(self, name: str, fact: str) -> BadSystem:
-        """The error that says `fact` of a value."""
         remedy = f"give `{name}` from {self.least} to {self.most:,}, or leave it out"
         if self.kind == "seconds":
             remedy = f"give `{name}` above 0, up to {SECONDS_MAX:,.0f}, or leave it out"
@@ -80,7 +79,6 @@ class Option(Struct, frozen=True, kw_only=True):
 
 
 def option(default: Any, help: str = "", group: str = "", **more: Any) -> Any:
-    """The field of a dataclass that is an option."""
     return field(default=default, metadata={"option": Option(help=help, group=group, **more)})
 
 

@@ -1,7 +1,7 @@
 """`check` for programs: explore the runs of processes, confirm on live ones, report.
 
 `tree` follows runs from the start, one per class of runs that differ in what anybody could notice
-(`odpor`), or more of them with weaker reductions. `bfs` remembers states instead.
+(`odpor`), or more of them with weaker reductions. `bfs` and `delay` remember states instead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from presage._core import ProcessKernel
-from presage._results import Outcome, Progress, RunFinding, StopReason
+from presage._results import Outcome, RunFinding, StopReason
 from presage.execution.budget import Deadline
 from presage.execution.processes import follow
 from presage.execution.sandbox import Sandbox
@@ -27,10 +27,13 @@ from presage.search.coverage import annotate
 from presage.search.coverage.lines import Lines
 from presage.search.coverage.processes import processes_covered
 from presage.search.coverage.vacuity import Vacuity
+from presage.search.delay.asked import ProcessTasks
+from presage.search.delay.run import Delayed, Delaying
+from presage.search.delay.run import notes as delay_notes
 from presage.search.early import Early
 from presage.search.findings import saved
 from presage.search.memory import peak_mib
-from presage.search.progress import progress_callback
+from presage.search.progress import Tell, progress_callback
 from presage.search.report import Report, with_notes
 from presage.search.run_findings import confirmed_run, early_of_runs
 from presage.search.settings import Settings
@@ -75,9 +78,13 @@ def check_program(program: Program, settings: Settings) -> Report:
         histories.early = early_of_runs(program, sandbox, settings)
         kernel = _kernel(program, histories, settings)
         with seldom_collected():
-            outcome = _explored(kernel, settings, progress_callback(program, settings.progress))
+            progress = progress_callback(program, settings.progress)
+            outcome, delayed = _explored(kernel, histories, settings, run, progress)
         report = _report(program, settings, outcome, histories, lines)
-        explored = None if settings.search == "bfs" else outcome
+        if delayed is not None:
+            notes = delay_notes(delayed, report.unique)
+            report = with_notes(replace(report, delayed=delayed), notes)
+        explored = outcome if settings.search == "tree" else None
         passing = Orders(program, settings, histories, explored).passing
         violations, notes = [], []
         for finding in outcome.run_findings:
@@ -133,7 +140,8 @@ class Orders:
         """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
         self.histories = Judged(self.program, sandbox.run)
         kernel = _kernel(self.program, self.histories, self.settings)
-        reduction = "odpor" if self.settings.search == "bfs" else str(self.settings.reduction)
+        in_tree = self.settings.search == "tree"
+        reduction = str(self.settings.reduction) if in_tree else "odpor"
         seconds = deadline.remaining()
         limits = Limits(depth=self.settings.depth, seconds=seconds, keep_going=True)
         return kernel.explore(reduction, limits, until_pass=True)
@@ -145,12 +153,20 @@ def _is_whole(outcome: Outcome) -> bool:
 
 
 def _explored(
-    kernel: ProcessKernel, settings: Settings, progress: Callable[[Progress], None] | None
-) -> Outcome:
+    kernel: ProcessKernel,
+    histories: Judged,
+    settings: Settings,
+    run: Callable[..., Any],
+    progress: Tell,
+) -> tuple[Outcome, Delayed | None]:
     limits = settings.limits(settings.budget.remaining())
+    if settings.search == "tree":
+        return kernel.explore(settings.reduction, limits, progress), None
     if settings.search == "bfs":
-        return kernel.search(limits, progress)
-    return kernel.explore(settings.reduction, limits, progress)
+        return kernel.search(limits, progress), None
+    delaying = Delaying(ProcessTasks(histories), settings.delay, run)
+    outcome = kernel.search(limits, progress, delaying.plan)
+    return outcome, delaying.summary(outcome)
 
 
 def _report(
@@ -169,20 +185,20 @@ def _report(
     coverage = processes_covered(histories, histories.vacuity, exhausted=exhausted)
     return Report(
         presage=VERSION,
-        target=settings.target,
         parameters=settings.named,
+        target=settings.target,
         search=settings.search,
         reduction=settings.reduction,
-        exhausted=exhausted,
-        stopped_by=stopped_by,
         unique=outcome.unique,
         generated=outcome.generated,
-        depth=outcome.depth + 1,
-        executions=outcome.traces + outcome.blocked,
         traces=outcome.traces,
-        handler_runs=histories.runs,
         seconds=outcome.seconds,
-        collision_probability=outcome.unique**2 / 2.0**65 if settings.search == "bfs" else 0.0,
+        exhausted=exhausted,
+        stopped_by=stopped_by,
+        depth=outcome.depth + 1,
+        executions=outcome.traces + outcome.blocked + outcome.walks,
+        handler_runs=histories.runs,
+        collision_probability=0.0 if settings.search == "tree" else outcome.unique**2 / 2.0**65,
         properties=dict.fromkeys(names, "held"),
         nodes=len(program.processes),
         system=program.name,

@@ -11,6 +11,8 @@ from presage._results import Progress
 from presage.model.world.system import System
 from presage.process.program import Program
 
+Tell = Callable[[Progress], None] | None  # what the kernel calls while it works
+
 
 class Snapshot(Struct, frozen=True):
     """How far a search is; counts include the initial state."""
@@ -41,7 +43,7 @@ def progress_callback(
     line: ProgressLine | None,
     suspect: int | None = None,
     spent: float = 0.0,
-) -> Callable[[Progress], None] | None:
+) -> Tell:
     """What the kernel calls; `suspect` is how long the execution is that it looks at."""
     if line is None:
         return None
@@ -49,7 +51,7 @@ def progress_callback(
 
     def update(now: Progress) -> None:
         ends = [("reached" if p.kind == "sometimes" else "violated") for p in named]
-        known = zip(named, ends, now.decided[1:], strict=True)
+        known = zip(named, ends, now.decided[1 : len(named) + 1], strict=True)
         snapshot = Snapshot(
             unique=now.unique,
             generated=now.generated,

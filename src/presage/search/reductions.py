@@ -26,10 +26,35 @@ def check_reduction(system: System, settings: Settings) -> None:
             "a generated system",
             f"the reduction `sleep` takes at most {NODES_MAX:,}",
         )
+    if system.seals:
+        _check_sealed(system, settings)
     if settings.search == "tree":
         check_tree(system)
     if settings.symmetry:
         _check_symmetry(system, judged_exactly=settings.exact and settings.search == "bfs")
+
+
+def _check_sealed(system: System, settings: Settings) -> None:
+    """Refuse reductions whose arguments a seal breaks."""
+    sealed = f"a system with seals (`{system.seals[0].name}`)"
+    if settings.symmetry:
+        raise NotSymmetric(
+            f"symmetry for {sealed}",
+            "whether a seal treats nodes alike that change places is not compared yet",
+            "check without symmetry",
+        )
+    if settings.reduction != "none":
+        raise BadSystem(
+            f"the reduction `{settings.reduction}` for {sealed}",
+            "events that change places may seal a state, or lift a seal, so all orders count",
+            'reduction="none" (`--reduction none`)',
+        )
+    if settings.search == "tree" and (system.faults.drop or system.faults.duplicate):
+        raise BadSystem(
+            f"the search `tree` of {sealed} and messages that get lost or repeated",
+            "it loses messages when they are sent, and a sealed state allows no fault",
+            "use `bfs`, or leave out drops and duplicates",
+        )
 
 
 def _check_symmetry(system: System, *, judged_exactly: bool) -> None:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from presage._results import StopReason
 from presage.errors import EXIT_NONDETERMINISM, EXIT_USAGE, OrderDependence, PropertyError
 from presage.search.summary import plain
-from presage.trace.trace import plain_parameters
+from presage.trace.trace import common, plain_parameters
 
 if TYPE_CHECKING:
     from presage.search.coverage.report import Coverage
+    from presage.search.delay.cycles import Cycled
     from presage.search.delay.run import Delayed
     from presage.search.kernel.order import OrderDependent
     from presage.search.twin.compare import Compared
@@ -81,9 +82,7 @@ class Violation:
         """The first step that the nearest good run does not have in common with this one."""
         if self.trace is None or self.live is None:
             return None
-        pairs = enumerate(zip(self.trace.steps, self.live.steps, strict=False), 1)
-        apart = (at for at, (one, other) in pairs if one.fingerprint != other.fingerprint)
-        return next(apart, min(len(self.trace.steps), len(self.live.steps)) + 1)
+        return common(self.trace.steps, self.live.steps) + 1
 
     @property
     def round(self) -> str:
@@ -179,7 +178,8 @@ class Hunted:
     long: int  # that were as long as a walk may be
     duplicate: int  # executions of the tree that met a state again
     choices: int  # how many the tree is deep
-    complete: bool  # the tree met all there is
+    complete: bool  # the tree, or runs in the order of delays, met all there is
+    delays: int = 0  # how many runs had
     lengths: tuple[int, ...] = ()  # of walks that came right, ascending
     locating: float = 0.0  # seconds spent on critical transitions
 
@@ -190,6 +190,7 @@ class Hunted:
             "long": self.long,
             "duplicate": self.duplicate,
             "choices": self.choices,
+            "delays": self.delays,
             "complete": self.complete,
             "locating_seconds": self.locating,
             "steps_to_live": {str(share): self.within(share / 100) for share in (50, 90, 99, 100)},
@@ -235,10 +236,12 @@ class Report:
     )  # held violated reached unreached unknown error
     liveness: dict[str, Surveyed] = field(default_factory=dict)  # of `eventually` properties
     hunted: Hunted | None = None  # by `hunt`
-    delayed: Delayed | None = None  # by `delay`
+    delayed: Delayed | None = None  # by `delay` and `cycles`
+    cycled: Cycled | None = None  # by `cycles`
     violations: tuple[Violation, ...] = ()
     errors: tuple[str, ...] = ()  # of properties that raised
     orders: tuple[OrderDependent, ...] = ()  # what depends on an order
+    assumes: tuple[str, ...] = ()  # the seals of the system: what was taken for granted
     notes: tuple[str, ...] = ()
     nodes: int = 0
     system: str = ""  # its name
@@ -321,10 +324,12 @@ class Report:
             "liveness": {name: surveyed.to_json() for name, surveyed in self.liveness.items()},
             "hunt": None if self.hunted is None else self.hunted.to_json(),
             "delay": None if self.delayed is None else self.delayed.to_json(),
+            "cycles": None if self.cycled is None else self.cycled.to_json(),
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "order_dependence": [found.to_json() for found in self.orders],
             "second_process": None if second is None else second.to_json(),
+            "assumes": list(self.assumes),
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
             "checkpoints": self.checkpoints,

@@ -67,7 +67,8 @@ def confirmed_run(
     violation = violation_of_run(program, settings, execution, what)
     live, more = _good_run(program, settings, execution, what, sandbox, deadline)
     found = len(steps) if len(execution) < len(steps) else None
-    return replace(violation, found=found, live=live), [*notes, *more]
+    delays = finding.delays if settings.by_delays else None
+    return replace(violation, found=found, live=live, delays=delays), [*notes, *more]
 
 
 def _confirmed(

@@ -20,6 +20,7 @@ from presage.frontends.mpi.report.races import HAZARD
 from presage.search.check import check
 from presage.search.coverage import annotate
 from presage.search.coverage.processes import merged
+from presage.search.delay.run import Delayed
 from presage.search.report import Report, Violation, with_notes
 
 BOTH = "both"
@@ -64,10 +65,18 @@ def _together(report: Report, other: Report) -> Report:
         coverage=merged(report.coverage, other.coverage),
         depth=max(report.depth, other.depth),
         peak_mib=max(report.peak_mib, other.peak_mib),
+        delayed=_fewer_delays(report, other),
         exhausted=report.exhausted and other.exhausted,
         stopped_by=report.stopped_by or other.stopped_by,
     )
     return with_notes(whole, other.notes)
+
+
+def _fewer_delays(report: Report, other: Report) -> Delayed | None:
+    """Of two searches by delays, the one that explored least."""
+    known = [(each.exhausted, each.delayed) for each in (report, other) if each.delayed is not None]
+    fewest = min(known, key=lambda each: (each[0], len(each[1].bounds)), default=None)
+    return None if fewest is None else fewest[1]
 
 
 def _what(found: Violation) -> tuple[str, str, str]:

@@ -15,6 +15,7 @@ from presage.errors import BadSystem, HandlerStuck
 from presage.execution.budget import Budget
 from presage.execution.sandbox import SECONDS_DEFAULT as HANDLER_SECONDS
 from presage.limits import Limits, Weighing
+from presage.props.property import FAIRNESSES
 from presage.search import options as opt
 from presage.search.delay.settings import Delay
 from presage.search.hunt.settings import Hunt
@@ -35,12 +36,18 @@ DEPTHS = {
     "tree": 100_000,
     "walk": 200,
     "delay": 1_000,
+    "cycles": 1_000,
+    "ndfs": 100_000,
+    "indfs": 100_000,
 }  # an execution of a tree that is longer: taken for endless
+BY_DELAYS = ("delay", "cycles")
 
 _BOTH = Use()
 _SERVICES = Use(programs=())
 _STATES = Use(
-    ("bfs", "dfs", "delay", "walk", "hunt"), ("bfs",), "it limits searches that remember states"
+    ("bfs", "dfs", "delay", "cycles", "walk", "hunt"),
+    ("bfs", "delay"),
+    "it limits searches that remember states",
 )
 _TREE = Use(("tree",), ("tree",), "it is for executions one by one; `bfs` remembers states")
 _SLEEP = Use(
@@ -50,10 +57,16 @@ _BFS = Use(("bfs",), (), "only `bfs` can stop and go on without changing its res
 _SPILL = Use(("bfs", "delay"), (), "these alone let the states that wait lie in files")
 _CALM = "random walks can be calm; a hunt walks calmly by itself, other searches try everything"
 _FOLLOWED = "its executions are followed state by state, each as it is"
+_CYCLES = Use(("cycles",), (), "it says how `cycles` looks for endless executions")
+_REST = Use(
+    tuple(name for name in SEARCHES if name != "cycles"),
+    because="endless executions are what `cycles` looks for",
+)
 _LEFT_IN = "settings of a hunt, such as `--walk-length`, left in after the search was changed"
 _ORDER = "settings of a search by delays, such as `--scheduler`, left in after it was changed"
 
 SEARCH_WORDS = {name: _BOTH if name in PROGRAM_SEARCHES else _SERVICES for name in SEARCHES}
+ALGORITHMS = ("scc", "ndfs", "indfs", "map")
 REDUCTIONS = {"none": _BOTH, "sleep": _SLEEP, "dpor": _TREE, "sdpor": _TREE, "odpor": _TREE}
 
 
@@ -67,7 +80,7 @@ class Settings:
     search: str = opt.words(
         None,
         SEARCH_WORDS,
-        "bfs (default), delay, dfs, tree, walk, hunt",
+        "bfs (default), delay, cycles, dfs, tree, walk, hunt",
         "search",
         metavar="NAME",
     )
@@ -77,7 +90,7 @@ class Settings:
         "search",
         most=THREADS_MAX,
         words={AUTO: _BOTH},
-        use=Use(_STATES.services, because="`tree` runs on one thread"),
+        use=Use(_STATES.services, (), "`tree` runs on one thread"),
         idle=(1,),
         hunts=True,
     )
@@ -112,16 +125,32 @@ class Settings:
         "search",
         use=Use(("walk",), (), _CALM),
     )
+    algorithm: str = opt.words(
+        "scc",
+        dict.fromkeys(ALGORITHMS, _CYCLES),
+        "of cycles: scc (default), ndfs, indfs, map",
+        "search",
+        metavar="NAME",
+        rare=True,
+    )
+    fairness: str | None = opt.words(
+        None,
+        dict.fromkeys(FAIRNESSES, _CYCLES),
+        "of cycles: weak, strong, none; default: as each property says",
+        "search",
+        metavar="KIND",
+        rare=True,
+    )
     liveness: str = opt.words(
         "exact",
-        ("exact", "rest"),
+        {"exact": _BOTH, "rest": _REST},
         "exact (default), rest: only where nothing happens",
         "search",
         metavar="KIND",
         cause="a misspelt name, or a fairness, which `@eventually(fairness=...)` chooses",
     )
     hunt: Hunt = opt.option(None, kind="object", use=Use(("hunt",), (), _LEFT_IN))
-    delay: Delay = opt.option(None, kind="object", use=Use(("delay",), (), _ORDER))
+    delay: Delay = opt.option(None, kind="object", use=Use(BY_DELAYS, ("delay",), _ORDER))
     seconds: float | None = opt.seconds(None, "wall-clock time", "limits", hunts=True)
     memory_mib: int | None = opt.count(
         None,
@@ -175,7 +204,7 @@ class Settings:
             self,
             search=search,
             reduction=self.reduction or ("odpor" if search == "tree" else "none"),
-            depth=self.depth or DEPTHS.get(search),
+            depth=self.depth or DEPTHS.get(self.algorithm) or DEPTHS.get(search),
             walks=self.walks or walks,
             spins=SPINS_DEFAULT if self.spins is None else self.spins,
             hunt=self.hunt or Hunt(),
@@ -209,17 +238,20 @@ class Settings:
             )
 
     @property
+    def by_delays(self) -> bool:
+        """Whether what is found costs delays."""
+        return self.search in BY_DELAYS and self.algorithm != "ndfs"
+
+    @property
     def exact(self) -> bool:
         """Whether endless executions are examined, too."""
         return self.liveness == "exact"
 
     @property
     def named(self) -> dict[str, Any]:
-        """The parameters by name."""
         return dict(self.parameters or {})
 
     def limits(self, seconds: float | None, weights: Weighing | None = None) -> Limits:
-        """Those of the kernel."""
         ordered = self.states is not None or self.reduction == "sleep"
         threads, alone_until = threads_of(self.threads, self.search, ordered=ordered)
         return Limits(

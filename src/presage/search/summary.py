@@ -54,6 +54,7 @@ def plain(report: Report) -> str:
 def sentences(report: Report) -> dict[str, list[str]]:
     """What is said below the headline, by how each line begins."""
     return {
+        "assumes": list(report.assumes),
         "error": list(report.errors),
         "order": [str(found) for found in report.orders],
         **_coverage(report),
@@ -116,6 +117,8 @@ def verdict(report: Report) -> list[tuple[str, str]]:
 def _held(report: Report, good: int, *, first: bool) -> str:
     """What held, and how far it was looked at; what a limit ended begins with that."""
     extent = _extent(report)
+    if report.assumes:
+        extent += f", under {plural(len(report.assumes), 'assumption')}"
     so_far = report.is_partial and first
     if not report.properties:
         held = f"no exception{extent}; there are no properties"

@@ -18,6 +18,7 @@ from presage._results import Finding, Outcome
 from presage.limits import Limits
 
 if TYPE_CHECKING:
+    from presage.search.delay.cycles import Cycled
     from presage.search.delay.run import Delayed
 
 AUTO = "auto"
@@ -50,6 +51,7 @@ class Searched(Struct, frozen=True):
     notes: Sequence[str]
     checkpoints: int
     delayed: Delayed | None = None  # by a search by delays
+    cycled: Cycled | None = None  # by a search for cycles
 
 
 def as_found(outcome: Outcome, *notes: str, seconds: float = 0.0) -> Searched:

@@ -6,14 +6,13 @@ how they are called, and what a report says of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from presage._core import Kernel, TooManyWays
-from presage._results import Outcome, Progress
+from presage._results import Outcome
 from presage.errors import BadSystem
 from presage.limits import Limits
 from presage.model.world.faults import UNLIMITED
 from presage.model.world.system import System
+from presage.search.progress import Tell
 
 
 def check_tree(system: System) -> None:
@@ -40,9 +39,8 @@ def explored(
     kernel: Kernel,
     reduction: str,
     limits: Limits,
-    progress: Callable[[Progress], None] | None,
+    progress: Tell,
 ) -> Outcome:
-    """What the kernel tells of an exploration."""
     try:
         return kernel.explore(reduction, limits, progress)
     except TooManyWays as refused:

@@ -70,11 +70,13 @@ def _command(parent: int) -> int:
 
         take_leaves()  # before the checked code takes names from `time` and the like
         return main()
-    except KeyboardInterrupt:
-        print("error: interrupted before there was anything to report", file=sys.stderr)
-        return INTERRUPTED
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException as error:
+        if not lifeline.is_interrupt(error):
+            raise
+        print("error: interrupted before there was anything to report", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _listen() -> None:

@@ -45,7 +45,6 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, trace: Trace) -> Origin:
-        """The origin of a trace that is made now, here."""
         try:
             folder = str(Path.cwd())
             content = _signed(trace, folder)

@@ -44,8 +44,6 @@ class Group(Struct, frozen=True):
 
 
 class String(Struct, frozen=True):
-    """A string literal."""
-
     path: Path
     text: str
 

@@ -8,10 +8,10 @@ Invariant: `steps[i].index == i + 1`; step 0 is the initial state, which has no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -61,22 +61,21 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
             index=index,
             node=event.node,
             kind=event.kind,
-            label=_text(str(event)),
+            label=storable(str(event)),
             detail=_detail(event),
             source=getattr(event, "source", None),
             choices=tuple((k, n) for k, n in step.choices),
             sends=tuple(map(cls.sent, step.sends)),
             lost=tuple(map(cls.sent, step.lost)),
             records=tuple(show(record) for record in step.records),
-            logs=tuple(_text(line) for line in step.logs),
+            logs=tuple(storable(line) for line in step.logs),
             changes=_changes(step.changes),
-            failure=None if step.failure is None else _text(step.failure),
+            failure=None if step.failure is None else storable(step.failure),
             fingerprint=step.fingerprint,
         )
 
     @staticmethod
     def sent(envelope: Envelope) -> Sent:
-        """The record of a message in flight."""
         return Sent(envelope.source, envelope.to, show(envelope.message))
 
     def matches(self, event: Event) -> bool:
@@ -154,7 +153,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
             seed=seed,
             prop=prop,
             kind=kind,
-            message=_text(message),
+            message=storable(message),
             source=source,
             signature=signature,
             step=len(written) if step is None else step,
@@ -165,6 +164,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
             evidence=evidence,
             walked=walked,
             recovery=tuple(recovery),
+            remarks=tuple(("assumes", storable(str(seal))) for seal in system.seals),
             choices=tuple(choices),
             initial=initial,
             steps=written,
@@ -176,7 +176,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
 
     def with_note(self, step: int, text: str) -> Trace:
         """The same trace with one more note, at its place among the others."""
-        notes = sorted([*self.notes, (step, _text(text))], key=lambda note: note[0])
+        notes = sorted([*self.notes, (step, storable(text))], key=lambda note: note[0])
         return msgspec.structs.replace(self, notes=tuple(notes))
 
     def prefix(self, steps: int) -> Trace:
@@ -238,6 +238,20 @@ def _changes(
     }
 
 
-def _text(text: str) -> str:
+class Compared(Protocol):
+    """A step, of a trace or a live one."""
+
+    @property
+    def fingerprint(self) -> int: ...
+
+
+def common(one: Sequence[Compared], other: Sequence[Compared]) -> int:
+    """How many steps two executions begin with that lead to the same states."""
+    pairs = enumerate(zip(one, other, strict=False))
+    apart = (at for at, (mine, its) in pairs if mine.fingerprint != its.fingerprint)
+    return next(apart, min(len(one), len(other)))
+
+
+def storable(text: str) -> str:
     """`text` without lone surrogates, which no file can hold."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -15,6 +15,7 @@ def render(examined: Examined, target: str, theme: Theme) -> str:
     name = theme.clean(target)
     if not examined.findings:
         rest = "" if examined.exhausted else "; there are more steps than those"
+        rest += f"; assumes: {'; '.join(examined.assumes)}" if examined.assumes else ""
         return "\n".join(theme.wrap(f"{name}: ", f"nothing found in {looked}{rest}"))
     lines = [theme.line(Span("nondeterminism", "bad"), Span(f" in {name}", "strong"))]
     for finding in examined.findings:

@@ -78,7 +78,6 @@ def render(explanation: Explanation, theme: Theme) -> str:
 
 
 def to_json(explanation: Explanation) -> dict[str, Any]:
-    """The same as one object."""
     needed, other = explanation.needed, explanation.difference
     return {
         "fact": explanation.fact,

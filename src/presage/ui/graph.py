@@ -91,7 +91,6 @@ class Lanes:
         return self._theme.line(Span(f"{'step':>{NUMBER_COLUMNS}}  "), Span(lanes, "node"))
 
     def step(self, step: TraceStep, flow: Flow, *, marked: bool, remark: str) -> list[str]:
-        """The rows of one step."""
         sign = "X" if step.kind in FAILURES or step.failure is not None else "*"
         lanes = "".join(self._cell(sign if node == step.node else ".") for node in self._nodes)
         flight = flow.handled.get(step.index)

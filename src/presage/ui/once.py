@@ -9,7 +9,7 @@ from presage.search.once import Once, ended
 from presage.trace.trace import Sent
 from presage.ui import story, summary
 from presage.ui.theme import Span, Theme
-from presage.ui.violation import headline, marked_step, reason
+from presage.ui.violation import assumptions, headline, marked_step, reason
 
 
 def render(done: Once, command: str, path: str, theme: Theme) -> str:
@@ -23,6 +23,7 @@ def render(done: Once, command: str, path: str, theme: Theme) -> str:
         lines += [*headline(violation, theme), *reason(violation, theme)]
     else:
         lines += theme.wrap("", ended(len(trace.steps), at_rest=done.at_rest))
+        lines += assumptions(trace, theme)
     lines += summary.marks(done.properties, theme)
     quoted = shlex.quote(path)
     lines.append(f"   = help: presage replay {quoted}")

@@ -77,7 +77,6 @@ class LocalServer(ThreadingMixIn, HTTPServer):
 
     @property
     def address(self) -> str:
-        """Where the page is."""
         return f"http://{HOST}:{self.server_port}/{self.token}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:

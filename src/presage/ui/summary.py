@@ -7,6 +7,7 @@ from presage.search.summary import numbers, sentences, verdict
 from presage.ui.theme import Span, Theme, cells
 
 STYLES = {
+    "assumes": "warn",
     "error": "bad",
     "order": "bad",
     "never ran": "warn",

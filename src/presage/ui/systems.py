@@ -13,8 +13,6 @@ BUG = "bug"  # by convention the parameter that puts a historic bug back in
 
 
 class Setting(Protocol):
-    """One parameter of a system."""
-
     @property
     def name(self) -> str: ...
     @property
@@ -26,8 +24,6 @@ class Setting(Protocol):
 
 
 class Listed(Protocol):
-    """One shipped system."""
-
     @property
     def name(self) -> str: ...
     @property

@@ -64,11 +64,18 @@ def headline(violation: Violation, theme: Theme) -> list[str]:
     return lines
 
 
+def assumptions(trace: Trace | None, theme: Theme) -> list[str]:
+    """The seals of the system that an execution belongs to."""
+    seals = [text for lead, text in (trace.remarks if trace else ()) if lead == "assumes"]
+    return theme.wrap("   = assumes: ", "; ".join(seals), lines_max=2) if seals else []
+
+
 def reason(violation: Violation, theme: Theme) -> list[str]:
     """Why the property does not hold, in its own words, and on what evidence."""
     lines = []
     if violation.message:
         lines = theme.wrap("   = why: ", violation.message, lines_max=WHY_LINES_MAX)
+    lines += assumptions(violation.trace, theme)
     if violation.loop is not None:
         text = f"repeats from step {violation.loop}, fairness assumed: {violation.fairness}"
         lines += theme.wrap("   = loop: ", text, lines_max=2)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from textwrap import dedent
 
-from commands.harness import run
+from whole.commands.harness import run
 
 __all__ = ["COUNTER", "PRESAGE", "fails", "on_terminal", "run", "signalled", "write"]
 

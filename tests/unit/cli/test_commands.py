@@ -8,6 +8,7 @@ import pytest
 from unit.cli.command import COUNTER, fails, run, write
 
 import presage
+from presage.cli import main
 from presage.search.check import check
 from presage.systems import SHIPPED
 from presage.trace import codec
@@ -175,3 +176,14 @@ def test_the_doctor_names_the_field_that_depends_on_the_hash_seed() -> None:
 
 def test_the_doctor_says_what_it_cannot_examine() -> None:
     fails(run("doctor", "paxoss"), 2, "did you mean `paxos`?")
+
+
+def test_an_interrupt_that_python_wraps_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("presage.cli._collect", interrupted)
+    assert main(["systems"]) == 130
+    assert capsys.readouterr().err == "error: interrupted before there was anything to report\n"

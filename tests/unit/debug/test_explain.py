@@ -3,9 +3,9 @@
 import msgspec
 from unit.debug.samples import found, lossy, ordered, session, stuck
 
-from presage.debug.explain import explain
+from presage.debug.explain import Explanation, explain
 from presage.execution.sandbox import Sandbox
-from presage.shrink.essential import needed
+from presage.shrink.essential import EssentialSteps, needed
 
 
 def told(system, trace, live=None):
@@ -97,3 +97,9 @@ def test_a_given_good_run_is_compared_with():
         opened.live()
         live = opened.as_trace()
     assert told(system, trace, live).difference.step == 7
+
+
+def test_a_loop_that_needs_no_step_before_it_is_told_in_brief() -> None:
+    unneeded = EssentialSteps((), 2, (), (), complete=True)
+    explanation = Explanation("it loops", (), 2, (), unneeded, None, "")
+    assert explanation.brief == "none of the steps before the loop matters"

@@ -122,12 +122,16 @@ def test_a_cut_second_pass_leaves_its_property_unknown(
     whole = check(lamp(), traces=None, **more)
     assert (whole.exhausted, whole.properties["lit"]) == (True, "held")
     if ended_by == "seconds":
-        monkeypatch.setattr(liveness, "share_of", lambda budget: 0.0)
+        monkeypatch.setattr(liveness, "share_of", lambda *_: 0.0)
     elif ended_by == "memory":
-        little = lambda *args: examine(*args[:-1], replace(args[-1], memory_mib=1))  # noqa: E731
+
+        def little(*args):
+            *others, settings, graph = args
+            return examine(*others, replace(settings, memory_mib=1), graph)
+
         monkeypatch.setattr("presage.search.check.examine", little)
     else:
-        ask = lambda budget: (request_stop(), None)[1]  # noqa: E731
+        ask = lambda *_: (request_stop(), None)[1]  # noqa: E731
         monkeypatch.setattr(liveness, "share_of", ask)
     report = check(lamp(), traces=None, **more)
     assert report.unique == whole.unique
@@ -147,7 +151,7 @@ def test_what_the_states_alone_prove_is_proved_also_if_the_second_pass_is_cut(
     system = lamp()
     never = sometimes(lambda world: world["a"].n > 50, name="never")
     system = System({"a": Lamp()}, properties=[*system.properties, never])
-    monkeypatch.setattr(liveness, "share_of", lambda budget: 0.0)
+    monkeypatch.setattr(liveness, "share_of", lambda *_: 0.0)
     report = check(system, traces=None)
     assert [violation.kind for violation in report.violations] == ["unreached"]
 

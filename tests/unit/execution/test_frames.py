@@ -5,7 +5,19 @@ import importlib
 import pytest
 from unit.execution.test_replay import Trader, trading, violation_of
 
-from presage import Faults, Service, System, Verdict, always, check, eventually, on, step, timer
+from presage import (
+    Faults,
+    Hunt,
+    Service,
+    System,
+    Verdict,
+    always,
+    check,
+    eventually,
+    on,
+    step,
+    timer,
+)
 from presage.errors import BadTrace, Diverged
 from presage.execution.frames import PropertyStatus, frames
 from presage.systems import mace_transport, randtree
@@ -114,12 +126,13 @@ def bug(module, name):
     return next(each for each in bugs if each.id == name)
 
 
-def hunted_violation(module, name, seed=0):
+def hunted_violation(module, name, seed=0, executions="all"):
     """A system with one of its historic bugs, and what a hunt finds in it."""
     wanted = bug(module, name)
     system = module.system(**wanted.parameters)
     system.properties = tuple(p for p in system.properties if p.name == wanted.property)
-    [violation] = check(system, search="hunt", walks=60_000, seed=seed, traces=None).violations
+    how = {"walks": 60_000, "seed": seed, "hunt": Hunt(executions=executions)}
+    [violation] = check(system, search="hunt", traces=None, **how).violations
     return system, violation
 
 

@@ -279,3 +279,9 @@ def test_damaged_bytes_are_an_error_and_never_a_crash(value: object, data: st.Da
     else:
         again = codec.encode(copy)
         assert codec.encode(codec.decode(again)) == again
+
+
+def test_a_large_value_leaves_the_values_after_it_their_room() -> None:
+    large = bytes(9 << 20)  # of 16 MiB that each may take
+    codec = Codec()
+    assert codec.encode_fields([large, (1, 2)])[1] == codec.encode((1, 2))

@@ -28,7 +28,11 @@ SCRIPT = """
     assert sys.meta_path == finders
     import numpy.random
     numpy.random.seed(3)
-    print(numpy.random.rand() == numpy.random.RandomState(3).rand())
+    plain = numpy.random.RandomState(3)
+    shared = numpy.random.mtrand._rand
+    assert isinstance(shared, numpy.random.RandomState)
+    assert (numpy.random.randn(), shared.randn()) == (plain.randn(), plain.randn())
+    print(numpy.random.rand() == plain.rand())
 """
 REFUSED = "a handler calls `numpy.random.rand`, which is no function of the node's state"
 
@@ -39,6 +43,7 @@ REFUSED = "a handler calls `numpy.random.rand`, which is no function of the node
         ("import numpy", "numpy.random.rand()"),
         ("import numpy.random as chance", "chance.rand()"),
         ("import numpy.random.mtrand as chance", "chance.rand()"),
+        ("import numpy.random.mtrand as chance", "chance._rand.rand()"),
         ("", "import numpy; numpy.random.rand()"),
         ("import numpy", "from numpy.random import rand; rand()"),
     ],

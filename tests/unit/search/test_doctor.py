@@ -186,5 +186,6 @@ def test_one_finding_of_both_processes_is_told_once():
         "steps": 0,
         "exhausted": False,
         "hash_seeds": [1, 2],
+        "assumes": [],
         "findings": ["a handler calls `time.time`"],
     }

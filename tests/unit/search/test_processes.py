@@ -266,3 +266,30 @@ def test_who_waits_for_a_lock_is_said_to():
     [found] = check(philosophers.program(variant="mutex_deadlock"), traces=None).violations
     assert found.message.startswith("main waits for the end of philosopher 0; philosopher 0 waits")
     assert "philosopher 0 waits for the mutex `fork 1`" in found.message
+
+
+@pytest.mark.parametrize("reduction", ["odpor", "sdpor", "dpor"])
+def test_a_process_that_begins_by_waiting_for_another_begins_after_its_creation(
+    reduction: str,
+) -> None:
+    done = Mailbox.by_name("done")
+
+    def worker() -> None:
+        this_actor.yield_()
+
+    def waiter() -> None:
+        Actor.by_name("worker").join()
+        done.put("waiter")
+
+    def main() -> None:
+        Actor.create("worker", None, worker)
+        done.put("main")
+        Actor.create("waiter", None, waiter)
+
+    def sink() -> None:
+        assert [done.get() for _ in range(2)] == ["main", "waiter"]
+
+    program = Program({"main": Process(main), "sink": Process(sink)})
+    report = check(program, reduction=reduction, traces=None)
+    assert report.exhausted and not report.violations
+    assert report.traces == 1

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from presage import Faults, Service, System, check, on, sometimes, state, step
+from presage import Faults, Service, Streams, System, action, check, on, sometimes, state, step
 from presage.errors import BadSystem
 
 
@@ -89,3 +89,43 @@ def test_what_cannot_be_reduced_is_refused() -> None:
         check(system, reduction="ample")
     with pytest.raises(BadSystem, match="the reduction `sleep` is given for the search `walk`"):
         check(system, reduction="sleep", search="walk")
+
+
+def test_steps_that_touch_no_stream_are_independent_where_there_are_streams() -> None:
+    class Worker(Service):
+        done: bool = False
+
+        @action(when=lambda self: not self.done)
+        def work(self) -> None:
+            self.done = True
+
+    system = System({name: Worker() for name in "abc"}, streams=Streams(), faults=Faults(crash=1))
+    plain = check(system, traces=None)
+    report = check(system, reduction="sleep", traces=None)
+    assert report.unique == plain.unique
+    assert report.generated < plain.generated
+
+
+def test_steps_of_one_node_of_which_one_uses_a_stream_after_the_other_are_dependent() -> None:
+    class Caller(Service):
+        ready: bool = False
+        called: bool = False
+
+        @action(when=lambda self: not self.ready)
+        def prepare(self) -> None:
+            self.ready = True
+
+        @action(when=lambda self: not self.called)
+        def call(self) -> None:
+            self.called = True
+            if self.ready:
+                self.stream.send("b", "hello")
+
+    class Quiet(Service):
+        @on(str)
+        def heard(self, word: str) -> None:
+            pass
+
+    system = System({"a": Caller(), "b": Quiet()}, streams=Streams())
+    plain = check(system, traces=None)
+    assert check(system, reduction="sleep", traces=None).unique == plain.unique

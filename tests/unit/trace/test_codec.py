@@ -52,6 +52,20 @@ def test_a_saved_trace_is_named_after_its_property_and_its_content(tmp_path: Pat
     assert re.fullmatch(r"a_b_c-[0-9a-f]{8}\.trace", codec.save(other, tmp_path).name)
 
 
+def test_a_long_name_of_a_property_is_cut_in_that_of_its_file() -> None:
+    name = codec.file_name(msgspec.structs.replace(TRACE, prop="p" * 61))
+    assert re.fullmatch(r"p{60}-[0-9a-f]{8}\.trace", name)
+
+
+@pytest.mark.parametrize("edge", [{"critical": 0}, {"critical": 2}, {"loop": 1}, {"loop": 2}])
+def test_the_first_and_last_step_can_be_critical_and_begin_a_loop(
+    edge: dict[str, int], tmp_path: Path
+) -> None:
+    steps = (STEP, msgspec.structs.replace(STEP, index=2))
+    trace = msgspec.structs.replace(TRACE, steps=steps, step=2, **edge)
+    assert codec.read(codec.write(trace, tmp_path / "t.trace")) == trace
+
+
 def test_a_trace_replaces_another_and_skips_what_a_killed_process_left(tmp_path: Path) -> None:
     path = tmp_path / "t.trace"
     path.write_text("old")

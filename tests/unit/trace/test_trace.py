@@ -32,7 +32,7 @@ def live(event: Event, **more: Any) -> Step:
 
 
 def recorded(*events: Event) -> Trace:
-    system = cast(Any, SimpleNamespace(name="tree", nodes={"n0": None, "n1": None}))
+    system = cast(Any, SimpleNamespace(name="tree", nodes={"n0": None, "n1": None}, seals=()))
     steps = [live(event) for event in events]
     return Trace.of(system, steps, initial=1, prop="one_root", kind="safety", message="two roots")
 

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from browser.building import made_up
 from unit.execution.test_frames import hunted_violation
+from whole.browser.building import made_up
 
 from presage.execution.frames import frames
 from presage.systems import randtree
@@ -30,7 +30,7 @@ OBJECTS = {
 
 @pytest.fixture(scope="module")
 def told():
-    system, violation = hunted_violation(randtree, "RT-init", seed=5)  # with a reset
+    system, violation = hunted_violation(randtree, "RT-init", 5, "random")  # with a reset
     scenes = frames(system, violation.trace)
     live = (violation.live, frames(system, violation.live))
     return page_data((violation.trace, scenes), [("live", "live", live)]), scenes, live[1]

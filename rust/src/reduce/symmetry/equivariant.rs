@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::reduce::symmetry::images::Thing;
 use crate::search::Initial;
 use crate::services::context::Shared;
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
 use crate::services::tables::Outcome;
 
@@ -38,12 +39,12 @@ struct Done {
 }
 
 impl Shared {
-    pub fn verify_delivery(self: &Arc<Self>, local: u32, envelope: u32) -> PyResult<()> {
-        self.verify((DELIVERY, local, envelope))
+    pub fn verify_delivery(self: &Arc<Self>, local: LocalId, envelope: EnvelopeId) -> PyResult<()> {
+        self.verify((DELIVERY, local.number(), envelope.number()))
     }
 
-    pub fn verify_internals(self: &Arc<Self>, local: u32) -> PyResult<()> {
-        self.verify((INTERNAL, local, 0))
+    pub fn verify_internals(self: &Arc<Self>, local: LocalId) -> PyResult<()> {
+        self.verify((INTERNAL, local.number(), 0))
     }
 
     pub fn verify_observed(self: &Arc<Self>, slot: u32, state: u32, records: u32) -> PyResult<()> {
@@ -100,12 +101,16 @@ impl Shared {
     fn done(self: &Arc<Self>, step: Step, permutation: u32) -> PyResult<Vec<Done>> {
         let mut done = Vec::new();
         if step.0 == DELIVERY {
-            for outcome in self.delivery(step.1, step.2)?.iter() {
+            for outcome in self
+                .delivery(LocalId::of(step.1), EnvelopeId::of(step.2))?
+                .iter()
+            {
                 done.push(self.one_done(outcome, (0, 0), permutation)?);
             }
         } else {
-            for internal in self.internals(step.1)?.iter() {
-                let stimulus = self.image(Thing::Stimulus, internal.stimulus, permutation)?;
+            for internal in self.internals(LocalId::of(step.1))?.iter() {
+                let stimulus =
+                    self.image(Thing::Stimulus, internal.stimulus.number(), permutation)?;
                 for outcome in internal.outcomes.iter() {
                     done.push(self.one_done(outcome, (stimulus, internal.fault), permutation)?);
                 }
@@ -122,12 +127,12 @@ impl Shared {
         permutation: u32,
     ) -> PyResult<Done> {
         let sends = outcome.sends.iter();
-        let sends = sends.map(|&send| self.image(Thing::Envelope, send, permutation));
+        let sends = sends.map(|&send| self.image(Thing::Envelope, send.number(), permutation));
         let sends = sends.collect::<PyResult<Vec<_>>>()?;
         Ok(Done {
             stimulus,
             fault,
-            local: self.image(Thing::Local, outcome.local, permutation)?,
+            local: self.image(Thing::Local, outcome.local.number(), permutation)?,
             sends: self.unordered(sends),
             records: self.image(Thing::Records, outcome.records, permutation)?,
             broken: outcome.broken,
@@ -219,16 +224,21 @@ impl Shared {
         let nodes = self.symmetry().permutation(permutation).to_vec();
         match step.0 {
             DELIVERY => self.told("asymmetric_delivery", |py| {
-                let fresh = self.fresh_callable(py, step.1)?;
-                let other = self.fresh_callable(py, image.1)?;
-                let message = self.message(py, step.2)?.unbind();
-                let renamed = self.message(py, image.2)?.unbind();
+                let fresh = self.fresh_callable(py, LocalId::of(step.1))?;
+                let other = self.fresh_callable(py, LocalId::of(image.1))?;
+                let message = self.message(py, EnvelopeId::of(step.2))?.unbind();
+                let renamed = self.message(py, EnvelopeId::of(image.2))?.unbind();
                 Ok((nodes, fresh, other, message, renamed))
             }),
             INTERNAL => self.told("asymmetric_stimuli", |py| {
-                let (node, _) = self.row(step.1);
-                let fresh = self.fresh_callable(py, step.1)?;
-                Ok((nodes, node, fresh, self.fresh_callable(py, image.1)?))
+                let (node, _) = self.row(LocalId::of(step.1));
+                let fresh = self.fresh_callable(py, LocalId::of(step.1))?;
+                Ok((
+                    nodes,
+                    node,
+                    fresh,
+                    self.fresh_callable(py, LocalId::of(image.1))?,
+                ))
             }),
             slot => self.told("asymmetric_observer", |py| {
                 Ok((nodes, slot, self.value(py, step.1)?.unbind()))

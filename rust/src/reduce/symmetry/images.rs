@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::services::context::Shared;
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::table::fingerprint::combine_iter;
 use crate::table::flat::pair;
 use crate::value::Form;
@@ -151,13 +152,14 @@ impl Shared {
         let image = match thing {
             Thing::Value | Thing::Control => self.value_image(thing, id, &nodes)?,
             Thing::Stimulus => self.stimulus_image(id, &nodes)?,
-            Thing::Local => self.local_image(id, permutation, &nodes)?,
+            Thing::Local => self.local_image(LocalId::of(id), permutation, &nodes)?,
             Thing::Envelope => self.envelope_image(id, &nodes)?,
             Thing::Queue => {
                 let envelopes = self.tables.lock().queues[id as usize].envelopes.clone();
                 let images = envelopes
                     .iter()
-                    .map(|&envelope| self.image(Thing::Envelope, envelope, permutation))
+                    .map(|envelope| self.image(Thing::Envelope, envelope.number(), permutation))
+                    .map(|image| image.map(EnvelopeId::of))
                     .collect::<PyResult<Vec<_>>>()?;
                 self.tables.lock().queue(&images)
             }
@@ -207,7 +209,7 @@ impl Shared {
         Ok(self.tables.lock().stimuli.intern(&renamed, marks).0)
     }
 
-    fn local_image(&self, local: u32, permutation: u32, nodes: &[u32]) -> PyResult<u32> {
+    fn local_image(&self, local: LocalId, permutation: u32, nodes: &[u32]) -> PyResult<u32> {
         let (node, mut row) = self.row(local);
         let to = nodes[node] as usize;
         for (field, value) in row.iter_mut().enumerate() {
@@ -222,8 +224,8 @@ impl Shared {
             };
         }
         let mut tables = self.tables.lock();
-        let up = tables.ups[local as usize];
-        Ok(tables.local(to, &row, &self.ghosts[to], up))
+        let up = tables.ups[local.index()];
+        Ok(tables.local(to, &row, &self.ghosts[to], up).number())
     }
 
     /// Python explains that a field which lists nodes in an order has changed.
@@ -245,14 +247,15 @@ impl Shared {
         let (source, to) = (nodes[info.source as usize], nodes[info.to as usize]);
         let renamed = self.renamed(&bytes, Form::Envelope(source, to), nodes)?;
         let ends = (source as usize, to as usize, info.class);
-        Ok(self.tables.lock().envelope(&renamed, marks, ends))
+        let mut tables = self.tables.lock();
+        Ok(tables.envelope(&renamed, marks, ends).number())
     }
 
     /// 64 bits of a thing seen from `node`: its own name marked, other grouped names only by their
     /// group. The same for the image of the thing seen from the image of the node.
     pub fn seen_from(&self, thing: Thing, id: u32, node: u32) -> PyResult<u64> {
         match thing {
-            Thing::Local => self.local_seen_from(id, node),
+            Thing::Local => self.local_seen_from(LocalId::of(id), node),
             Thing::Envelope => {
                 let (bytes, info) = {
                     let tables = self.tables.lock();
@@ -267,7 +270,7 @@ impl Shared {
                 let envelopes = self.tables.lock().queues[id as usize].envelopes.clone();
                 let parts = envelopes
                     .iter()
-                    .map(|&envelope| self.seen_from(Thing::Envelope, envelope, node));
+                    .map(|envelope| self.seen_from(Thing::Envelope, envelope.number(), node));
                 Ok(combine_iter(parts.collect::<PyResult<Vec<_>>>()?))
             }
             Thing::Value | Thing::Control | Thing::Records | Thing::Stimulus => {
@@ -277,7 +280,7 @@ impl Shared {
         }
     }
 
-    fn local_seen_from(&self, local: u32, node: u32) -> PyResult<u64> {
+    fn local_seen_from(&self, local: LocalId, node: u32) -> PyResult<u64> {
         let symmetry = self.symmetry();
         let (owner, row) = self.row(local);
         let mut parts = vec![u64::from(symmetry.end(owner as u32, node))];

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::services::effects::EffectRange;
 use crate::services::expand::{Candidate, Effect, EventKind, Expander};
+use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::Network;
 use crate::table::fingerprint::{CHANNEL, CONNECTION, LOCAL, mix};
 use crate::table::flat::{FlatMap, pair};
@@ -28,6 +29,15 @@ const OWN: u32 = 1 << 29;
 const PLACE: u32 = OWN - 1;
 
 impl Address {
+    /// Of what stands at `place`; `several`: choices make several events of it.
+    pub fn of(place: u32, several: bool) -> Self {
+        Address(place | if several { SEVERAL } else { 0 })
+    }
+
+    pub fn place(self) -> u32 {
+        self.0 & PLACE
+    }
+
     /// Whether choices of its handler make several events of it.
     pub fn is_several(self) -> bool {
         self.0 & SEVERAL != 0
@@ -43,6 +53,8 @@ pub struct Task {
     pub ends: Option<(u32, u32)>,
     /// Whether somebody sent it; else it is news of a connection, or a node's own.
     pub is_message: bool,
+    /// Whether it goes on where it stopped: a process.
+    pub runs_on: bool,
 }
 
 /// Mail comes before what nodes do by themselves, and that before the passing of time.
@@ -109,9 +121,9 @@ impl<'a> Names<'a> {
             EventKind::Internal => {
                 let mut place = 0;
                 for &local in &state[..effect.node as usize] {
-                    place += expander.internal(local)?.len();
+                    place += expander.internal(LocalId::of(local))?.len();
                 }
-                let own = expander.internal(state[effect.node as usize])?;
+                let own = expander.internal(LocalId::of(state[effect.node as usize]))?;
                 (OWN | (place + own.place(candidate.effect)), None)
             }
             EventKind::Deliver => {
@@ -127,7 +139,7 @@ impl<'a> Names<'a> {
         let (key, rank) = match (candidate.what, ends) {
             (_, None) => self.own(expander, &effect)?,
             (EventKind::Deliver, _) => {
-                let key = mail_key(expander, effect.origin);
+                let key = mail_key(expander, EnvelopeId::of(effect.origin));
                 (key, self.mail(expander, &effect, key, "deliver")?)
             }
             (_, Some(ends)) => {
@@ -138,13 +150,13 @@ impl<'a> Names<'a> {
                 (key, self.mail(expander, &effect, key, what)?)
             }
         };
-        let address = Address(address);
         Ok(Task {
-            address,
+            address: Address(address),
             key,
             rank,
             ends,
             is_message,
+            runs_on: false,
         })
     }
 
@@ -163,7 +175,7 @@ impl<'a> Names<'a> {
         let digest = shared.tables.lock().stimuli.get(effect.origin).digest;
         let key = mix(LOCAL, u64::from(effect.node), digest);
         let rank = Python::attach(|py| {
-            let stimulus = shared.stimulus(py, effect.origin)?;
+            let stimulus = shared.stimulus(py, StimulusId::of(effect.origin))?;
             if let Some(user) = self.user {
                 let question = (key, effect.node, stimulus);
                 return user.call_method1(py, "rank", question)?.extract(py);
@@ -188,7 +200,7 @@ impl<'a> Names<'a> {
             return Ok(known as u8);
         }
         let rank: u8 = Python::attach(|py| {
-            let whole = expander.shared.message(py, effect.origin)?;
+            let whole = expander.shared.message(py, EnvelopeId::of(effect.origin))?;
             let stimulus = (what, whole.get_item(0)?, whole.get_item(2)?);
             let question = (key, effect.node, stimulus);
             user.call_method1(py, "rank", question)?.extract(py)
@@ -204,7 +216,7 @@ impl<'a> Names<'a> {
         state: &[u32],
         address: Address,
     ) -> PyResult<u64> {
-        let place = address.0 & PLACE;
+        let place = address.place();
         if address.0 & OWN != 0 {
             let first = own_at(expander, state, place)?.iter().next();
             let effect = expander.effects[first.expect("the task was listed")];
@@ -230,8 +242,8 @@ fn own_end(expander: &Expander, link: u32, node: u32, what: EventKind) -> (u32, 
 
 /// The key of a message, or on an ordered network that of its channel.
 #[inline(always)]
-pub fn mail_key(expander: &Expander, envelope: u32) -> u64 {
-    let info = expander.mirror.envelopes[envelope as usize];
+pub fn mail_key(expander: &Expander, envelope: EnvelopeId) -> u64 {
+    let info = expander.mirror.envelopes[envelope.index()];
     match expander.shared.layout.network {
         Network::Ordered => mix(CHANNEL, u64::from(info.source), u64::from(info.to)),
         _ => info.mix,
@@ -248,7 +260,7 @@ pub fn stream_key((own, other): (u32, u32)) -> u64 {
 /// follows it of the same node.
 fn own_at(expander: &mut Expander, state: &[u32], mut place: u32) -> PyResult<EffectRange> {
     for &local in &state[..expander.shared.layout.nodes] {
-        let range = expander.internal(local)?;
+        let range = expander.internal(LocalId::of(local))?;
         if place < range.len() {
             return Ok(range.from(place));
         }
@@ -264,7 +276,7 @@ pub fn list_task(
     address: Address,
 ) -> PyResult<()> {
     expander.candidates.clear();
-    let place = address.0 & PLACE;
+    let place = address.place();
     if address.0 & OWN != 0 {
         let mut origin = None;
         for effect in own_at(expander, state, place)?.iter() {

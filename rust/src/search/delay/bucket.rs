@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 
+use super::machine::Machine;
 use crate::python::tables::StopReason;
-use crate::search::Search;
 use crate::search::bfs::PATIENCE;
 use crate::search::dfs::Stack;
 use crate::search::level::Level;
@@ -40,8 +40,8 @@ impl Buckets {
     }
 
     /// Hand over entries that cost so many delays more than are now allowed.
-    pub fn pass_on(&self, search: &Search, delays: usize, entries: &mut Vec<u32>) {
-        self.waiting.lock().push(search, delays, entries);
+    pub fn pass_on(&self, machine: &impl Machine, delays: usize, entries: &mut Vec<u32>) {
+        self.waiting.lock().push(machine, delays, entries);
     }
 
     /// Share what a busy thread has, if another waits for it.
@@ -57,18 +57,18 @@ impl Buckets {
     /// all is done, `most` delays are, or the search stops.
     pub fn next(
         &self,
-        search: &Search,
+        machine: &impl Machine,
         most: Option<u32>,
         later: &mut [Vec<u32>],
         stack: &mut Stack,
     ) -> PyResult<bool> {
         let mut waiting = self.waiting.lock();
         for (delays, entries) in later.iter_mut().enumerate() {
-            waiting.push(search, delays, entries);
+            waiting.push(machine, delays, entries);
         }
         waiting.idle += 1;
         loop {
-            if waiting.over || search.stopping() {
+            if waiting.over || machine.stopping() {
                 break;
             }
             let taken = waiting.take(stack);
@@ -82,9 +82,11 @@ impl Buckets {
                 self.changed.notify_all();
                 return taken;
             }
-            if waiting.idle == search.limits.threads {
-                waiting.advance(search, most);
+            if waiting.idle == machine.threads() {
+                let advanced = waiting.advance(machine, most);
+                waiting.over |= advanced.is_err();
                 self.changed.notify_all();
+                advanced?;
             } else {
                 self.idle.store(waiting.idle, Relaxed);
                 self.changed.wait_for(&mut waiting, PATIENCE);
@@ -97,7 +99,7 @@ impl Buckets {
 }
 
 impl Waiting {
-    fn push(&mut self, search: &Search, delays: usize, entries: &mut Vec<u32>) {
+    fn push(&mut self, machine: &impl Machine, delays: usize, entries: &mut Vec<u32>) {
         if entries.is_empty() {
             return;
         }
@@ -105,12 +107,8 @@ impl Waiting {
             self.buckets.push_back(Level::default());
         }
         self.buckets[delays].push(std::mem::take(entries));
-        if let Some(scratch) = search.spilling() {
-            let mut filed = self.buckets.iter_mut().map(|bucket| bucket.file(scratch));
-            if let Some(error) = filed.find_map(Result::err) {
-                search.cannot_spill(&error);
-            }
-        }
+        let buckets = self.buckets.iter_mut();
+        buckets.for_each(|bucket| machine.relieve(bucket));
     }
 
     /// Move the newest entries to a stack, if there are any.
@@ -130,15 +128,20 @@ impl Waiting {
     }
 
     /// Allow one delay more.
-    fn advance(&mut self, search: &Search, most: Option<u32>) {
-        self.states.push(search.seen.len() as u64);
+    fn advance(&mut self, machine: &impl Machine, most: Option<u32>) -> PyResult<()> {
+        let done = self.states.len() as u32;
+        self.states.push(machine.known() as u64);
         self.buckets.pop_front();
-        if self.buckets.iter().all(Level::is_empty) {
+        let empty = self.buckets.iter().all(Level::is_empty);
+        let last = most == Some(done);
+        machine.bound_done(empty || last)?;
+        if empty {
             self.over = true;
-        } else if most == Some(search.delays.load(Relaxed)) {
-            search.stop(StopReason::Delays);
-        } else {
-            search.delays.fetch_add(1, Relaxed);
+        } else if last {
+            machine.stop(StopReason::Delays);
+        } else if !machine.stopping() {
+            machine.allow(done + 1);
         }
+        Ok(())
     }
 }

@@ -39,9 +39,17 @@ impl Rest {
         (state, addresses, rest)
     }
 
-    /// The same, to be gone on with at `offset`.
-    pub fn words(self, offset: u32) -> [u32; WORDS] {
-        [self.depth, offset, self.size, self.scheduler]
+    /// Write an entry, to be gone on with at `offset`.
+    pub fn write(self, state: &[u32], addresses: &[u32], offset: u32, out: &mut Vec<u32>) {
+        out.extend_from_slice(state);
+        out.extend_from_slice(addresses);
+        out.extend_from_slice(&[self.depth, offset, self.size, self.scheduler]);
+    }
+
+    /// Let an entry that was written go on at `offset`.
+    pub fn go_on(offset: u32, entry: &mut [u32]) {
+        let last = entry.len() - WORDS;
+        entry[last + 1] = offset;
     }
 
     pub fn has_faults(self) -> bool {

@@ -63,12 +63,13 @@ impl Scheduler {
             Scheduler::RunToCompletion => (1, 0),
             _ => (0, 1),
         };
+        let goes_on = task.runs_on && self == Scheduler::RunToCompletion;
         let count = step.before.len();
         match (
             step.before.iter().position(|&known| known == key),
             task.ends,
         ) {
-            (Some(at), _) if step.ran == Some(at) => (rank, 3, 0, key),
+            (Some(at), _) if step.ran == Some(at) && !goes_on => (rank, 3, 0, key),
             (Some(at), _) => {
                 let turned = (at + count - step.ran.unwrap_or(0)) % count;
                 (rank, front, turned as u64, key)

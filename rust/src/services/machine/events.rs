@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::label::{self, Footprint, Label};
-use super::losses::{Loss, WAYS_MAX, affordable, ways};
+use super::losses::{Loss, TooManyWays, affordable, all_losses};
 use super::state::{State, Terrain};
 use crate::reduce::por::{Machine, Step};
 use crate::search::worker::Worker;
 use crate::services::effects::EffectId;
 use crate::services::expand::{Effect, EventKind, NOWHERE};
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::tables::NOT_A_FAULT;
 use crate::table::flat::pair;
@@ -42,8 +42,8 @@ pub struct Events<'a> {
     pub start: State,
     /// Steps run, those of race analysis too.
     pub runs: u64,
-    /// By local state and message; `NOWHERE` for what a node starts by itself.
-    pub footprints: FxHashMap<(u32, u32), Arc<Footprint>>,
+    /// By local state and message; `None` for what a node starts by itself.
+    pub footprints: FxHashMap<(LocalId, Option<EnvelopeId>), Arc<Footprint>>,
     losses: FxHashMap<EffectId, Arc<Vec<Vec<Loss>>>>,
     pub quiet: Arc<Footprint>,
     list: Vec<Way>,
@@ -54,21 +54,6 @@ pub struct Events<'a> {
 
 fn impossible(step: Step) -> PyErr {
     PyRuntimeError::new_err(format!("{step:?} was to be taken where it is not possible"))
-}
-
-create_exception!(_core, TooManyWays, PyException);
-
-/// A step can end in more ways than `most`.
-fn too_many(most: usize) -> PyErr {
-    TooManyWays::new_err(most)
-}
-
-/// The ways in which what is sent at once can be lost or duplicated.
-pub fn all_losses(layout: &Layout, sent: &[u32]) -> PyResult<Vec<Vec<Loss>>> {
-    match layout.network {
-        Network::Unordered => ways(layout, sent).ok_or_else(|| too_many(WAYS_MAX)),
-        _ => Ok(vec![Vec::new()]),
-    }
 }
 
 impl Machine for Events<'_> {
@@ -100,6 +85,9 @@ impl Machine for Events<'_> {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         self.ways(state, process, &mut list)?;
+        let here = (&state.words[..], state.sum);
+        let expander = &mut self.worker.expander;
+        expander.retain_possible(here, &mut list, |way| way.effect)?;
         for way in &list {
             let losses = self.losses(way.effect)?;
             for (at, lost) in losses.iter().enumerate() {
@@ -157,7 +145,7 @@ impl Machine for Events<'_> {
 
     fn may_disable(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
         for node in 0..self.terrain.nodes {
-            let (old, new) = (before.words[node as usize], after.words[node as usize]);
+            let (old, new) = (before.local(node), after.local(node));
             if old == new {
                 continue;
             }
@@ -167,7 +155,7 @@ impl Machine for Events<'_> {
             let expander = &self.worker.expander;
             let open = |key: u32| {
                 let plain = self.terrain.network == Network::Unordered;
-                let known = expander.deliveries.get(pair(new, key));
+                let known = expander.deliveries.get(pair(new.number(), key));
                 let sure = plain && known.is_some_and(|range| range as u32 > 0);
                 after.by != self.terrain.process_of(key) && !sure
             };
@@ -186,11 +174,11 @@ impl Machine for Events<'_> {
         into: &mut Vec<u32>,
     ) -> PyResult<()> {
         for node in 0..self.terrain.nodes {
-            let (old, new) = (before.words[node as usize], after.words[node as usize]);
+            let (old, new) = (before.local(node), after.local(node));
             if old == new {
                 continue;
             }
-            debug_assert_eq!(free.words[node as usize], old);
+            debug_assert_eq!(free.local(node), old);
             if after.by != node && self.starts(free, old)? && !self.starts(free, new)? {
                 into.push(node);
             }
@@ -199,7 +187,7 @@ impl Machine for Events<'_> {
                 let envelope = self.terrain.envelope(mirror, free.words[at]);
                 let key = self.terrain.key_of(mirror, free.words[at]);
                 let process = self.terrain.process_of(key);
-                if mirror.envelopes[envelope as usize].to != node
+                if mirror.envelopes[envelope.index()].to != node
                     || process == after.by
                     || into.contains(&process)
                 {
@@ -240,25 +228,25 @@ impl<'a> Events<'a> {
 
     /// Whether an effect does nothing in `state`: such steps are left out. Only steps of its own
     /// node make any difference to that.
-    fn idle(&self, state: &State, local: u32, effect: &Effect) -> bool {
-        let mix = |local: u32| self.worker.expander.mirror.locals[local as usize].mix;
+    fn idle(&self, state: &State, local: LocalId, effect: &Effect) -> bool {
+        let mix = |local: LocalId| self.worker.expander.mirror.locals[local.index()].mix;
         let flying = &state.words[self.terrain.fixed..];
         let stays = self.terrain.network == Network::Duplicating;
         let mut sent = self.sent(effect).iter();
         effect.records == 0
             && mix(local) == mix(effect.local)
-            && sent.all(|sent| stays && flying.contains(sent))
+            && sent.all(|sent| stays && flying.contains(&sent.number()))
     }
 
     /// Whether a node in `local` can start something by itself.
-    fn starts(&mut self, state: &State, local: u32) -> PyResult<bool> {
+    fn starts(&mut self, state: &State, local: LocalId) -> PyResult<bool> {
         let range = self.worker.expander.internal(local)?;
         let own = |effect: Effect| effect.fault == NOT_A_FAULT && !self.idle(state, local, &effect);
         Ok(range.iter().any(|effect| own(self.effect(effect))))
     }
 
     /// Whether a node in `local` can take a message that is in flight.
-    fn accepts(&mut self, state: &State, local: u32, envelope: u32) -> PyResult<bool> {
+    fn accepts(&mut self, state: &State, local: LocalId, envelope: EnvelopeId) -> PyResult<bool> {
         let range = self.worker.expander.delivery(local, envelope)?;
         let stays = self.terrain.network == Network::Duplicating;
         let moves = |effect: EffectId| !stays || !self.idle(state, local, &self.effect(effect));
@@ -270,7 +258,7 @@ impl<'a> Events<'a> {
             return self.faults(state, into);
         }
         let Some(key) = self.terrain.key(process) else {
-            let local = state.words[process as usize];
+            let local = state.local(process);
             let range = self.worker.expander.internal(local)?;
             for (number, effect) in range.iter().enumerate() {
                 let known = self.effect(effect);
@@ -285,8 +273,8 @@ impl<'a> Events<'a> {
             return Ok(());
         };
         let envelope = self.terrain.envelope(mirror, state.words[word]);
-        let to = mirror.envelopes[envelope as usize].to;
-        let local = state.words[to as usize];
+        let to = mirror.envelopes[envelope.index()].to;
+        let local = state.local(to);
         let range = self.worker.expander.delivery(local, envelope)?;
         let stays = self.terrain.network == Network::Duplicating;
         for (number, effect) in range.iter().enumerate() {
@@ -304,7 +292,7 @@ impl<'a> Events<'a> {
         }
         let mut number = 0;
         for node in 0..self.terrain.nodes {
-            let local = state.words[node as usize];
+            let local = state.local(node);
             let range = self.worker.expander.internal(local)?;
             for effect in range.iter() {
                 let known = self.effect(effect);
@@ -339,7 +327,7 @@ impl<'a> Events<'a> {
         Ok(found)
     }
 
-    pub fn sent(&self, effect: &Effect) -> &[u32] {
+    pub fn sent(&self, effect: &Effect) -> &[EnvelopeId] {
         let (start, count) = effect.sends;
         &self.worker.expander.sends[start as usize..(start + count) as usize]
     }
@@ -352,7 +340,9 @@ impl<'a> Events<'a> {
         for (what, times) in times {
             for _ in 0..times {
                 let mirror = &self.worker.expander.mirror;
-                let word = self.terrain.find(mirror, &state.words, loss.envelope);
+                let word = self
+                    .terrain
+                    .find(mirror, &state.words, loss.envelope.number());
                 let gone = || PyRuntimeError::new_err("a message that was sent is not in flight");
                 self.apply(state, (EffectId::NONE, word.ok_or_else(gone)? as u32, what))?;
             }
@@ -384,7 +374,7 @@ impl<'a> Events<'a> {
 impl Way {
     fn new(number: usize, effect: EffectId, word: u32, what: EventKind) -> PyResult<Self> {
         if number >= 1 << STEP_BITS {
-            return Err(too_many(1 << STEP_BITS));
+            return Err(TooManyWays::new_err(1 << STEP_BITS));
         }
         Ok(Way {
             number: number as u32,

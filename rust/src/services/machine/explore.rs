@@ -6,14 +6,16 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::events::{Events, all_losses};
+use super::events::Events;
 use super::losses::affordable;
+use super::losses::all_losses;
 use super::recorder::Recorder;
 use super::state::State;
 use crate::python::outcome::Outcome;
 use crate::reduce::por::{self, Counts, Reduction};
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
+use crate::services::ids::EnvelopeId;
 
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
@@ -101,8 +103,9 @@ fn from_all(
         machine
             .worker
             .broken(initial.broken, 0, || Route::Walked(index, Vec::new()));
-        let sent = &initial.words[layout.fixed..];
-        for lost in all_losses(layout, sent)?
+        let sent = initial.words[layout.fixed..].iter();
+        let sent: Vec<EnvelopeId> = sent.copied().map(EnvelopeId::of).collect();
+        for lost in all_losses(layout, &sent)?
             .iter()
             .filter(|way| affordable(layout, &initial.words, way))
         {

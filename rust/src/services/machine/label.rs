@@ -45,3 +45,64 @@ pub fn dependent(one: &Label, other: &Label) -> bool {
         || one.feeds(other)
         || other.feeds(one)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Footprint, Label, NOTHING, dependent};
+
+    fn label(node: u32, footprint: Footprint, takes: (u32, u32)) -> Label {
+        let sent = footprint.sends.iter().map(|_| 1).collect();
+        let (fault, footprint) = (false, Arc::new(footprint));
+        Label {
+            node,
+            fault,
+            takes,
+            footprint,
+            sent,
+        }
+    }
+
+    fn seen(node: u32, visible: u64, records: bool) -> Label {
+        let footprint = Footprint {
+            visible,
+            records,
+            ..Footprint::default()
+        };
+        label(node, footprint, NOTHING)
+    }
+
+    fn both_ways(one: &Label, other: &Label) -> bool {
+        assert_eq!(dependent(one, other), dependent(other, one));
+        dependent(one, other)
+    }
+
+    #[test]
+    fn steps_of_two_nodes_depend_on_each_other_only_where_both_are_noticed() {
+        assert!(!both_ways(&seen(0, 0b01, false), &seen(1, 0b10, false)));
+        assert!(both_ways(&seen(0, 0b11, false), &seen(1, 0b10, false)));
+        assert!(!both_ways(&seen(0, 0, true), &seen(1, 0, false)));
+        assert!(both_ways(&seen(0, 0, true), &seen(1, 0, true)));
+        assert!(both_ways(&seen(0, 0, false), &seen(0, 0, false)));
+        let fault = Label {
+            fault: true,
+            ..seen(0, 0, false)
+        };
+        assert!(both_ways(&fault, &seen(1, 0, false)));
+    }
+
+    #[test]
+    fn a_step_depends_on_the_one_that_sent_the_copy_it_takes() {
+        let sends = |most| Footprint {
+            sends: vec![(5, most)],
+            ..Footprint::default()
+        };
+        // One copy was sent before: these are the second and the third.
+        let sender = label(0, sends(2), NOTHING);
+        let takes = |key, number| label(1, Footprint::default(), (key, number));
+        let fed = [1, 2, 3, 4].map(|number| both_ways(&sender, &takes(5, number)));
+        assert_eq!(fed, [false, true, true, false]);
+        assert!(!both_ways(&sender, &takes(6, 2)));
+    }
+}

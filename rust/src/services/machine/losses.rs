@@ -7,19 +7,35 @@
 //! make no two steps dependent: for one execution it is settled which messages are lost, at most as
 //! many as the budget allows, and in whatever order the steps come, none of these is one too many.
 
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
 use crate::python::tables::{DROP, DUPLICATE};
-use crate::services::layout::{Budget, Layout};
+use crate::services::ids::EnvelopeId;
+use crate::services::layout::{Budget, Layout, Network};
 
 /// What becomes of one message, of which some copies were sent at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
-    pub envelope: u32,
+    pub envelope: EnvelopeId,
     pub duplicates: u32,
     pub drops: u32,
 }
 
+// A step can end in more ways than can be counted.
+create_exception!(_core, TooManyWays, PyException);
+
 /// More ways than this are refused: they are counted in the choice of a step.
-pub const WAYS_MAX: usize = 1 << 14;
+const WAYS_MAX: usize = 1 << 14;
+
+/// The ways in which what is sent at once can be lost or duplicated.
+pub fn all_losses(layout: &Layout, sent: &[EnvelopeId]) -> PyResult<Vec<Vec<Loss>>> {
+    match layout.network {
+        Network::Unordered => ways(layout, sent).ok_or_else(|| TooManyWays::new_err(WAYS_MAX)),
+        _ => Ok(vec![Vec::new()]),
+    }
+}
 
 /// What is left of a budget.
 pub fn left(layout: &Layout, words: &[u32], fault: usize) -> u32 {
@@ -45,7 +61,7 @@ pub fn most_duplicates(layout: &Layout) -> u32 {
 
 /// Every way in which budgets that are whole let `sent` turn out, the harmless one first; `None` if
 /// there are too many. The order depends on `sent` only.
-pub fn ways(layout: &Layout, sent: &[u32]) -> Option<Vec<Vec<Loss>>> {
+fn ways(layout: &Layout, sent: &[EnvelopeId]) -> Option<Vec<Vec<Loss>>> {
     let (drops, duplicates) = (granted(layout, DROP), granted(layout, DUPLICATE));
     let mut ways = vec![Vec::new()];
     if drops == 0 && duplicates == 0 {

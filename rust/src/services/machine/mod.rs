@@ -51,5 +51,5 @@ mod notice;
 mod recorder;
 mod state;
 
-pub use events::TooManyWays;
 pub use explore::{Wanted, explore};
+pub use losses::TooManyWays;

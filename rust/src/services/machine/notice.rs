@@ -12,7 +12,8 @@ use super::state::State;
 use crate::property::trie::Query;
 use crate::reduce::por::Step;
 use crate::services::context::{Kind, PropertyState};
-use crate::services::expand::{Effect, NOWHERE};
+use crate::services::expand::Effect;
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
 use crate::services::tables::NOT_A_FAULT;
 use crate::table::fingerprint::combine_iter;
@@ -70,9 +71,9 @@ impl Events<'_> {
             });
         }
         let effect = self.effect(way.effect);
-        let local = state.words[effect.node as usize];
+        let local = state.local(effect.node);
         let taken = self.terrain.key(process);
-        let footprint = self.footprint(local, taken.map(|_| effect.origin))?;
+        let footprint = self.footprint(local, taken.map(|_| EnvelopeId::of(effect.origin)))?;
         let mirror = &self.worker.expander.mirror;
         let sends = footprint.sends.iter();
         let sent = sends.map(|&(key, _)| self.terrain.sent(mirror, state, key));
@@ -87,8 +88,12 @@ impl Events<'_> {
     }
 
     /// What a node in `local` may do when it gets `envelope`, or by itself.
-    fn footprint(&mut self, local: u32, envelope: Option<u32>) -> PyResult<Arc<Footprint>> {
-        let key = (local, envelope.unwrap_or(NOWHERE));
+    fn footprint(
+        &mut self,
+        local: LocalId,
+        envelope: Option<EnvelopeId>,
+    ) -> PyResult<Arc<Footprint>> {
+        let key = (local, envelope);
         if let Some(known) = self.footprints.get(&key) {
             return Ok(known.clone());
         }
@@ -133,9 +138,9 @@ impl Events<'_> {
     }
 
     /// The properties that may notice an effect: all whose verdict it could change.
-    fn visible(&self, local: u32, taken: Option<u32>, effect: &Effect) -> u64 {
+    fn visible(&self, local: LocalId, taken: Option<EnvelopeId>, effect: &Effect) -> u64 {
         let mirror = &self.worker.expander.mirror;
-        let row = |local: u32| &mirror.rows[mirror.locals[local as usize].row as usize..];
+        let row = |local: LocalId| &mirror.rows[mirror.locals[local.index()].row as usize..];
         let (old, new) = (row(local), row(effect.local));
         let notices = |query: &Query| match query {
             Query::Field { node, field } => {

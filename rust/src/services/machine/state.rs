@@ -2,6 +2,7 @@
 
 use crate::python::tables::{CRASH, DROP, DUPLICATE};
 use crate::search::EventId;
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::mirror::Mirror;
 
@@ -62,6 +63,10 @@ impl State {
         found.map_or(0, |at| self.taken[at].1)
     }
 
+    pub fn local(&self, node: u32) -> LocalId {
+        LocalId::of(self.words[node as usize])
+    }
+
     /// Count that one was taken.
     pub fn take(&mut self, key: u32) {
         match self.taken.binary_search_by_key(&key, |(known, _)| *known) {
@@ -103,10 +108,10 @@ impl Terrain {
     }
 
     /// The message that a word of the network delivers next.
-    pub fn envelope(&self, mirror: &Mirror, word: u32) -> u32 {
+    pub fn envelope(&self, mirror: &Mirror, word: u32) -> EnvelopeId {
         match self.network {
             Network::Ordered => mirror.queues[word as usize].head,
-            _ => word,
+            _ => EnvelopeId::of(word),
         }
     }
 
@@ -114,13 +119,13 @@ impl Terrain {
         self.key_of_envelope(mirror, self.envelope(mirror, word))
     }
 
-    pub fn key_of_envelope(&self, mirror: &Mirror, envelope: u32) -> u32 {
+    pub fn key_of_envelope(&self, mirror: &Mirror, envelope: EnvelopeId) -> u32 {
         match self.network {
             Network::Ordered => {
-                let info = mirror.envelopes[envelope as usize];
+                let info = mirror.envelopes[envelope.index()];
                 info.source * self.nodes + info.to
             }
-            _ => envelope,
+            _ => envelope.number(),
         }
     }
 

@@ -9,11 +9,13 @@
 
 use std::sync::Arc;
 
+use crate::services::ids::EnvelopeId;
+
 /// What can be done to a connection. Packed into a word, with its argument, it is a memo key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
     /// One end queues this envelope.
-    Push(u32),
+    Push(EnvelopeId),
     /// The other end takes the oldest message of this end.
     Take(usize),
     /// The node at this end hears that the connection is gone.
@@ -31,7 +33,7 @@ pub enum Op {
 impl Op {
     pub fn code(self) -> u32 {
         let (kind, argument) = match self {
-            Op::Push(envelope) => (0, envelope),
+            Op::Push(envelope) => (0, envelope.number()),
             Op::Take(end) => (1, end as u32),
             Op::Hear(end) => (2, end as u32),
             Op::Close(end) => (3, end as u32),
@@ -49,7 +51,7 @@ impl Op {
 pub struct Link {
     pub ends: [u32; 2],
     /// Envelopes sent by each end and not yet delivered, oldest first.
-    pub queues: [Arc<[u32]>; 2],
+    pub queues: [Arc<[EnvelopeId]>; 2],
     pub open: [bool; 2],
     /// It is gone, and the node at this end has yet to hear of it.
     pub error: [bool; 2],
@@ -87,7 +89,7 @@ impl Link {
     }
 
     /// The connection with these ends, queues and flags.
-    pub fn of(ends: [u32; 2], queues: [Arc<[u32]>; 2], flags: u64) -> Self {
+    pub fn of(ends: [u32; 2], queues: [Arc<[EnvelopeId]>; 2], flags: u64) -> Self {
         let bit = |at: u64| flags >> at & 1 == 1;
         Link {
             ends,
@@ -130,7 +132,7 @@ impl Link {
         link
     }
 
-    fn push(&mut self, end: usize, envelope: u32) {
+    fn push(&mut self, end: usize, envelope: EnvelopeId) {
         if self.open[end] && !self.open[1 - end] {
             self.open[end] = false;
             self.error[end] = true;

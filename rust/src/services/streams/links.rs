@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use crate::python::tables::{CRASH, CUT, HEAL, IDLE, PARTITION, RESET, SILENT};
 use crate::services::effects::EffectId;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
+use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Layout;
 use crate::services::streams::connection::{Link, Op};
 use crate::services::tables::{Flow, Limit, Outcome};
@@ -85,7 +86,10 @@ impl Expander {
         (link, end): (&Link, usize),
     ) -> PyResult<()> {
         if let Some((node, envelope, what)) = self.offered(state, link, end) {
-            for effect in self.reception(state[node as usize], envelope)?.iter() {
+            for effect in self
+                .reception(LocalId::of(state[node as usize]), envelope)?
+                .iter()
+            {
                 self.push_candidate(state, fingerprint, (from, effect, word, what))?;
             }
         }
@@ -93,7 +97,12 @@ impl Expander {
     }
 
     /// What one end of a connection offers: where it happens, what is delivered there, and why.
-    fn offered(&self, state: &[u32], link: &Link, end: usize) -> Option<(u32, u32, EventKind)> {
+    pub fn offered(
+        &self,
+        state: &[u32],
+        link: &Link,
+        end: usize,
+    ) -> Option<(u32, EnvelopeId, EventKind)> {
         let layout = &self.shared.layout;
         let (node, peer) = (link.ends[end], link.ends[1 - end]);
         let up = |node: u32| self.mirror.ups[state[node as usize] as usize];

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from presage.errors import BadTarget, PresageError, did_you_mean, explain
+from presage.lifeline import is_interrupt
 from presage.model.source import place
 from presage.systems import SHIPPED
 
@@ -54,6 +55,8 @@ def import_file(target: str, path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         sys.modules.pop(name, None)
+        if _is_not_theirs(error):
+            raise
         raise _broken_import(target, error) from error
     finally:
         sys.dont_write_bytecode = writes
@@ -75,7 +78,14 @@ def import_module(target: str, name: str, folder: Path | None = None) -> ModuleT
             f"check the spelling of `{target}`, or name its file: `path/to/file.py:name`",
         ) from error
     except BaseException as error:
+        if _is_not_theirs(error):
+            raise
         raise _broken_import(target, error) from error
+
+
+def _is_not_theirs(error: BaseException) -> bool:
+    """Whether `error` is not that of the code that was imported."""
+    return isinstance(error, PresageError) or is_interrupt(error)
 
 
 def _reachable(folder: Path) -> None:
@@ -86,8 +96,6 @@ def _reachable(folder: Path) -> None:
 
 def _broken_import(target: str, error: BaseException) -> BaseException:
     """What to raise when the code of `target` raised `error` while it was imported."""
-    if isinstance(error, PresageError | KeyboardInterrupt):
-        return error
     if isinstance(error, SyntaxError):
         where = place(error.filename, error.lineno or 1) if error.filename else target
         line = f": `{error.text.strip()}`" if error.text else ""

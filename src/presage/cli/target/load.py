@@ -24,6 +24,7 @@ from presage.cli.target.importing import error_text, import_file, import_module,
 from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
 from presage.cli.target.trust import is_function_of, place_of, returns_system
 from presage.errors import BadTarget, PresageError, did_you_mean, explain
+from presage.lifeline import is_interrupt
 from presage.model.service.service import Service
 from presage.model.world.system import System
 from presage.process.program import Program
@@ -80,27 +81,6 @@ def load(
     return Loaded(_build(target, thing, values), target, values)
 
 
-def load_any(
-    target: str,
-    settings: Mapping[str, Any] | None = None,
-    ranks: int | None = None,
-    args: Sequence[str] = (),
-    buffering: str = "zero",
-) -> Checkable:
-    """What `target` names; with `ranks`, an mpi4py script."""
-    if ranks is None:
-        return load(target, settings).system
-    from presage.frontends.mpi.launch.program import script
-
-    if settings:
-        raise BadTarget(
-            f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
-            "`--set` together with `--mpi`",
-            "leave one of them out",
-        )
-    return script(target, ranks, args, buffering)
-
-
 def load_named(
     target: str,
     settings: Mapping[str, Any] | None = None,
@@ -108,18 +88,25 @@ def load_named(
     args: Sequence[str] = (),
     buffering: str = "zero",
 ) -> Loaded:
-    """The same, with what its traces are to name."""
+    """What `target` names, and what its traces are to name; with `ranks`, an mpi4py script."""
     if ranks is None:
         return load(target, settings)
+    from presage.frontends.mpi.launch.program import script
     from presage.search.scripts import target_of
 
-    system = load_any(target, settings, ranks, args, buffering)
+    if settings:
+        raise BadTarget(
+            f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
+            "`--set` together with `--mpi`",
+            "leave one of them out",
+        )
+    system = script(target, ranks, args, buffering)
     return Loaded(system, target_of(target, ranks, args, buffering))
 
 
 def load_program(target: str, *how: Any) -> Program:
-    """What `target` names, which has to be a program of processes; `how` as for `load_any`."""
-    loaded = load_any(target, *how)
+    """What `target` names, which has to be a program of processes; `how` as for `load_named`."""
+    loaded = load_named(target, *how).system
     if not isinstance(loaded, Program):
         raise BadTarget(
             f"`{target}` is a `{type(loaded).__name__}`, and cannot be simulated",
@@ -326,9 +313,11 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
     given = ", ".join(f"{name}={write(value)}" for name, value in values.items())
     try:
         system = factory(**values)
-    except (PresageError, KeyboardInterrupt):
+    except PresageError:
         raise
     except BaseException as error:
+        if is_interrupt(error):
+            raise
         raise BadTarget(
             f"{error_text(error)}, while `{target}` was built{f' with {given}' if given else ''}",
             "a parameter out of its range, or a slip in the function that makes the system",

@@ -76,7 +76,6 @@ class Connections:
         return at in self._open, at in self._errors, list(self._queues.get(at, ()))
 
     def flying(self) -> list[Flying]:
-        """Every message on its way."""
         return [envelope for queue in self._queues.values() for envelope in queue]
 
     # -- what happens ------------------------------------------------------------------------
@@ -138,12 +137,10 @@ class Connections:
     # -- the state ---------------------------------------------------------------------------
 
     def frozen(self) -> Any:
-        """The contents as an immutable value."""
         queues = tuple((end, tuple(queue)) for end, queue in sorted(self._queues.items()))
         return (queues, frozenset(self._open), frozenset(self._errors))
 
     def restore(self, frozen: Any) -> None:
-        """Become what was `frozen`."""
         queues, opened, errors = frozen
         self._queues = {end: list(queue) for end, queue in queues}
         self._open, self._errors = set(opened), set(errors)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct, field
 
-from presage._core import FAULTS
+from presage._core import FAULTS, ORDINARY
 from presage.errors import NotEnabled
 
 TEXT_MAX = 40  # characters of a message that is a plain value, in an event's text
@@ -198,11 +198,7 @@ FAULT_OF = {SHORT.get(fault, fault): number for number, fault in enumerate(FAULT
 FAULT_KINDS = frozenset(FAULT_OF)
 MISHAPS = frozenset({"drop", "duplicate", "cut", "idle", "partition", "heal"})
 # The canonical order of kinds; what is ordinary comes before what is a fault.
-KINDS = (
-    *("deliver", "receive", "broken", "refused", "keepalive", "timer", "action", "call"),
-    *("write", "wake"),
-    *FAULT_OF,
-)
+KINDS = (*ORDINARY, *FAULT_OF)
 
 
 class Step(Struct, frozen=True):

@@ -42,7 +42,6 @@ class Partition:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Every node that stands on a side."""
         return tuple(node for _, nodes in self.sides for node in nodes)
 
     def severs(self, one: str, other: str) -> bool:

@@ -47,7 +47,6 @@ def told(outcome: Outcome) -> list[Any]:
 
 
 def observer_error(name: str, observer: object, error: BaseException) -> ObserverError:
-    """An observer raised."""
     where = raised(error.__traceback__)
     place = where[0] if where else type(observer).__name__
     return ObserverError(

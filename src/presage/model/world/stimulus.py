@@ -5,16 +5,21 @@ from __future__ import annotations
 from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import LOST
 from presage.model.world.event import (
+    KINDS,
     OWN,
     Act,
     Deliver,
     Event,
     Fire,
+    Heal,
     Lost,
     Made,
+    Mail,
+    Mishap,
     Own,
     Receive,
     Save,
+    Split,
 )
 from presage.model.world.system import System
 
@@ -48,3 +53,17 @@ def stimulus_of(system: System, event: Event) -> Stimulus:
         case Made() | Own():
             return (event.kind,)
     raise AssertionError(f"`{event.kind}` happens to the network, not to a node")
+
+
+def rank_of(system: System, event: Event) -> tuple[int, int, bytes]:
+    """Where `event` stands among others: by kind, node and canonical form."""
+    kind, encode = KINDS.index(event.kind), system.codec.encode
+    if isinstance(event, Split | Heal):
+        return (kind, 0, str(event).encode())
+    if isinstance(event, Mail):
+        form = encode((system.index(event.source), system.index(event.node), event.message))
+    elif isinstance(event, Mishap):
+        form = encode(system.index(event.peer))
+    else:
+        form = encode(stimulus_of(system, event))
+    return (kind, system.index(event.node), form)

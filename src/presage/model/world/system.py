@@ -34,6 +34,7 @@ from presage.model.weights import Weights
 from presage.model.world.faults import STREAM_FAULTS
 from presage.model.world.faults import UNLIMITED as UNLIMITED
 from presage.model.world.faults import Faults as Faults
+from presage.model.world.seals import checked_seals
 from presage.model.world.symmetry import Symmetric
 from presage.model.world.symmetry import symmetric as checked_symmetric
 
@@ -79,6 +80,7 @@ class System:
         skip_noops: bool | None = None,
         streams: Streams | bool | None = None,
         symmetric: Sequence[Sequence[str]] = (),
+        seals: Sequence[Any] = (),
         weights: Weights | None = None,
         clock: Timed | None = None,
         name: str | None = None,
@@ -109,13 +111,18 @@ class System:
             automaton.siblings = self.automata
         self._observed = [self._encode_observer(*named) for named in self.observers.items()]
         self.symmetric: Symmetric = checked_symmetric(self, symmetric)
+        handled = {cls for automaton in self.automata for cls in automaton.shape.handlers}
+        self.seals: tuple[Any, ...] = checked_seals(seals, self.names, handled)
+
+    @property
+    def judged(self) -> tuple[Any, ...]:
+        """All that is judged: the properties, then the conditions of the seals."""
+        return (*self.properties, *(seal.claim for seal in self.seals))
 
     def observed(self) -> list[Any]:
-        """Fresh initial states of the observers, in order."""
         return [self.codec.decode(encoded) for encoded in self._observed]
 
     def index(self, node: str) -> int:
-        """The index of a node by its name."""
         try:
             return self.indices[node]
         except (KeyError, TypeError):

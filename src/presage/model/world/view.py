@@ -182,7 +182,6 @@ def _refuse(what: str) -> NoReturn:
 
 
 def view_class(automaton: Automaton) -> type[Any]:
-    """The class of the views of one node."""
     index = automaton.index
     attributes: dict[str, Any] = {"__slots__": (), "_presage_automaton": automaton}
     for facility in PROVIDED:  # a method of the user's class called so, if it has one

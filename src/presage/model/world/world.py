@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from presage._core import DROP, DUPLICATE, UP, combine, mix
+from presage._core import DROP, DUPLICATE, UP
 from presage.errors import BadChoice, NotState, PresageError
 from presage.model.choice import Fork
 from presage.model.service.automaton import Automaton
@@ -22,33 +22,29 @@ from presage.model.service.local_state import Outcome, Stimulus, Values, is_up
 from presage.model.world.event import (
     FAULT_KINDS,
     FAULT_OF,
-    KINDS,
     Deliver,
     Drop,
     Duplicate,
     Envelope,
     Event,
-    Heal,
     Lost,
     Made,
     Mail,
     Mishap,
     Opening,
     Receive,
-    Split,
     Step,
     not_enabled,
 )
+from presage.model.world.fingerprint import fingerprint
 from presage.model.world.network import Flying
 from presage.model.world.observers import is_due, observed, told
+from presage.model.world.seals import let_through, lets, seal_over
 from presage.model.world.snapshot import Local, Snapshot, SnapshotReader, changes, without_ghosts
-from presage.model.world.stimulus import event_of, stimulus_of
-from presage.model.world.system import UNLIMITED, System
+from presage.model.world.stimulus import event_of, rank_of, stimulus_of
+from presage.model.world.system import System
 from presage.model.world.transport import Transport
 from presage.model.world.view import WorldView
-
-LOCAL, OBSERVER, BUDGET = 0, 1, 2  # kinds of parts of a fingerprint
-WORD = 2**64
 
 
 class World:
@@ -95,6 +91,15 @@ class World:
 
     def enabled(self) -> list[Event]:
         """What can happen next, by kind, node and canonical form, in that order."""
+        seal = self.seal()
+        return self._listed() if seal is None else let_through(seal, self._listed(), self._moves)
+
+    def seal(self) -> Any:
+        """The seal in force in this state; None where any order of events is possible."""
+        return seal_over(self.system.seals, self.view()) if self.system.seals else None
+
+    def _listed(self) -> list[Event]:
+        """What could happen next if nothing were sealed."""
         found: list[Event] = [*self._mail(Deliver, self._transport.datagrams())]
         found += self._transport.events(self._is_up, self.budgets)
         for automaton in self.system.automata:
@@ -140,16 +145,19 @@ class World:
 
     def at_rest(self) -> bool:
         """Whether nothing but a fault leads to another state."""
-        here, saved = self._key(), self.save()
         ordinary = (event for event in self.enabled() if event.kind not in FAULT_KINDS)
-        for event in ordinary:
-            for choices in self.runs(event):
-                self.apply(event, choices)
-                moved = self._key() != here
-                self.restore(saved)
-                if moved:
-                    return False
-        return True
+        return not any(map(self._moves, ordinary))
+
+    def _moves(self, event: Event) -> bool:
+        """Whether `event`, one that could happen, may lead to another state."""
+        here, saved = self._key(), self.save()
+        for choices in self.runs(event):
+            self._apply(event, choices)
+            moved = self._key() != here
+            self.restore(saved)
+            if moved:
+                return True
+        return False
 
     def next_call(self, node: str) -> Made:
         """The workload's next call of `node`."""
@@ -166,16 +174,7 @@ class World:
             yield kind(self.system.names[to], self.system.names[source], message)
 
     def _rank(self, event: Event) -> tuple[int, int, bytes]:
-        kind = KINDS.index(event.kind)
-        if isinstance(event, Split | Heal):
-            return (kind, 0, str(event).encode())
-        if isinstance(event, Mail):
-            form = self._flying(event).encoded
-        elif isinstance(event, Mishap):
-            form = self.system.codec.encode(self.system.index(event.peer))
-        else:
-            form = self.system.codec.encode(stimulus_of(self.system, event))
-        return (kind, self.system.index(event.node), form)
+        return rank_of(self.system, event)
 
     def _is_up(self, node: int) -> bool:
         return is_up(self.system.codec.decode(self._locals[node][0]))
@@ -184,6 +183,14 @@ class World:
 
     def apply(self, event: Event, choices: Sequence[int] = ()) -> Step:
         """Let `event` happen, its handler choosing `choices`; refuse if it cannot."""
+        seal = self.seal()
+        if seal is not None and not lets(seal, event):
+            raise not_enabled(event, f"the state is sealed ({seal})")
+        if seal is not None and seal.first and self._rank(event) != self._rank(self.enabled()[0]):
+            raise not_enabled(event, f"another event is the first ({seal})")
+        return self._apply(event, choices)
+
+    def _apply(self, event: Event, choices: Sequence[int]) -> Step:
         before = list(self._locals)
         self._transport.streams.lost.clear()
         outcome: Outcome | None = None
@@ -323,17 +330,8 @@ class World:
     @property
     def fingerprint(self) -> int:
         """64 bits that stand for this state; the kernel computes the same."""
-        digest = self.system.codec.digest
-        parts = list(self._transport.parts())
-        for automaton, local in zip(self.system.automata, self._locals, strict=True):
-            digests = [digest(value) for value in without_ghosts(automaton.ghosts, local)]
-            parts.append(mix(LOCAL, automaton.index, combine(digests)))
-        for at, state in enumerate(self._observers):
-            parts.append(mix(OBSERVER, at, digest(state)))
-        for fault, granted in enumerate(self.system.faults.budgets):
-            if 0 < granted < UNLIMITED:
-                parts.append(mix(BUDGET, fault, int(self.budgets[fault])))
-        return sum(parts) % WORD or 1
+        parts = self._transport.parts()
+        return fingerprint(self.system, self._locals, self._observers, self.budgets, parts)
 
     def view(self) -> WorldView:
         """This state for a predicate; it stays as it is when the world goes on."""

@@ -61,7 +61,6 @@ class Learned(Struct, frozen=True):
         return msgspec.json.encode({"errors": self.errors, **parts})
 
     def recall(self, saved: bytes) -> None:
-        """Take back what `saved` gave in an earlier process."""
         parts = msgspec.json.decode(saved)
         for at, text in parts["errors"].items():
             self.errors.setdefault(int(at), text)
@@ -165,7 +164,6 @@ class Checkpoint:
         return self._learned.saved()
 
     def recall(self, errors: bytes) -> None:
-        """Take back what `errors` gave."""
         self._learned.recall(errors)
 
     def restore(self, classes: list[str], references: list[str]) -> None:

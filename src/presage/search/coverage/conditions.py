@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from types import CodeType
 from typing import Any
 
 from msgspec import Struct
 
+from presage.execution.conjuncts import Function, Unclear, definition, flat
 from presage.props.nodes import forall
 
 TEXT_MAX = 60
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)
-Function = ast.FunctionDef | ast.Lambda
 
 
 class Condition(Struct, frozen=True):
@@ -35,61 +32,13 @@ class Condition(Struct, frozen=True):
 def conditions(predicate: Any) -> list[Condition]:
     """The left sides of `predicate`; none where its source is not there or is not so simple."""
     try:
-        function = _function(predicate)
+        function = definition(predicate)
         before, answer = _answer(function)
         names = {**predicate.__globals__, **inspect.getclosurevars(predicate).nonlocals}
-        found = [left for part in _conjuncts(answer) for left in _lefts(part, names)]
+        found = [left for part in flat(answer) for left in _lefts(part, names)]
         return [Condition(_text(left), _compiled(function, before, left, names)) for left in found]
-    except (_Unclear, OSError, TypeError, SyntaxError, ValueError, AttributeError):
+    except (Unclear, OSError, TypeError, SyntaxError, ValueError, AttributeError):
         return []
-
-
-class _Unclear(Exception):
-    """The source is not there, or not simple enough."""
-
-
-def _function(predicate: Any) -> Function:
-    """The one function in the file of `predicate` that it can be."""
-    code: CodeType = predicate.__code__
-    names = code.co_varnames[: code.co_argcount]
-    found = [
-        node
-        for node in _functions(code.co_filename)
-        if _first_line(node) == code.co_firstlineno
-        and tuple(arg.arg for arg in node.args.args) == names
-        and (isinstance(node, ast.Lambda) or node.name == code.co_name)
-        and _contains(node, code)
-    ]
-    if len(found) != 1:
-        raise _Unclear
-    return found[0]
-
-
-@lru_cache(maxsize=8)
-def _functions(file: str) -> list[Function]:
-    tree = ast.parse("".join(linecache.getlines(file)))
-    return [node for node in ast.walk(tree) if isinstance(node, Function)]
-
-
-def _first_line(node: Function) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    lines: list[int] = [node.lineno, *(each.lineno for each in decorators)]
-    return min(lines)
-
-
-def _contains(node: Function, code: CodeType) -> bool:
-    """Whether the instructions of `code` stand where `node` does: two lambdas may share a line."""
-    if isinstance(node, ast.FunctionDef):
-        return True
-    body, ends = node.body, (node.body.end_lineno or 0, node.body.end_col_offset or 0)
-    places = [
-        ((line, column), (end_line, end_column))
-        for line, end_line, column, end_column in code.co_positions()
-        if None not in (line, end_line, column, end_column)
-        and (line, column) < (end_line, end_column)
-    ]
-    begins = (body.lineno, body.col_offset)
-    return min(place for place, _ in places) == begins and max(end for _, end in places) == ends
 
 
 def _answer(function: Function) -> tuple[list[ast.stmt], ast.expr]:
@@ -101,14 +50,14 @@ def _answer(function: Function) -> tuple[list[ast.stmt], ast.expr]:
         body = body[1:]
     *before, last = body
     if not isinstance(last, ast.Return) or last.value is None:
-        raise _Unclear
+        raise Unclear
     early = [each for each in before if not isinstance(each, SIMPLE)]
     if before[len(before) - len(early) :] != early:
-        raise _Unclear  # something is assigned in between
+        raise Unclear  # something is assigned in between
     values = []
     for statement in early:  # `if A: return True` is `A or ...`
         if not isinstance(statement, ast.If) or not _passes(statement):
-            raise _Unclear
+            raise Unclear
         values.append(ast.UnaryOp(ast.Not(), _denied(statement.test)))
     answer = ast.BoolOp(ast.Or(), [*values, last.value]) if values else last.value
     return before[: len(before) - len(early)], answer
@@ -135,16 +84,7 @@ def _is_true(expression: ast.expr) -> bool:
     return isinstance(expression, ast.Name) and expression.id == "HOLDS"
 
 
-def _conjuncts(expression: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
-        for value in expression.values:
-            yield from _conjuncts(value)
-    else:
-        yield expression
-
-
 def _lefts(expression: ast.expr, names: dict[str, Any]) -> Iterator[ast.expr]:
-    """The left sides of one conjunct."""
     if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
         yield from _of_or(expression.values)
     elif isinstance(expression, ast.IfExp) and _is_true(expression.orelse):

@@ -28,7 +28,6 @@ class Source(Struct, frozen=True):
     marks: tuple[str, ...]
 
     def lines(self, mark: str) -> list[int]:
-        """The numbers of the lines with this mark."""
         return [self.first + at for at, each in enumerate(self.marks) if each == mark]
 
     def text(self) -> list[str]:
@@ -51,7 +50,6 @@ class Lines:
         self._entered: set[tuple[str, int, str]] = set()
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call `function` and note what runs."""
         before = sys.gettrace()
         sys.settrace(self._enter)
         try:

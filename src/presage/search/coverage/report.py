@@ -52,8 +52,6 @@ class Growing(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """What one search covered."""
-
     ran: Sequence[Ran] = ()
     guards: Sequence[Guard] = ()
     faults: Sequence[tuple[str, int]] = ()  # each that is allowed: how often it happened
@@ -64,7 +62,6 @@ class Coverage(Struct, frozen=True):
     partial: bool = False  # a limit ended the search, or it was never meant to meet everything
 
     def never(self) -> list[Ran]:
-        """What never ran."""
         return [each for each in self.ran if each.steps == 0]
 
     def never_ran(self) -> str:

@@ -95,7 +95,6 @@ class _Node:
                 self.turns[number] += steps
 
     def count(self, tallies: dict[Key, _Tally]) -> None:
-        """Add what ran here to `tallies`."""
         shape = self.node.shape
         if shape.starts:
             again = sum(
@@ -194,6 +193,10 @@ def _vacuous(
     here = "so far" if not report.exhausted else "here"
     for at, prop in enumerate(bridge.properties, 1):
         name = prop.name
+        if prop.kind == "seal":
+            if prop.name in bridge.vacuity.never_true(at):
+                yield name, f"never sealed: the condition of seal `{name}` was not true {here}"
+            continue
         if report.properties.get(name) != "held" or prop.kind in ("deadlock", "sometimes"):
             continue
         asked, varied = reads[at]

@@ -36,6 +36,9 @@ class Vacuity:
             verdict = prop.judge(*seen)
         finally:
             CONDITIONS.reset(token)
+        if prop.kind == "seal":
+            met = self.called[at].get(prop.name, False)
+            self.called[at][prop.name] = met or verdict.holds
         waiting = self._open.get(at)
         if waiting and verdict.holds:
             self._open[at] = [each for each in waiting if not _met(each, seen)]
@@ -49,7 +52,6 @@ class Vacuity:
         return written + [place for place, met in self.called.get(at, {}).items() if not met]
 
     def saved(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
         return {
             "asked": self.asked,
             "open": {at: [each.text for each in left] for at, left in self._open.items()},
@@ -57,7 +59,6 @@ class Vacuity:
         }
 
     def recall(self, saved: dict[str, Any]) -> None:
-        """Take back what `saved` gave in an earlier process."""
         for at, count in saved["asked"].items():
             self.asked[int(at)] = self.asked.get(int(at), 0) + count
         for at, left in saved["open"].items():

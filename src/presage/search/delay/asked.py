@@ -4,23 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
+from presage._core import Codec
 from presage.errors import BadScheduler
 from presage.model.service.local_state import Stimulus
 from presage.model.world.system import System
+from presage.process.histories import Histories
 from presage.search.delay.scheduler import Ran, Scheduler, Task
 
 RANK_MAX = 255
 TWICE_FIRST, TWICE_EVERY = 256, 16  # questions that are asked a second time
 
 
+class TaskNames(Protocol):
+    """What tasks are called."""
+
+    codec: Codec
+
+    def place(self, node: str) -> int:
+        """Where a node or process stands among all."""
+
+    def task(self, key: int, node: int, stimulus: Stimulus) -> Task:
+        """What the kernel asks about."""
+
+
+class ServiceTasks:
+    """What happens to the nodes of a system."""
+
+    def __init__(self, system: System) -> None:
+        self._system, self.codec, self.place = system, system.codec, system.index
+
+    def task(self, key: int, node: int, stimulus: Stimulus) -> Task:
+        names, (kind, *rest) = self._system.names, stimulus
+        if kind == "deliver" and self._system.network == "ordered":
+            return Task(key, "channel", names[node], names[rest[0]])
+        if kind == "receive":
+            return Task(key, "stream", names[node], names[rest[0]])
+        if kind == "lost":
+            return Task(key, "stream", names[rest[0]], names[node])
+        if kind == "deliver":
+            source, message = rest
+            called = type(message).__name__
+            return Task(key, kind, names[node], names[source], called, (), message)
+        return Task(key, kind, names[node], "", str(rest[0]) if rest else "", tuple(rest[1:]))
+
+
+class ProcessTasks:
+    """The processes of a program."""
+
+    def __init__(self, histories: Histories) -> None:
+        self._names, self.codec = histories.names, histories.program.codec
+
+    def place(self, node: str) -> int:
+        return self._names.of(node)
+
+    def task(self, key: int, node: int, stimulus: Stimulus) -> Task:
+        return Task(key, stimulus[0], self._names.kept[node])
+
+
 class Asked:
     """Names tasks, numbers the states of a scheduler, and holds it to its contract."""
 
-    def __init__(self, system: System, scheduler: Scheduler, run: Callable[..., Any]) -> None:
+    def __init__(self, names: TaskNames, scheduler: Scheduler, run: Callable[..., Any]) -> None:
         self.runs = 0
-        self._system, self._scheduler, self._run = system, scheduler, run
+        self._names, self._scheduler, self._run = names, scheduler, run
         self._tasks: dict[int, Task] = {}
         self._states: dict[int, Any] = {}
         self._numbers: dict[bytes, int] = {}
@@ -28,14 +76,13 @@ class Asked:
 
     @property
     def states(self) -> int:
-        """How many states of the scheduler were met."""
         return len(self._numbers)
 
     # -- called by the kernel --------------------------------------------------------------------
 
     def rank(self, key: int, node: int, stimulus: Stimulus) -> int:
         """The rank of a task that is met for the first time."""
-        task = self._named(key, node, stimulus)
+        task = self._names.task(key, node, stimulus)
         self._tasks.setdefault(key, task)
         if self._scheduler.is_whole:
             return 0
@@ -49,11 +96,9 @@ class Asked:
         return rank
 
     def start(self, keys: Sequence[int]) -> int:
-        """The number of the first state."""
         return self._number(self._answer("start", self._sorted(keys)))
 
     def step(self, state: int, ran: int | None, before: Sequence[int], after: Sequence[int]) -> int:
-        """The number of the state after a step."""
         came, went = {*after} - {*before}, {*before} - {*after}
         task = None if ran is None else self._tasks[ran]
         step = Ran(task, self._sorted(came), self._sorted(went))
@@ -107,11 +152,11 @@ class Asked:
         return answer
 
     def _encoded(self, value: Any) -> bytes:
-        return self._system.codec.encode(value.key if isinstance(value, Task) else value)
+        return self._names.codec.encode(value.key if isinstance(value, Task) else value)
 
     def _number(self, state: Any) -> int:
         form = self._encoded(state)
-        if not self._system.codec.immutable(form):
+        if not self._names.codec.immutable(form):
             raise self._bad(
                 f"the state {state!r} can be changed",
                 "a list, set or dict as the state of a scheduler",
@@ -124,22 +169,8 @@ class Asked:
 
     def _sorted(self, keys: Iterable[int]) -> tuple[Task, ...]:
         tasks = [self._tasks[key] for key in keys]
-        node = self._system.index
-        return tuple(sorted(tasks, key=lambda task: (node(task.node), *map(str, _parts(task)))))
-
-    def _named(self, key: int, node: int, stimulus: Stimulus) -> Task:
-        names, (kind, *rest) = self._system.names, stimulus
-        if kind == "deliver" and self._system.network == "ordered":
-            return Task(key, "channel", names[node], names[rest[0]])
-        if kind == "receive":
-            return Task(key, "stream", names[node], names[rest[0]])
-        if kind == "lost":
-            return Task(key, "stream", names[rest[0]], names[node])
-        if kind == "deliver":
-            source, message = rest
-            called = type(message).__name__
-            return Task(key, kind, names[node], names[source], called, (), message)
-        return Task(key, kind, names[node], "", str(rest[0]) if rest else "", tuple(rest[1:]))
+        place = self._names.place
+        return tuple(sorted(tasks, key=lambda task: (place(task.node), *map(str, _parts(task)))))
 
     def _bad(self, fact: str, cause: str, remedy: str) -> BadScheduler:
         return BadScheduler(f"scheduler `{type(self._scheduler).__name__}`: {fact}", cause, remedy)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from presage._core import Kernel
-from presage._results import Outcome, Progress
-from presage.execution.sandbox import Sandbox
-from presage.limits import DelayPlan, Limits, Storage
-from presage.model.world.system import System
-from presage.search.delay.asked import Asked
+from presage._results import Outcome
+from presage.limits import CyclePlan, DelayPlan, Limits, Storage
+from presage.search.delay.asked import Asked, TaskNames
 from presage.search.delay.settings import Delay
+from presage.search.progress import Tell
 
 SHARE_NOTED = 10  # a scheduler that Python runs for more than one state in so many is slow
 
@@ -49,16 +48,21 @@ class Delayed:
 
 
 class Delaying:
-    """A search by delays of one kernel."""
-
-    def __init__(self, system: System, delay: Delay, sandbox: Sandbox) -> None:
+    def __init__(
+        self,
+        names: TaskNames,
+        delay: Delay,
+        run: Callable[..., Any],
+        cycles: CyclePlan | None = None,
+    ) -> None:
+        self._cycles = cycles
         self._delay, user = delay, delay.scheduler
-        self._asked = None if isinstance(user, str) else Asked(system, user, sandbox.run)
+        self._asked = None if isinstance(user, str) else Asked(names, user, run)
         name = user if isinstance(user, str) else "custom" if user.is_whole else user.base
-        self._plan = DelayPlan(
+        self.plan = DelayPlan(
             scheduler=name,
             delays=delay.delays,
-            deviation=delay.cost == "deviation",
+            cost=delay.cost,
             choice=delay.choice_delays,
             fault=delay.fault_delays,
             user=self._asked,
@@ -68,14 +72,14 @@ class Delaying:
         self,
         kernel: Kernel,
         limits: Limits,
-        progress: Callable[[Progress], None] | None,
+        progress: Tell,
         storage: Storage,
     ) -> Outcome:
-        """Search."""
-        return kernel.delay(self._plan, limits, progress, storage)
+        if self._cycles is not None:
+            return kernel.cycles(self._cycles, self.plan, limits, progress)
+        return kernel.delay(self.plan, limits, progress, storage)
 
     def summary(self, outcome: Outcome) -> Delayed:
-        """What the report says of it."""
         delay, asked = self._delay, self._asked
         return Delayed(
             delay.name,
@@ -90,7 +94,6 @@ class Delaying:
 
 
 def notes(delayed: Delayed, unique: int) -> list[str]:
-    """What else there is to know."""
     prices = f"choice {delayed.choice_delays}, fault {delayed.fault_delays}"
     texts = [f"scheduler {delayed.scheduler}, cost by {delayed.cost}, {prices}"]
     if delayed.scheduler_runs * SHARE_NOTED > unique:

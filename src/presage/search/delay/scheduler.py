@@ -24,7 +24,7 @@ class Task(Struct, frozen=True, eq=False):
     """
 
     key: int  # the same for the same task
-    kind: str  # deliver, channel, stream, timer, action, call, write, wake
+    kind: str  # deliver, channel, stream, timer, action, call, write, wake, process
     node: str  # where it happens; of a stream, the other end
     source: str = ""  # of mail: who sent it
     name: str = ""  # of a timer, an action, a disk or a class of messages

@@ -23,9 +23,9 @@ class Delay:
     scheduler: str | Scheduler = opt.text("rtc", "of delay: rr, random, mod:Class", metavar="NAME")
     delays: int | None = opt.count(None, "stop when what costs so many is explored", least=0)
     cost: str = opt.words(
-        "position",
-        ("position", "deviation"),
-        "of the i-th task: i, or 1 for each but the first",
+        "log",
+        ("log", "position", "deviation"),
+        "of the i-th task: the digits of i in binary, i, or 1",
         rare=True,
     )
     choice_delays: int = opt.count(

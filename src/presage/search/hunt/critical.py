@@ -7,19 +7,18 @@ the execution that recovers and has most in common with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from presage._core import Suspect
-from presage._results import CriticalStep, Finding, Progress
+from presage._results import CriticalStep, Finding
 from presage.execution.budget import Budget
 from presage.execution.confirm import Confirmed, confirmed, follow
 from presage.execution.sandbox import Sandbox
 from presage.limits import Effort
 from presage.model.world.system import System
 from presage.search.hunt.settings import Hunt
+from presage.search.progress import Tell
 
 DOUBT = 0.05  # the chance that is accepted of taking a state for dead that is not
 
@@ -49,7 +48,7 @@ def locate(
     suspect: Suspect,
     settings: Hunt,
     budget: Budget,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell = None,
 ) -> Located:
     """Find the critical transition of `suspect`, and confirm it on live code."""
     effort = Effort(settings.recovery_walks, settings.region, settings.samples)

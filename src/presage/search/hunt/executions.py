@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from presage._core import Kernel
-from presage._results import HuntOutcome, Outcome, Progress
+from presage._results import HuntOutcome, Outcome
 from presage.execution.replay import replay
-from presage.limits import HuntPlan, Limits
+from presage.limits import DelayPlan, HuntPlan, Limits
 from presage.model.world.system import System
-from presage.search.hunt.settings import Hunt
+from presage.search.hunt.settings import KINDS, Hunt
 from presage.search.options import COUNT_MAX
+from presage.search.progress import Tell
 from presage.search.report import Hunted
 from presage.search.walks import calm_weights
 from presage.trace.trace import Trace
@@ -23,9 +22,10 @@ def run(
     system: System,
     settings: Hunt,
     limits: Limits,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell = None,
 ) -> Outcome:
     """Hunt within `limits`; gives what the kernel reports."""
+    kinds = KINDS[settings.executions]
     plan = HuntPlan(
         eventually=[
             at for at, prop in enumerate(system.properties, 1) if prop.kind == "eventually"
@@ -36,8 +36,9 @@ def run(
         depth=limits.depth or COUNT_MAX,
         by_steps=settings.count == "steps",
         likely_first=settings.order == "likely",
-        tree=settings.executions != "random",
-        random=settings.executions != "tree",
+        tree="tree" in kinds,
+        delay=DelayPlan("rtc") if "delay" in kinds else None,
+        random="random" in kinds,
         storm=settings.storm,
         prefixes=settings.prefixes,
         prefix=None if settings.prefix is None else begun(system, settings.prefix),
@@ -46,25 +47,30 @@ def run(
 
 
 def summary(hunt: HuntOutcome) -> Hunted:
-    """How executions ended."""
     return Hunted(
         live=hunt.live,
         rest=hunt.rest,
         long=hunt.long,
         duplicate=hunt.duplicate,
         choices=hunt.choices,
+        delays=hunt.delays,
         complete=hunt.complete,
         lengths=tuple(sorted(hunt.lengths)),
     )
 
 
-def note(hunted: Hunted) -> str:
-    """On what an `eventually` rests that was hunted for."""
-    bound = f"executions of up to {hunted.choices} choices"
-    extent = "all executions" if hunted.complete else bound
+def note(hunted: Hunted, executions: str) -> str:
+    """On what an `eventually` rests that was hunted for, by these kinds of executions."""
+    texts = {
+        "tree": f"executions of up to {_plural(hunted.choices, 'choice')}",
+        "delay": f"runs with up to {_plural(hunted.delays, 'delay')}",
+        "random": "random executions",
+    }
+    extent = [texts[kind] for kind in KINDS[executions]]
+    extent = ["all executions"] if hunted.complete else extent
     walked = hunted.live + hunted.rest + hunted.long
     return (
-        f"{_plural(walked, 'calm walk')}, from {extent} and from random ones:"
+        f"{_plural(walked, 'calm walk')}, from {', '.join(extent)}:"
         f" {hunted.live:,} came right{_typical(hunted)}, {hunted.rest:,} came to rest before,"
         f" {hunted.long:,} did neither"
     )

@@ -1,8 +1,9 @@
 """`hunt`: how to look for executions that never come right, in systems too large to exhaust.
 
 After Killian et al., "Life, Death, and the Critical Transition", NSDI 2007. All executions up to a
-number of choices, and random ones with faults, are continued by a calm walk; one on which an
-`eventually` does not come true any more is a suspect, whose critical transition is then located.
+number of choices, runs with few delays, and random ones with faults are continued by a calm walk;
+one on which an `eventually` does not come true any more is a suspect, whose critical transition is
+then located.
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from presage.trace.trace import Trace
 
 
+# What `executions` names: the kinds that take turns.
+KINDS = {
+    "all": ("tree", "delay", "random"),
+    "both": ("tree", "random"),
+    **{kind: (kind,) for kind in ("tree", "delay", "random")},
+}
+
+
 @dataclass(frozen=True)
 class Hunt:
     """The settings of `search="hunt"`. `docs/reference/hunt.md` maps them to MaceMC's."""
@@ -24,7 +33,7 @@ class Hunt:
     depth_step: int = opt.count(5, "by how many choices the tree grows each round")
     count: str = opt.words("choices", ("choices", "steps"), "what the tree is bounded by")
     executions: str = opt.words(
-        "both", ("both", "tree", "random"), "all up to a depth, random ones, or both"
+        "all", tuple(KINDS), "up to a depth, by few delays, at random, or all"
     )
     order: str = opt.words("seed", ("seed", "likely"), "of events in the tree")
     storm: int = opt.count(256, "steps with faults, at most, between calm walks")

@@ -8,10 +8,9 @@ found so; where that says anything else, the suspect is told as it was found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from presage._core import Suspect
-from presage._results import Progress
 from presage.execution.budget import Budget
 from presage.execution.prefix import PrefixReplay, Taken, events_of, likeness
 from presage.execution.sandbox import Sandbox
@@ -20,6 +19,7 @@ from presage.model.world.event import Event
 from presage.model.world.system import System
 from presage.search.hunt.critical import Located, locate
 from presage.search.hunt.settings import Hunt
+from presage.search.progress import Tell
 from presage.shrink.delta import minimize
 
 SECONDS_MAX = 10.0  # for one suspect, each time
@@ -34,7 +34,7 @@ def shortened(
     located: Located,
     settings: Hunt,
     budget: Budget,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell = None,
 ) -> Located:
     """The same death with fewer steps before it, or `located` itself."""
     critical = located.critical

@@ -3,7 +3,8 @@
 The kernel calls these methods by name, each only for what it has not met before. They return plain
 tuples and numbers; the kernel encodes and interns.
 
-Invariant: property 0 is `no_exception`; property i + 1 is the i-th one of the system.
+Invariant: property 0 is `no_exception`; property i + 1 is the i-th one of the system; behind them
+come the conditions of its seals.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from presage.model.service.stream import Lost
 from presage.model.source import raised
 from presage.model.weights import Weights, units
 from presage.model.world.observers import observer_error
+from presage.model.world.seals import condition_failed
 from presage.model.world.system import System
 from presage.model.world.view import WorldView, node_view
 from presage.props.property import Property
@@ -66,7 +68,7 @@ class Bridge(Asymmetry):
     ) -> None:
         self.system = system
         self.automata: tuple[Automaton, ...] = system.automata
-        self.properties: list[Property] = list(system.properties)
+        self.properties: list[Property] = list(system.judged)
         self.early = Early(None)
         self.judged = 0  # how often a predicate was run over a world
         self.kept: Kept | None = None  # worlds to be judged again in another process
@@ -91,7 +93,6 @@ class Bridge(Asymmetry):
         return prop.kind == "step" and (prop.of is None or issubclass(node.service, prop.of))
 
     def stimuli(self, node: int, values: Values) -> list[tuple[Stimulus, int | None]]:
-        """What `node` can start by itself."""
         haunted = self._haunted[node]
         copy = self.system.codec.encode(values) if haunted else b""
         found: list[tuple[Stimulus, int | None]] = self._run(self.automata[node].stimuli, values)
@@ -101,7 +102,6 @@ class Bridge(Asymmetry):
         return found
 
     def workloads(self) -> list[list[tuple[Any, ...]]]:
-        """The arguments of each node's calls."""
         return [[call.args for call in automaton.workload] for automaton in self.automata]
 
     def step(
@@ -173,7 +173,8 @@ class Bridge(Asymmetry):
 
     def found(self, finding: Finding) -> None:
         """Hear of the first violation of a property, while the search goes on."""
-        self.early.found(finding)
+        if finding.at <= len(self.system.properties):  # else a seal is never lifted: an error
+            self.early.found(finding)
 
     def judge(self, at: int, reader: Reader) -> bool | None:
         """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
@@ -195,15 +196,18 @@ class Bridge(Asymmetry):
         except (HandlerStuck, Impure):
             raise
         except PresageError as error:
+            if prop.kind == "seal":
+                raise
             self.errors.setdefault(at, str(error))
         except NOT_THEIRS:
             raise
         except BaseException as error:
+            if prop.kind == "seal":
+                raise condition_failed(prop, error) from error
             self.errors.setdefault(at, told(prop, error))
         return None
 
     def observe(self, slot: int, state: Any, records: list[tuple[int, Any]]) -> Any:
-        """The state of an observer after it has taken in `records`."""
         name, observer = self._observers[slot]
         try:
             for node, record in records:

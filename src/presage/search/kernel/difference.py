@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage.errors import NotState
@@ -11,8 +11,9 @@ from presage.model.service.local_state import Outcome, Stimulus
 from presage.model.service.stream import Lost
 from presage.trace.show import show, show_call
 
-# What one branch did: name of a part, its digest, its text.
-Did = list[tuple[str, int, str]]
+# What one branch did: name of a part, what is compared of it, what is shown of it.
+Parts = Sequence[tuple[str, Any, Any]]
+Did = list[tuple[str, int, str]]  # the same for another process: with digests and texts
 
 UNDELIVERABLE = "was deliverable once and once not"
 
@@ -40,9 +41,11 @@ def first_difference(
     if first is None or second is None:
         return None if first is second else UNDELIVERABLE
     if len(first) != len(second):
-        return f"had {len(first)} branches once and {len(second)} once"
+        return _counted(first, second)
     for one, other in zip(first, second, strict=True):
-        difference = _between(automaton, one, other)
+        difference = between(_parts(automaton, one), _parts(automaton, other), show)
+        if difference is None and one.choices != other.choices:
+            difference = f"asked for different choices: {one.choices} and {other.choices}"
         if difference is not None:
             return difference
     return None
@@ -60,21 +63,46 @@ def first_effect(
     """
     if first is None or second is None:
         return first_difference(automaton, first, second)
-    ones, others = ([_plain(automaton, network, each) for each in some] for some in (first, second))
-    left = {at: _form(automaton, each) for at, each in enumerate(others)}
-    only = []
-    for each in ones:
-        form = _form(automaton, each)
-        match = next((at for at, other in left.items() if other == form), None)
+    ones, others = (
+        [_parts(automaton, _plain(automaton, network, each)) for each in some]
+        for some in (first, second)
+    )
+    return first_apart(ones, others, show)
+
+
+def first_apart(
+    ones: Sequence[Parts], others: Sequence[Parts], text: Callable[[Any], str] = str
+) -> str | None:
+    """What differs between branches here and there, in whatever order; None if nothing does."""
+    left, only = [(_form(each), each) for each in others], []
+    for one in ones:
+        match = next((at for at, (form, _) in enumerate(left) if form == _form(one)), None)
         if match is None:
-            only.append(each)
+            only.append(one)
         else:
             del left[match]
     if not only and not left:
         return None
-    if not only or not left:
-        return f"had {len(first)} branches once and {len(second)} once"
-    return _between(automaton, only[0], others[min(left)])
+    if not ones or not others:
+        return UNDELIVERABLE
+    return between(only[0], left[0][1], text) if only and left else _counted(ones, others)
+
+
+def between(one: Parts, other: Parts, text: Callable[[Any], str] = str) -> str | None:
+    for (name, form, shown), (other_name, other_form, other_shown) in zip(one, other, strict=False):
+        if name != other_name:
+            return f"did `{name}` once and `{other_name}` once"
+        if form != other_form:
+            return f"differed in {name}: {text(shown)} and {text(other_shown)}"
+    return None if len(one) == len(other) else "had another number of effects"
+
+
+def _counted(ones: Sequence[Any], others: Sequence[Any]) -> str:
+    return f"had {len(ones)} branches once and {len(others)} once"
+
+
+def _form(parts: Parts) -> list[tuple[str, Any]]:
+    return [part[:2] for part in parts]
 
 
 def _plain(automaton: Automaton, network: str, outcome: Outcome) -> Outcome:
@@ -85,103 +113,38 @@ def _plain(automaton: Automaton, network: str, outcome: Outcome) -> Outcome:
     return outcome._replace(choices=(), sends=sends, flows=flows)
 
 
-def _form(automaton: Automaton, outcome: Outcome) -> list[Any]:
-    """What the world can tell of an outcome, to be compared."""
-    encode = automaton.codec.encode
-    values = [
-        encode(value) for at, value in enumerate(outcome.values) if at not in automaton.ghosts
+def _parts(automaton: Automaton, outcome: Outcome) -> list[tuple[str, bytes, Any]]:
+    """What one branch did, as far as the world can tell."""
+    names, values = automaton.names, outcome.values
+    listed = [("timers or status", automaton.place(0), values[0])]
+    listed += [
+        (f"`{name}`", automaton.place(at), values[at])
+        for name, at in automaton.positions.items()
+        if at not in automaton.ghosts
     ]
-    parts = (outcome.sends, list(outcome.flows), outcome.records, list(outcome.limits))
-    return [*values, *map(encode, parts)]
-
-
-def _between(automaton: Automaton, one: Outcome, other: Outcome) -> str | None:
-    for position, (left, right) in enumerate(zip(one.values, other.values, strict=True)):
-        place = automaton.place(position)
-        if position not in automaton.ghosts and _differ(automaton, left, right, place):
-            what = "timers or status" if position == 0 else f"`{automaton.fields[position - 1]}`"
-            return f"differed in {what}: {show(left)} and {show(right)}"
     place = f"{automaton.name}: {automaton.service.__name__}"
-    if _differ(automaton, one.sends, other.sends, f"{place}: sends"):
-        sent = [show(messages(automaton, outcome)) for outcome in (one, other)]
-        return f"differed in what it sent: {sent[0]} and {sent[1]}"
-    if _differ(automaton, list(one.flows), list(other.flows), f"{place}: streams"):
-        flown = [show(flows(automaton, outcome)) for outcome in (one, other)]
-        return f"differed in what it did to streams: {flown[0]} and {flown[1]}"
-    if _differ(automaton, one.records, other.records, f"{place}: records"):
-        return f"differed in what it recorded: {show(one.records)} and {show(other.records)}"
-    if one.choices != other.choices:
-        return f"asked for different choices: {one.choices} and {other.choices}"
-    return None
+    peers = [(names[flow.peer], flow) for flow in outcome.flows]
+    flown = [(peer, "closed" if flow.closes else flow.message) for peer, flow in peers]
+    sent = [(names[to], message) for to, message in outcome.sends]
+    listed.append(("what it sent", f"{place}: sends", sent))
+    listed.append(("what it did to streams", f"{place}: streams", flown))
+    listed.append(("what streams allow it", f"{place}: streams", list(outcome.limits)))
+    listed.append(("what it recorded", f"{place}: records", outcome.records))
+    return [(name, _encoded(automaton, part, where), part) for name, where, part in listed]
 
 
-def _differ(automaton: Automaton, left: Any, right: Any, place: str) -> bool:
-    encode = automaton.codec.encode
+def _encoded(automaton: Automaton, part: Any, place: str) -> bytes:
     try:
-        return encode(left) != encode(right)
+        return automaton.codec.encode(part)
     except NotState as error:
         raise error.at(place) from None
 
 
-def messages(automaton: Automaton, outcome: Outcome) -> list[tuple[str, Any]]:
-    """What was sent, in order, each with the name of its receiver."""
-    return [(automaton.names[to], message) for to, message in outcome.sends]
-
-
-def flows(automaton: Automaton, outcome: Outcome) -> list[tuple[str, Any]]:
-    """What was done to streams, in order: the peer, and what it was sent, or that it was closed."""
-    peers = [(automaton.names[flow.peer], flow) for flow in outcome.flows]
-    return [(peer, "closed" if flow.closes else flow.message) for peer, flow in peers]
-
-
 def parts(automaton: Automaton, network: str, outcomes: list[Outcome] | None) -> list[Did]:
-    """What each branch did, as far as the world can tell, to be compared in another process.
-
-    Of each part: its name, the digest of its canonical form, its text.
-    """
+    """What each branch did, as far as the world can tell, to be compared in another process."""
     return [did(automaton, _plain(automaton, network, each)) for each in outcomes or []]
 
 
 def did(automaton: Automaton, outcome: Outcome) -> Did:
-    """What one branch did, in order."""
-    told: list[tuple[str, Any]] = [("timers or status", outcome.values[0])]
-    told += [
-        (f"`{name}`", outcome.values[at])
-        for name, at in automaton.positions.items()
-        if at not in automaton.ghosts
-    ]
-    told += [("what it sent", sent) for sent in messages(automaton, outcome)]
-    told += [("what it did to a stream", flow) for flow in flows(automaton, outcome)]
-    told += [("what it recorded", record) for record in outcome.records]
-    codec = automaton.codec
-    return [(name, codec.digest(codec.encode(part)), show(part)) for name, part in told]
-
-
-def first_apart(ones: list[Did], others: list[Did]) -> str | None:
-    """What differs between what `parts` gave here and there; None if nothing does."""
-    left = list(others)
-    only = []
-    for one in ones:
-        match = next((at for at, each in enumerate(left) if _form_of(each) == _form_of(one)), None)
-        if match is None:
-            only.append(one)
-        else:
-            del left[match]
-    if not only or not left:
-        if not only and not left:
-            return None
-        if not ones or not others:
-            return UNDELIVERABLE
-        return f"had {len(ones)} branches once and {len(others)} once"
-    for (name, digest, text), (other_name, other_digest, other_text) in zip(
-        only[0], left[0], strict=False
-    ):
-        if name != other_name:
-            return f"did something to {name} once and to {other_name} once"
-        if digest != other_digest:
-            return f"differed in {name}: {text} and {other_text}"
-    return "did once more than the other time"
-
-
-def _form_of(did: Did) -> list[tuple[str, int]]:
-    return [part[:2] for part in did]
+    digest = automaton.codec.digest
+    return [(name, digest(form), show(part)) for name, form, part in _parts(automaton, outcome)]

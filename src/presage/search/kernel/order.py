@@ -199,7 +199,6 @@ class Orders:
         return [found.to_json() for found in self.found]
 
     def recall(self, saved: list[dict[str, Any]]) -> None:
-        """Take back what `saved` gave in an earlier process."""
         for found in msgspec.convert(saved, list[OrderDependent]):
             self.add(found)
 
@@ -241,7 +240,6 @@ def _reordered(fresh: Fresh, position: int) -> Values:
 
 
 def guard_of(node: Automaton, stimulus: Stimulus) -> Callable[..., Any] | None:
-    """The guard that lets a message in."""
     handler = node.shape.handler(type(stimulus[2])) if stimulus[0] == "deliver" else None
     return handler.guard if handler else None
 

@@ -278,7 +278,7 @@ class Twin:
         self._add(OrderDependent(code, place, (), text, difference, between))
 
     def _tell_verdict(self, known: Judged, apart: Apart) -> None:
-        prop = self._system.properties[known.prop]
+        prop = self._system.judged[known.prop]
         ((_, _, verdict),) = apart.branches[0]
         difference = f"gave another verdict: {known.verdict} and {verdict}"
         between = self._between if apart.stable else RUNS

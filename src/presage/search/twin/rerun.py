@@ -104,7 +104,6 @@ class Rerun:
             return [[("how it ended", 0, str(error).partition("\n")[0])]]
 
     def stimulus(self, step: Step) -> tuple[Any, ...]:
-        """What a handler is given."""
         decoded: Any = self._system.codec.decode(step[3])
         if step[0] == DELIVERY:
             source, _, message = decoded
@@ -112,7 +111,6 @@ class Rerun:
         return decoded  # type: ignore[no-any-return]
 
     def listed(self, step: Step) -> list[tuple[Any, ...]]:
-        """What a node can start by itself."""
         automaton = self._system.automata[step[1]]
         values = Stored(self._system.codec, step[2])()
         return [stimulus for stimulus, _ in self._sandbox.run(automaton.stimuli, values)]

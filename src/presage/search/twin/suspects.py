@@ -67,7 +67,7 @@ def suspicious(system: System) -> bool:
             for field, value in zip(automaton.fields, first, strict=True)
             if isinstance(value, set | frozenset)
         ),
-        predicates=tuple(dict.fromkeys([*asked, *(prop.predicate for prop in system.properties)])),
+        predicates=tuple(dict.fromkeys([*asked, *(prop.predicate for prop in system.judged)])),
         observers=tuple(dict.fromkeys(type(each) for each in system.observers.values())),
     )
     return _is_suspicious(code)

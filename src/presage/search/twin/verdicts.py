@@ -6,6 +6,7 @@ process needs: a pure predicate reads the same there.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from presage._core import Codec
@@ -44,55 +45,11 @@ class _Unreadable(Interrupted):
     """What was read elsewhere cannot be rebuilt here."""
 
 
-class _Noting:
-    """A reader that notes what is asked, and the answer."""
+class _Reader(ABC):
+    """A reader that answers every question in one way."""
 
-    def __init__(self, codec: Codec, reader: Reader) -> None:
-        self._codec = codec
-        self._reader = reader
-        self._met: set[tuple[Any, ...]] = set()
-        self.reads: list[Read] = []
-
-    def _note(self, name: str, args: tuple[Any, ...], answer: Any) -> Any:
-        if (name, *args) not in self._met:
-            self._met.add((name, *args))
-            self.reads.append((name, list(args), self._codec.encode(answer)))
-        return answer
-
-    def control(self, node: int, /) -> Any:
-        return self._note("control", (node,), self._reader.control(node))
-
-    def value(self, node: int, position: int, /) -> Any:
-        return self._note("value", (node, position), self._reader.value(node, position))
-
-    def observer(self, index: int, /) -> Any:
-        return self._note("observer", (index,), self._reader.observer(index))
-
-    def partition(self) -> int:
-        return self._note("partition", (), self._reader.partition())  # type: ignore[no-any-return]
-
-    def connection(self, node: int, peer: int, /) -> Any:
-        return self._note("connection", (node, peer), self._reader.connection(node, peer))
-
-    def messages(self, types: tuple[type, ...] | None, /) -> Any:
-        return self._note("messages", _names(types), self._reader.messages(types))
-
-
-class _Told:
-    """A reader that knows only what a predicate read elsewhere."""
-
-    def __init__(self, codec: Codec, reads: list[Read]) -> None:
-        self._codec = codec
-        self._answers = {(name, *args): answer for name, args, answer in reads}
-
-    def _answer(self, name: str, *args: Any) -> Any:
-        answer = self._answers.get((name, *args))
-        if answer is None:
-            raise _OtherRead
-        try:
-            return self._codec.decode(answer)
-        except ValueError as error:  # it names what cannot be found here
-            raise _Unreadable from error
+    @abstractmethod
+    def _answer(self, name: str, *args: Any) -> Any: ...
 
     def control(self, node: int, /) -> Any:
         return self._answer("control", node)
@@ -110,13 +67,48 @@ class _Told:
         return self._answer("connection", node, peer)
 
     def messages(self, types: tuple[type, ...] | None, /) -> Any:
-        return self._answer("messages", *_names(types))
+        return self._answer("messages", types)
 
 
-def _names(types: tuple[type, ...] | None) -> tuple[str | None, ...]:
-    if types is None:
-        return (None,)
-    return tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in types)
+class _Noting(_Reader):
+    """Notes what is asked, and the answer."""
+
+    def __init__(self, codec: Codec, reader: Reader) -> None:
+        self._codec = codec
+        self._reader = reader
+        self._met: set[tuple[Any, ...]] = set()
+        self.reads: list[Read] = []
+
+    def _answer(self, name: str, *args: Any) -> Any:
+        answer, key = getattr(self._reader, name)(*args), _key(name, args)
+        if key not in self._met:
+            self._met.add(key)
+            self.reads.append((name, list(key[1:]), self._codec.encode(answer)))
+        return answer
+
+
+class _Told(_Reader):
+    """Knows only what a predicate read elsewhere."""
+
+    def __init__(self, codec: Codec, reads: list[Read]) -> None:
+        self._codec = codec
+        self._answers = {(name, *args): answer for name, args, answer in reads}
+
+    def _answer(self, name: str, *args: Any) -> Any:
+        answer = self._answers.get(_key(name, args))
+        if answer is None:
+            raise _OtherRead
+        try:
+            return self._codec.decode(answer)
+        except ValueError as error:  # it names what cannot be found here
+            raise _Unreadable from error
+
+
+def _key(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A question as another process asks it, too: with the names of classes."""
+    if name != "messages" or args == (None,):
+        return (name, *args)
+    return (name, *(f"{cls.__module__}:{cls.__qualname__}" for cls in args[0]))
 
 
 def noted(system: System, sandbox: Sandbox, prop: int, reader: Reader) -> Judged:
@@ -133,7 +125,7 @@ def judged(system: System, sandbox: Sandbox, known: Judged) -> str:
 
 def _verdict(system: System, sandbox: Sandbox, prop: int, reader: Any) -> str:
     try:
-        holds = sandbox.run(system.properties[prop].judge, WorldView(system, reader)).holds
+        holds = sandbox.run(system.judged[prop].judge, WorldView(system, reader)).holds
         return "true" if holds else "false"
     except _OtherRead:
         return OTHER_READ

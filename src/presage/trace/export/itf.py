@@ -48,7 +48,6 @@ def _record(value: Plain) -> Any:
 
 
 def expression(value: Plain) -> Any:
-    """One value in ITF."""
     if isinstance(value, bool | str):
         return value
     if isinstance(value, int):

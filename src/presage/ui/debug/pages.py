@@ -46,7 +46,6 @@ def remember(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def keep(path: Path | None) -> None:
-    """Write down what was typed."""
     if path is None:
         return
     import readline

@@ -64,5 +64,4 @@ class Screen:
         return Table.of(self.session.here.steps, self.theme)
 
     def dim(self, text: str) -> str:
-        """A remark."""
         return self.theme.line(Span(text, "dim"))

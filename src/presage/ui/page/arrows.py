@@ -34,7 +34,6 @@ class Arrows:
             self.sent.setdefault(flight.sent, []).append(number)
 
     def as_data(self) -> list[dict[str, Any]]:
-        """The arrows as data."""
         return [
             {
                 "from": flight.source,

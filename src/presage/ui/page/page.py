@@ -26,7 +26,12 @@ SCRIPTS = tuple(
         *("inspector", "panels", "explore", "page"),
     )
 )
-LOUD = ("order", "error", "warning")  # how remarks begin that make a finding worth less, or more
+LOUD = (
+    "assumes",
+    "order",
+    "error",
+    "warning",
+)  # how remarks begin that make a finding worth less, or more
 LOUDLY = ' class="loud"'
 DANGEROUS = {
     "<": "\\u003c",

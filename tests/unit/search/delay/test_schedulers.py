@@ -8,7 +8,7 @@ from unit.search.delay import schedulers
 
 from presage import Delay, Scheduler, check
 from presage.errors import BadScheduler, BadSystem
-from presage.search.delay.asked import Asked
+from presage.search.delay.asked import Asked, ServiceTasks
 from presage.systems import chord, paxos, two_phase_commit
 
 
@@ -32,7 +32,8 @@ class Slow(dict):
 
 
 def test_threads_that_ask_at_once_get_a_number_for_each_state():
-    asked = Asked(two_phase_commit.system(rms=2), schedulers.Nodes(), lambda ask, *args: ask(*args))
+    tasks = ServiceTasks(two_phase_commit.system(rms=2))
+    asked = Asked(tasks, schedulers.Nodes(), lambda ask, *args: ask(*args))
     asked._numbers = Slow()
     with ThreadPoolExecutor(8) as pool:
         given = list(pool.map(asked._number, [(n % 20,) for n in range(80)]))

@@ -8,6 +8,7 @@ import pytest
 from presage import Faults, Hunt, Service, System, always, check, eventually, on, replay, timer
 from presage.errors import BadSystem, BadTrace
 from presage.search.hunt.critical import evidence
+from presage.systems import chord
 from presage.trace import codec
 
 SMALL = Hunt(walk_length=400, recovery_walks=20, samples=6)
@@ -130,18 +131,42 @@ def test_a_hunt_counts_how_executions_ended():
     assert any("calm walks" in note for note in report.notes)
 
 
-@pytest.mark.parametrize("executions", ["tree", "random"])
+@pytest.mark.parametrize("executions", ["both", "tree", "delay", "random"])
 @pytest.mark.parametrize("order", ["seed", "likely"])
-def test_either_kind_of_executions_finds_it_alone(executions, order):
+def test_each_kind_of_executions_finds_it_alone(executions, order):
     how = Hunt(walk_length=400, recovery_walks=20, executions=executions, order=order, prefixes=0)
     assert len(check(ring(), search="hunt", hunt=how, traces=None).violations) == 1
 
 
-def test_the_tree_ends_where_there_is_nothing_beyond():
+@pytest.mark.parametrize("executions", ["tree", "delay"])
+def test_what_is_systematic_ends_where_there_is_nothing_beyond(executions):
     calm = eventually(lambda world: True, name="calm")
-    how = Hunt(executions="tree", count="steps", prefixes=0)
+    how = Hunt(executions=executions, count="steps", prefixes=0)
     report = check(ring_of(calm), search="hunt", hunt=how, traces=None)
     assert report.hunted.complete and report.unique == check(ring_of(calm)).unique
+    assert any("from all executions" in note for note in report.notes)
+
+
+def test_a_seed_gives_the_same_runs_on_one_thread():
+    how = {"search": "hunt", "hunt": Hunt(executions="delay", prefixes=0), "traces": None}
+    report = check(chord.system(era="2017", crashes=1), walks=600, threads=1, **how)
+    assert report.violations == () and report.executions == 600
+    assert report.hunted.live == 600 and report.hunted.delays == 3
+    again = check(chord.system(era="2017", crashes=1), walks=600, threads=1, **how)
+    assert (again.unique, again.hunted.lengths) == (report.unique, report.hunted.lengths)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_share_the_ends_of_runs_between_them(threads):
+    """Which ends are left when a limit is reached depends on who was quicker; all of them do not."""
+    calm = eventually(lambda world: True, name="calm")
+    how = {"search": "hunt", "hunt": Hunt(executions="delay", prefixes=0), "traces": None}
+    alone = check(ring_of(calm), threads=1, **how)
+    shared = check(ring_of(calm), threads=threads, **how)
+    assert alone.hunted.complete and shared.hunted.complete
+    for name in ("executions", "unique"):
+        assert getattr(shared, name) == getattr(alone, name) > 0
+    assert shared.hunted.delays == alone.hunted.delays
 
 
 def test_a_hunt_goes_on_from_a_prefix(tmp_path):
@@ -169,7 +194,7 @@ def test_a_limit_ends_a_hunt_and_its_report_says_so():
         ({"walk_length": 0}, "`Hunt(walk_length=0)` is not a count"),
         ({"storm": True}, "`Hunt(storm=True)` is not a count"),
         ({"order": "best"}, "`Hunt(order='best')` is not known"),
-        ({"executions": "all"}, "use one of `both`, `tree`, `random`"),
+        ({"executions": "most"}, "use one of `all`, `both`, `tree`, `delay`, `random`"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, words):

@@ -7,6 +7,7 @@ from presage.debug.walk import LENGTH, WALKS
 from presage.errors import BadCommand
 from presage.model.world.event import Deliver, Drop, Duplicate, Receive
 from presage.trace.show import show
+from presage.trace.trace import common
 from presage.ui.debug.commands.show import moved
 from presage.ui.debug.registry import Commands, number
 from presage.ui.debug.screen import Screen
@@ -135,12 +136,8 @@ def branches(screen: Screen, rest: str) -> None:
     session = screen.session
     main = session.branches["main"]
     for name, execution in session.branches.items():
-        pairs = zip(main.steps, execution.steps, strict=False)
-        common = next(
-            (at for at, (one, other) in enumerate(pairs) if one.fingerprint != other.fingerprint),
-            min(len(main), len(execution)),
-        )
-        apart = "" if name == "main" else f", parts from main after step {common}"
+        last = common(main.steps, execution.steps)
+        apart = "" if name == "main" else f", parts from main after step {last}"
         sign = ">" if name == session.branch else " "
         screen.say([f"{sign} {screen.theme.clean(name)}: {len(execution)} steps{apart}"])
 

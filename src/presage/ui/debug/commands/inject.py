@@ -12,7 +12,6 @@ command = Commands(BREAKING)
 
 
 def some_node(screen: Screen) -> str:
-    """A node, for an example."""
     return screen.session.names[-1]
 
 

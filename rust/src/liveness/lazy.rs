@@ -1,0 +1,286 @@
+//! The graph of a system, made while a nested depth-first search goes through it.
+//!
+//! A claim is broken by a cycle on which it never holds. So the search goes through the states in
+//! several *layers*: all states, and for each claim those where it does not hold. From a state of
+//! the first layer one may step into the others, and never back. Within these every edge is
+//! accepting: the claim fails at both ends.
+//!
+//! With a bound, a state has the edges that cost no more than is left of it. What a state costs,
+//! and the order of its tasks, are those of its first visit.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::bounded::{Bounded, Cycle, Growing};
+use super::ndfs::{Lazy, Nested, Step};
+use super::recorder::Recorder;
+use crate::python::tables::StopReason;
+use crate::search::Search;
+use crate::search::delay::machine::Machine;
+use crate::search::delay::{Origin, Plan, Planner, Rest, Services, Waiting};
+use crate::table::fingerprint::nonzero;
+
+const NONE: u32 = u32::MAX;
+
+struct Layered<'a> {
+    search: &'a Search,
+    planner: Planner<'a>,
+    machine: Services<'a>,
+    recorder: Recorder<'a>,
+    growing: Growing,
+    /// Per state: its first and its last edge so far. Per edge: the next of the same state.
+    ends: Vec<(u32, u32)>,
+    next: Vec<u32>,
+    /// States with edges that were not followed yet: their entries and what they cost.
+    entries: FxHashMap<u32, (Vec<u32>, u64)>,
+    costs: Vec<u32>,
+    bound: u32,
+    /// Something costs more.
+    cut: bool,
+    addresses: Vec<u32>,
+    reached: Vec<u32>,
+}
+
+/// Search depth first; if `bounded`, again and again with one delay more. Gives how many states
+/// were known when each bound was done.
+pub fn work(search: &Search, plan: &Plan, graph: &Bounded, is_bounded: bool) -> PyResult<Vec<u64>> {
+    let mut bounds = Vec::new();
+    loop {
+        let bound = search.delays.load(Relaxed);
+        let mut layered = Layered::new(search, plan, graph)?;
+        layered.bound = if is_bounded { bound } else { u32::MAX };
+        layered.run(graph)?;
+        let cut = layered.cut;
+        graph.replace(layered.growing);
+        if search.stopping() {
+            return Ok(bounds);
+        }
+        bounds.push(search.seen.len() as u64);
+        if !cut {
+            return Ok(bounds);
+        }
+        if plan.delays == Some(bound) {
+            search.stop(StopReason::Delays);
+            return Ok(bounds);
+        }
+        search.delays.store(bound + 1, Relaxed);
+    }
+}
+
+impl<'a> Layered<'a> {
+    fn new(search: &'a Search, plan: &'a Plan, graph: &'a Bounded) -> PyResult<Self> {
+        Ok(Layered {
+            search,
+            planner: Planner::new(plan, search.limits.seed)?,
+            machine: Services::new(search, plan),
+            recorder: Recorder::new(graph),
+            growing: Growing::new(graph.claims.len()),
+            ends: Vec::new(),
+            next: Vec::new(),
+            entries: FxHashMap::default(),
+            costs: Vec::new(),
+            bound: 0,
+            cut: false,
+            addresses: Vec::new(),
+            reached: Vec::new(),
+        })
+    }
+
+    fn layers(&self) -> usize {
+        self.growing.cycles.len() + 1
+    }
+
+    /// Begin anew, and stop at the first cycle.
+    fn run(&mut self, graph: &Bounded) -> PyResult<()> {
+        if self.search.seen.len() == 0 {
+            self.machine.begin(&mut Vec::new())?;
+        }
+        for initial in &self.search.initial {
+            if self.growing.space.ids.get(nonzero(initial.sum)).is_none() {
+                self.visit((&initial.words, initial.sum), 1, None, 0)?;
+            }
+        }
+        let mut nested = Nested::default();
+        let count = self.growing.space.len();
+        for state in 0..count {
+            let start = state * self.layers();
+            let Some(cycle) = nested.cycle(self, start)? else {
+                continue;
+            };
+            let claim = cycle[0] % self.layers() - 1;
+            let states = cycle.iter().map(|node| (node / self.layers()) as u32);
+            self.growing.cycles[claim] = Some(Cycle {
+                states: states.collect(),
+                delays: self.search.delays.load(Relaxed),
+            });
+            let property = graph.claims[claim].property;
+            self.search.shared.properties[property]
+                .decided
+                .store(true, Relaxed);
+            self.search.stop(StopReason::Violation);
+            break;
+        }
+        self.growing.effort.passes = 1;
+        self.growing.effort.checked = nested.searches;
+        if !self.search.stopping() {
+            self.growing.set_examined();
+        }
+        Ok(())
+    }
+
+    /// Enter a state that was not met yet within this bound.
+    fn visit(
+        &mut self,
+        state: (&[u32], u64),
+        depth: u32,
+        origin: Option<Origin>,
+        cost: u32,
+    ) -> PyResult<()> {
+        let mut addresses = std::mem::take(&mut self.addresses);
+        let machine = &mut self.machine;
+        let rest = self
+            .planner
+            .arrange(machine, state, depth, origin, &mut addresses)?;
+        let parent = origin.map(|origin| origin.parent);
+        self.recorder
+            .state(&mut machine.worker, state, parent, rest.is_some())?;
+        let from = self.link();
+        self.costs.resize(from, 0);
+        let known = self.growing.space.meet(nonzero(state.1));
+        self.costs[known as usize] = cost;
+        match rest.map(|rest| (rest, self.planner.next_offset(&addresses, rest, 0))) {
+            Some((rest, Some(offset))) => {
+                let mut entry = Vec::new();
+                rest.write(state.0, &addresses, offset, &mut entry);
+                self.entries.insert(known, (entry, state.1));
+            }
+            Some((_, None)) => self.growing.set_complete(known),
+            None => {}
+        }
+        self.addresses = addresses;
+        Ok(())
+    }
+
+    /// Take over what the recorder has noted; gives how many states there are.
+    fn link(&mut self) -> usize {
+        let first = self.growing.edges.len();
+        self.growing.write(self.recorder.take());
+        let states = self.growing.space.len();
+        self.ends.resize(states, (NONE, NONE));
+        self.next.resize(self.growing.edges.len(), NONE);
+        for (at, (source, _)) in self.growing.edges.iter().enumerate().skip(first) {
+            let (head, last) = &mut self.ends[*source as usize];
+            match *last {
+                NONE => *head = at as u32,
+                last => self.next[last as usize] = at as u32,
+            }
+            *last = at as u32;
+        }
+        states
+    }
+
+    /// Note an edge that was listed, and visit the state that it leads to if it is the first.
+    fn follow(
+        &mut self,
+        waiting: Waiting<'_>,
+        ran: Option<usize>,
+        branch: usize,
+        cost: u32,
+    ) -> PyResult<()> {
+        let (machine, depth) = (&mut self.machine, waiting.rest.depth);
+        let candidate = machine.lister.branches[branch];
+        self.recorder
+            .note(&machine.worker.expander, waiting.state.1, &candidate)?;
+        machine.is_new(waiting.state, depth, branch)?;
+        let known = self.growing.space.ids.get(nonzero(candidate.fingerprint));
+        if known.is_some() {
+            return Ok(());
+        }
+        let mut next = std::mem::take(&mut self.reached);
+        let sum = self.planner.build(machine, waiting, branch, &mut next)?;
+        let origin = Some(waiting.origin(ran));
+        self.visit((&next, sum), depth + 1, origin, cost)?;
+        self.reached = next;
+        Ok(())
+    }
+
+    /// Follow what comes next in a state; false if there is nothing within the bound.
+    fn expand(&mut self, state: u32) -> PyResult<bool> {
+        let Some((mut entry, sum)) = self.entries.remove(&state) else {
+            return Ok(false);
+        };
+        let waiting = Waiting::of(&entry, sum);
+        let (rest, cost) = (waiting.rest, self.costs[state as usize]);
+        let cost = cost.saturating_add(rest.offset);
+        if cost > self.bound {
+            self.cut = true;
+            return Ok(false);
+        }
+        self.planner.forget();
+        for at in waiting.places() {
+            for branch in self.planner.list(&mut self.machine, waiting, at)? {
+                self.follow(waiting, at, branch, cost)?;
+            }
+        }
+        self.link();
+        match self
+            .planner
+            .next_offset(waiting.addresses, rest, rest.offset + 1)
+        {
+            Some(offset) => {
+                Rest::go_on(offset, &mut entry);
+                self.entries.insert(state, (entry, sum));
+            }
+            None => self.growing.set_complete(state),
+        }
+        self.search.frontier.store(self.entries.len(), Relaxed);
+        Ok(true)
+    }
+}
+
+impl Lazy for Layered<'_> {
+    /// What an edge is called: from 1 on a step into another layer, then its position among all.
+    fn next(&mut self, node: usize, after: u32) -> PyResult<Option<Step>> {
+        let layers = self.layers();
+        let (state, layer) = ((node / layers) as u32, node % layers);
+        let first = after as usize + 1;
+        if layer == 0 && first < layers {
+            let space = &self.growing.space;
+            if let Some(into) = (first..layers).find(|into| !space.holds(into - 1, state)) {
+                return Ok(Some(Step {
+                    edge: into as u32,
+                    target: node + into,
+                    accepting: false,
+                }));
+            }
+        }
+        let mut last = after.checked_sub(layers as u32);
+        loop {
+            let edge = match last {
+                None => self.ends[state as usize].0,
+                Some(last) => self.next[last as usize],
+            };
+            if edge == NONE {
+                if self.expand(state)? {
+                    continue;
+                }
+                return Ok(None);
+            }
+            let target = self.growing.edges[edge as usize].1.target;
+            if layer == 0 || !self.growing.space.holds(layer - 1, target) {
+                return Ok(Some(Step {
+                    edge: edge + layers as u32,
+                    target: target as usize * layers + layer,
+                    accepting: layer > 0,
+                }));
+            }
+            last = Some(edge);
+        }
+    }
+
+    fn stopping(&self) -> bool {
+        self.search.stopping()
+    }
+}

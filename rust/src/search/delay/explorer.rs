@@ -1,0 +1,182 @@
+//! One thread of a search by delays: takes a state that waits, does what costs as much as is now
+//! allowed, and lets it wait for the rest.
+
+use pyo3::prelude::*;
+
+use super::Plan;
+use super::bucket::Buckets;
+use super::entry::Rest;
+use super::machine::{Machine, State};
+use super::planner::{Origin, Planner, Waiting};
+use crate::search::dfs::Stack;
+use crate::search::worker::{HEADER, Stored, store, stored};
+
+/// Entries are handed over when they take this many words.
+const CHUNK: usize = 1 << 14;
+
+pub struct Explorer<'a> {
+    planner: Planner<'a>,
+    /// Stop when so many delays are explored.
+    most: Option<u32>,
+    buckets: &'a Buckets,
+    /// What is to be done within the delays now allowed, and later, by how many delays.
+    stack: Stack,
+    later: Vec<Vec<u32>>,
+    /// The state just reached is on top of the stack.
+    reached: bool,
+    entry: Vec<u32>,
+    addresses: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl<'a> Explorer<'a> {
+    pub fn new(plan: &'a Plan, seed: u64, buckets: &'a Buckets) -> PyResult<Self> {
+        let planner = Planner::new(plan, seed)?;
+        Ok(Explorer {
+            later: vec![Vec::new(); planner.prices.widest() + 1],
+            planner,
+            most: plan.delays,
+            buckets,
+            stack: Stack::default(),
+            reached: false,
+            entry: Vec::new(),
+            addresses: Vec::new(),
+            next: Vec::new(),
+        })
+    }
+
+    /// Visit the states to begin with. One thread does this, before all else.
+    pub fn begin(&mut self, machine: &mut impl Machine) -> PyResult<()> {
+        let mut initial = Vec::new();
+        machine.begin(&mut initial)?;
+        let mut at = 0;
+        while at < initial.len() {
+            let Stored { words, sum } = stored(&initial, at);
+            self.visit(machine, (words, sum), 1, None)?;
+            at += HEADER + words.len();
+        }
+        machine.count_execution();
+        Ok(())
+    }
+
+    /// Go on with one state that waits; false when none does, or the search stops.
+    pub fn go_on(&mut self, machine: &mut impl Machine) -> PyResult<bool> {
+        let mut entry = std::mem::take(&mut self.entry);
+        let taken = self.stack.pop(&mut entry).is_some() && !machine.stopping();
+        if taken {
+            self.resume(machine, &entry)?;
+            self.buckets.share(&mut self.stack);
+        }
+        self.entry = entry;
+        if taken {
+            return Ok(true);
+        }
+        machine.pause();
+        let (later, stack) = (&mut self.later, &mut self.stack);
+        let more = self.buckets.next(machine, self.most, later, stack)?;
+        machine.sync();
+        Ok(more)
+    }
+
+    /// Judge a state that was just entered, put its tasks in order, and let it wait.
+    fn visit(
+        &mut self,
+        machine: &mut impl Machine,
+        state: State<'_>,
+        depth: u32,
+        origin: Option<Origin>,
+    ) -> PyResult<()> {
+        let mut addresses = std::mem::take(&mut self.addresses);
+        let rest = self
+            .planner
+            .arrange(machine, state, depth, origin, &mut addresses)?;
+        let waits = rest.is_some_and(|rest| self.wait(machine, state, &addresses, rest, 0));
+        if addresses.is_empty() {
+            machine.end(state);
+        }
+        if !waits {
+            machine.leave(state, rest.is_none());
+        }
+        self.addresses = addresses;
+        Ok(())
+    }
+
+    /// Let a state wait for what is to be done in it when its offset is at least `from`; gives if
+    /// anything is.
+    fn wait(
+        &mut self,
+        machine: &mut impl Machine,
+        (words, sum): State<'_>,
+        addresses: &[u32],
+        rest: Rest,
+        from: u32,
+    ) -> bool {
+        let Some(offset) = self.planner.next_offset(addresses, rest, from) else {
+            return false;
+        };
+        let delays = (offset - rest.offset) as usize;
+        let top = self.stack.words.len();
+        let out = match delays {
+            0 => &mut self.stack.words,
+            _ => &mut self.later[delays],
+        };
+        store(out, sum, |out| rest.write(words, addresses, offset, out));
+        if delays == 0 {
+            self.stack.index(top, rest.depth);
+            self.reached = true;
+        } else if out.len() >= CHUNK {
+            self.buckets.pass_on(machine, delays, out);
+        }
+        true
+    }
+
+    /// Go on with a state that waited.
+    fn resume(&mut self, machine: &mut impl Machine, entry: &[u32]) -> PyResult<()> {
+        let goes_on = std::mem::take(&mut self.reached);
+        let Stored { words, sum } = stored(entry, 0);
+        let waiting = Waiting::of(words, sum);
+        let Waiting {
+            state,
+            addresses,
+            rest,
+        } = waiting;
+        // First what waits on: what is reached now is on top of it.
+        let waits = self.wait(machine, state, addresses, rest, rest.offset + 1);
+        let mut new = false;
+        self.planner.forget();
+        for at in waiting.places() {
+            for branch in self.planner.list(machine, waiting, at)? {
+                new |= self.follow(machine, waiting, at, branch)?;
+            }
+        }
+        if rest.offset == 0 && !new {
+            machine.end(state);
+        }
+        if !waits {
+            machine.leave(state, false);
+        }
+        if !goes_on && new {
+            machine.count_execution();
+        }
+        Ok(())
+    }
+
+    /// Enter what a branch leads to, and visit it if it is new; gives if it is.
+    fn follow(
+        &mut self,
+        machine: &mut impl Machine,
+        waiting: Waiting<'_>,
+        ran: Option<usize>,
+        branch: usize,
+    ) -> PyResult<bool> {
+        let depth = waiting.rest.depth;
+        if !machine.is_new(waiting.state, depth, branch)? {
+            return Ok(false);
+        }
+        let mut next = std::mem::take(&mut self.next);
+        let sum = self.planner.build(machine, waiting, branch, &mut next)?;
+        self.visit(machine, (&next, sum), depth + 1, Some(waiting.origin(ran)))?;
+        self.next = next;
+        Ok(true)
+    }
+}
