@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from process.explore import explore
 
-from presage import check
+from presage import Delay, check
 from presage.systems.simgrid import PROGRAMS
 
 FINER = "there, a release is dependent on every wait at that semaphore; here, on the one it ends"
@@ -127,11 +127,15 @@ def test_weaker_reductions_find_the_same_violations(case, reduction):
 
 
 @pytest.mark.parametrize("case", EXPECTED, ids=name_of)
-def test_a_search_over_states_finds_the_same_violations(case):
-    program = build(case.program, **case.parameters)
-    report = check(program, search="bfs", keep_going=True, states=20_000)
-    found = {violation.prop for violation in report.violations}
-    assert found == case.violations if report.exhausted else found <= case.violations
+def test_searches_over_states_find_the_same_violations(case):
+    met = set()
+    for search in ("bfs", "delay"):
+        program = build(case.program, **case.parameters)
+        report = check(program, search=search, keep_going=True, states=20_000)
+        found = {violation.prop for violation in report.violations}
+        assert found == case.violations if report.exhausted else found <= case.violations
+        met.add(report.exhausted and report.unique)
+    assert len(met) == 1
 
 
 def test_where_simgrid_differs_a_reason_is_given():
@@ -161,6 +165,13 @@ class TestThePapersListings:
     def test_one_order_of_each_kind(self, ranks, nodes):
         report = check(build("only_send_deterministic", ranks=ranks))
         assert (report.unique, report.traces) == (nodes, factorial(ranks - 1))
+
+    @pytest.mark.parametrize("scheduler", ["rtc", "rr", "random"])
+    @pytest.mark.parametrize("ranks, states", [(2, 7), (3, 42)])
+    def test_every_state(self, ranks, states, scheduler):
+        program = build("only_send_deterministic", ranks=ranks)
+        report = check(program, search="delay", delay=Delay(scheduler), traces=None)
+        assert (report.unique, report.exhausted) == (states, True)
 
     @pytest.mark.parametrize("ranks, nodes", [(3, 16), (6, 53), (9, 141)])
     def test_groups(self, ranks, nodes):

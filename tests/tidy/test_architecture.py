@@ -20,7 +20,7 @@ LEAVING = {
     "hindered": 1,
     "journey": 0,
     "lapse": 11,
-    "owed": 34,
+    "owed": 31,
     "owing": 2,
     "retell": 0,
     "settled": 31,
@@ -29,7 +29,7 @@ LEAVING = {
     "stifled": 0,
     "stifles": 0,
     "territory": 0,
-    "told": 252,
+    "told": 246,
     "vigil": 0,
     "whoever": 38,
 }
@@ -95,6 +95,7 @@ def test_words_on_their_way_out_become_fewer() -> None:
         for folder in ("src/presage", "rust/src")
         for suffix in ("*.py", "*.pyi", "*.rs")
         for path in (ROOT / folder).rglob(suffix)
+        if path.stem != "elevator_door"  # it has a real one
     ]
     left = {
         word: sum(len(re.findall(rf"\b{word}\b", text, re.IGNORECASE)) for text in texts)

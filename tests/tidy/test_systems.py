@@ -8,6 +8,7 @@ import pytest
 
 import presage.systems
 from presage.systems import SYSTEMS
+from presage.systems.reactive import MODELS
 
 ROOT = Path(presage.systems.__file__).parent
 FILES = re.findall(r"^    (\w+) {2,}", presage.systems.__doc__, re.MULTILINE)
@@ -26,9 +27,9 @@ def test_the_docstring_names_the_files_of_a_system() -> None:
     assert FILES == ["__init__", "messages", "service", "properties", "bugs"]
 
 
-def test_every_folder_is_a_system_or_a_collection_of_programs() -> None:
+def test_every_folder_is_a_system_or_a_collection() -> None:
     folders = {file.parent.name for file in ROOT.glob("*/__init__.py")}
-    assert folders == {*SYSTEMS, "simgrid"}
+    assert folders == {*SYSTEMS, "simgrid", "reactive"}
     assert {file.stem for file in ROOT.glob("*.py")} == {"__init__", *SHARED}
 
 
@@ -46,3 +47,11 @@ def test_a_system_has_files_of_those_names_and_what_its_service_rests_on(system:
 def test_a_system_imports_of_others_only_what_is_shared(system: str) -> None:
     for file in (ROOT / system).glob("*.py"):
         assert {name.split(".")[0] for name in imports(file)} <= {system, *SHARED}
+
+
+def test_a_reactive_model_imports_of_others_only_the_machine_and_its_timer() -> None:
+    shared = {"reactive.machine", "reactive.timer"}
+    files = [*(ROOT / "reactive").glob("[a-z]*.py")]
+    assert {file.stem for file in files} == {*MODELS, "machine", "timer"}
+    for file in files:
+        assert imports(file) <= shared

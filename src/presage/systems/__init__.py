@@ -10,14 +10,16 @@ Its files have the same names everywhere; a file that would be empty is left out
     bugs         what went wrong in real implementations, and the switches that bring it back
 
 Beside the folders stands what several systems share: `register`, the clients of a register, and
-`catalogue`, what a list of bugs is made of. `simgrid` is a collection: one file for each program of
-processes, with a function `program(...)`.
+`catalogue`, what a list of bugs is made of. Two folders are collections: `simgrid` has one file for
+each program of processes, with a function `program(...)`; `reactive` has one for each benchmark of
+a paper, with a function `system(...)`, and two that those share.
 
 Names are the targets of `presage check`; modules are imported only when asked for.
 """
 
 from __future__ import annotations
 
+from presage.systems.reactive import MODELS
 from presage.systems.simgrid import PROGRAMS
 
 SYSTEMS: tuple[str, ...] = (
@@ -33,5 +35,9 @@ SYSTEMS: tuple[str, ...] = (
     "single_copy",
     "two_phase_commit",
 )
-TARGETS: tuple[str, ...] = (*SYSTEMS, *(f"simgrid.{name}" for name in PROGRAMS))
+TARGETS: tuple[str, ...] = (
+    *SYSTEMS,
+    *(f"reactive.{name}" for name in MODELS),
+    *(f"simgrid.{name}" for name in PROGRAMS),
+)
 SHIPPED: dict[str, str] = {name: f"presage.systems.{name}" for name in TARGETS}

@@ -13,12 +13,10 @@ IDENTIFIERS = (1, 5, 9, 14, 11)
 
 
 def name_of(identifier: int) -> str:
-    """The node with that identifier."""
     return f"n{identifier}"
 
 
 def ident(node: str) -> int:
-    """The identifier of a node."""
     return int(node[1:])
 
 

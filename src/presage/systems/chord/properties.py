@@ -11,7 +11,6 @@ from presage.systems.chord.service import Chord
 
 
 def members(world: WorldView) -> list[Chord]:
-    """The nodes that are up."""
     return [node for node in world.of(Chord) if node.up]
 
 

@@ -12,7 +12,6 @@ NAMES = ("n021", "n110", "n302", "n132", "n233")
 
 
 def ident(node: str) -> int:
-    """The identifier of a node."""
     return int(node[1:], BASE)
 
 

@@ -11,7 +11,6 @@ from presage.systems.pastry.service import Pastry
 
 
 def members(world: WorldView) -> list[Pastry]:
-    """The nodes that are up."""
     return [node for node in world.of(Pastry) if node.up]
 
 

@@ -15,15 +15,11 @@ from presage.systems.paxos.service import Server
 
 
 class LastPromiseServer(Server):
-    """With the bug `last_promise`."""
-
     def _inherited(self, last: Prepared) -> Vote | None:
         return last.accepted
 
 
 class NoDiskServer(Server):
-    """With the bug `no_disk`."""
-
     ballot: Ballot = (0, "")
     accepted: Vote | None = None
     decided: bool = False

@@ -18,28 +18,20 @@ from presage.systems.raft.service import Server
 
 
 class Figure8Server(Server):
-    """With the bug `figure_8`."""
-
     def _may_commit(self, length: int) -> bool:
         return True
 
 
 class ForgetsVoteServer(Server):
-    """With the bug `forgets_vote`."""
-
     vote: str = ""
 
 
 class StaleCandidateServer(Server):
-    """With the bug `stale_candidate`."""
-
     def _may_lead(self, request: RequestVote) -> bool:
         return True
 
 
 class TruncatesServer(Server):
-    """With the bug `truncates`."""
-
     def _merged(self, append: Append) -> tuple[Entry, ...]:
         return (*self.entries[: append.at], *append.entries)
 
