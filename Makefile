@@ -25,7 +25,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all lint bench shrinking catalogue figures
+.PHONY: help setup build demo test test-all coverage lint bench shrinking catalogue delaying figures
 .PHONY: schemas wheel sbom lock clean
 
 help: ## print this list
@@ -48,6 +48,9 @@ test: $(CORE) $(BROWSER) ## run the tests, except the slow ones
 test-all: $(CORE) $(BROWSER) ## run all tests, the slow ones too
 	$(CARGO_TEST)
 	$(BIN)/pytest -n auto --dist worksteal -m ''
+
+coverage: $(CORE) $(BROWSER) ## print how many lines the tests run, of Python and of Rust
+	$(BIN)/python tools/coverage.py $(or $(COVERAGE),-n auto --dist worksteal)
 
 lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 	$(BIN)/ruff check .
@@ -72,6 +75,9 @@ shrinking: $(CORE) ## measure how much shorter shrinking makes what hunts and wa
 
 catalogue: $(CORE) ## hunt for every bug of the shipped systems, and write the table in the docs
 	$(BIN)/python benchmarks/catalogue.py $(CATALOGUE)
+
+delaying: $(CORE) ## measure the tables of the delaying explorers, and write them in the docs
+	$(BIN)/python benchmarks/delaying.py $(DELAYING)
 
 figures: ## draw the plots of the docs from what `make catalogue` measured
 	$(BIN)/python benchmarks/figures.py

@@ -4,7 +4,8 @@ Each bug is hunted with every seed, in its own configuration, looking at the pro
 seed is chosen. Then each correct version is hunted in the same configurations, with the same
 settings: nothing may be reported. Run by `make catalogue`;
 `make catalogue CATALOGUE="--systems randtree"` measures one system anew and keeps what is known of
-the others. `make figures` draws from the same data.
+the others; `--bugs CH-Z2` measures single rows, and no correct version. `make figures` draws from
+the same data.
 """
 
 from __future__ import annotations
@@ -201,32 +202,43 @@ def remembered() -> tuple[list[Row], list[Correct]]:
     return [Row(**row) for row in data["bugs"]], [Correct(**each) for each in data["correct"]]
 
 
+def merged(rows: list[Row], correct: list[Correct]) -> tuple[list[Row], list[Correct]]:
+    """What was measured now, and what was measured before of all else."""
+    old_rows, old_correct = remembered()
+    bugs, systems = {row.bug for row in rows}, {each.system for each in correct}
+    rows = rows + [row for row in old_rows if row.bug not in bugs]
+    correct = correct + [each for each in old_correct if each.system not in systems]
+    order = {system: at for at, system in enumerate(SYSTEMS)}
+    place = {bug.id: at for system in SYSTEMS for at, bug in enumerate(catalogue(system))}
+    rows.sort(key=lambda row: (order[row.system], place[row.bug]))
+    correct.sort(key=lambda each: order[each.system])
+    return rows, correct
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--correct-seeds", type=int, default=20)
     parser.add_argument("--systems", nargs="*", default=SYSTEMS, choices=SYSTEMS)
+    parser.add_argument("--bugs", nargs="*", help="these rows alone")
     parser.add_argument("--page", type=Path, default=PAGE)
     args = parser.parse_args()
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         hunts = [
             pool.submit(hunt, system, at, args.seeds)
             for system in args.systems
-            for at in range(len(catalogue(system)))
+            for at, bug in enumerate(catalogue(system))
+            if not args.bugs or bug.id in args.bugs
         ]
         walks = [
             pool.submit(walk_correct, system, at, args.correct_seeds)
             for system in args.systems
             for at in configurations(system)
+            if not args.bugs
         ]
         rows = [future.result() for future in progress(hunts, "bugs")]
         correct = [future.result() for future in progress(walks, "correct versions")]
-    old_rows, old_correct = remembered()
-    rows += [row for row in old_rows if row.system not in args.systems]
-    correct += [each for each in old_correct if each.system not in args.systems]
-    order = {system: at for at, system in enumerate(SYSTEMS)}
-    rows.sort(key=lambda row: order[row.system])
-    correct.sort(key=lambda each: order[each.system])
+    rows, correct = merged(rows, correct)
     args.page.write_text("\n".join(page(rows, correct)) + "\n", encoding="utf-8")
     data = {"bugs": [asdict(row) for row in rows], "correct": [asdict(each) for each in correct]}
     DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

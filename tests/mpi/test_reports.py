@@ -3,6 +3,7 @@
 from mpi.explore import explore
 from mpi.scripts import written
 
+from presage import Delay
 from presage.frontends.mpi import script
 from presage.frontends.mpi.report import races
 from presage.process.fence import Fence
@@ -91,3 +92,15 @@ def test_what_is_wrong_with_one_buffering_is_told_beside_what_is_wrong_with_the_
     assert "KeyError" in found[0].message and "ValueError" in found[1].message
     [alone] = check_script(path, 2, buffering="eager", traces=None).violations
     assert alone.message == found[1].message
+
+
+def test_a_script_held_up_to_the_delays_that_both_bufferings_reached(tmp_path):
+    text = "comm.send(rank, dest=1 - rank) if rank else comm.recv()\n"
+    path = written(tmp_path, text)
+    whole = check_script(path, 2, search="delay", traces=None)
+    assert whole.exhausted and str(whole).startswith("3 properties held, exhaustively")
+    alone = check_script(path, 2, buffering="zero", search="delay", traces=None)
+    assert alone.unique < whole.unique == check_script(path, 2, search="bfs", traces=None).unique
+    part = check_script(path, 2, search="delay", delay=Delay(delays=0), traces=None)
+    assert part.delayed.done == 0 and not part.exhausted
+    assert str(part).startswith("held so far: 3 properties up to 0 delays")
