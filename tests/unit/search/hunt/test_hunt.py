@@ -158,7 +158,7 @@ def test_a_seed_gives_the_same_runs_on_one_thread():
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_share_the_ends_of_runs_between_them(threads):
-    """Which ends are left when a limit is reached depends on who was quicker; all of them do not."""
+    """A limit cuts off ends by who was quicker; without one, all are met whoever is."""
     calm = eventually(lambda world: True, name="calm")
     how = {"search": "hunt", "hunt": Hunt(executions="delay", prefixes=0), "traces": None}
     alone = check(ring_of(calm), threads=1, **how)
