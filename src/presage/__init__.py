@@ -35,6 +35,7 @@ __all__ = [
     "Counter",
     "Delay",
     "Disk",
+    "Down",
     "Envelope",
     "Faults",
     "HOLDS",

@@ -24,6 +24,7 @@ class KernelSystem(Struct, frozen=True):
     skip_noops: bool
     severed: Sequence[Sequence[bool]]  # per partition: whether it stands between each two nodes
     lost: Any  # what is delivered to a node whose stream is gone; None: there are no streams
+    notice: type | None  # of messages that are neither dropped nor duplicated; None: there are none
     symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None
     timed: bool = False  # the last observer holds the clocks, and `bridge.due` says what they allow
 

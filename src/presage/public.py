@@ -14,6 +14,7 @@ from presage.model.service.declare import state as state
 from presage.model.service.declare import timer as timer
 from presage.model.service.declare import written as written
 from presage.model.service.disk import Disk as Disk
+from presage.model.service.down import Down as Down
 from presage.model.service.moment import Counter as Counter
 from presage.model.service.moment import Lapse as Lapse
 from presage.model.service.moment import Moment as Moment

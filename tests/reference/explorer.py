@@ -10,6 +10,7 @@ from reference import sealed, wire
 from reference.plain import Result, State, TooLarge, key_of, local, lone_view, view
 
 from presage.model.choice import Fork
+from presage.model.service.down import Down
 
 DROP, DUPLICATE = 2, 3  # faults, by their index in the budgets; see also `wire`
 
@@ -43,6 +44,14 @@ class Explorer:
         state = state._replace(nodes=nodes, observers=observers, flying=tuple(flying))
         return wire.flown(state, node, outcome) if outcome.flows else state
 
+    def notices(self, crashed):
+        """What the crash of a node tells the others, as far as they want to know."""
+        if not self.system.faults.notices:
+            return []
+        hearing = [each for each in self.system.automata if Down in each.shape.handlers]
+        told = Down(self.system.names[crashed])
+        return [(each.index, told) for each in hearing if each.index != crashed]
+
     def successors(self, state):
         """(next state, the fault that led there or None, acting node or None, outcome or None)."""
         return sealed.let(self.system, state, self.listed(state))
@@ -57,6 +66,8 @@ class Explorer:
                     base = wire.struck(state, at, fault)
                     held = wire.held(base, at)
                     for outcome in self.runs(automaton, state.nodes[at], stimulus, held):
+                        if stimulus[0] == "crash":
+                            outcome = outcome._replace(sends=self.notices(at))
                         event = (stimulus[0], at, stimulus)
                         yield self.after(base, at, outcome), fault, at, outcome, event
         met = []
@@ -90,6 +101,8 @@ class Explorer:
             if changes or emits or lost or not self.system.skip_noops:
                 event = ("deliver", to, (source, to, message))
                 yield self.after(base, to, outcome), None, to, outcome, event
+        if isinstance(message, Down):
+            return
         if state.budgets[DROP] > 0:
             yield rest.spend(DROP), DROP, None, None, None
         if state.budgets[DUPLICATE] > 0:

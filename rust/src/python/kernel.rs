@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use crate::checkpoint::Checkpoint;
 use crate::hunt::{Hunt, Settings};
@@ -48,6 +49,7 @@ struct KernelSystem<'py> {
     skip_noops: bool,
     severed: Vec<Vec<bool>>,
     lost: Option<Bound<'py, PyAny>>,
+    notice: Option<Bound<'py, PyType>>,
     symmetric: Option<SymmetricNodes>,
     timed: bool,
 }
@@ -111,11 +113,12 @@ impl Kernel {
         let properties = system.properties.iter().map(|kind| property(kind));
         let properties = properties.collect::<PyResult<Vec<_>>>()?;
         let seals = Seal::all(properties.len(), &system.seals)?;
+        let notice = system.notice.map(|class| class.as_ptr() as usize);
         let mut shared = Shared {
             layout,
             codec,
             bridge,
-            tables: Mutex::new(Tables::new()),
+            tables: Mutex::new(Tables::new(notice)),
             ghost_values: Vec::new(),
             begins_unordered: Vec::new(),
             lost: Vec::new(),

@@ -201,6 +201,9 @@ impl Expander {
             previous = word;
             let position = position as u32;
             self.list_arrival(state, fingerprint, (from, position))?;
+            if !(drops || duplicates) || self.is_notice(state, position) {
+                continue;
+            }
             if drops {
                 self.push_candidate(
                     state,
@@ -239,6 +242,11 @@ impl Expander {
             }
         }
         Ok(())
+    }
+
+    /// Whether the network neither drops nor duplicates what is next at `position`.
+    fn is_notice(&self, state: &[u32], position: u32) -> bool {
+        self.mirror.envelopes[self.envelope_at(state, position).index()].notice
     }
 
     /// The message at `position`, or the head of the channel there.

@@ -33,6 +33,8 @@ pub struct EnvelopeInfo {
     pub to: u32,
     /// Index into `classes` of the message's type.
     pub class: u32,
+    /// It is neither dropped nor duplicated.
+    pub notice: bool,
     pub mix: u64,
 }
 
@@ -144,6 +146,8 @@ pub struct Tables {
     pub records: Vec<Arc<[(u32, u32)]>>,
     record_ids: FxHashMap<Arc<[(u32, u32)]>, u32>,
     pub classes: Vec<ClassInfo>,
+    /// Address of the type of messages that are neither dropped nor duplicated: one of presage's.
+    notice: Option<usize>,
     pub deliveries: FxHashMap<u64, Arc<[Outcome]>>,
     pub internals: FxHashMap<LocalId, Arc<[Internal]>>,
     /// (observer slot, its state, records) to its next state.
@@ -176,8 +180,11 @@ pub enum Step {
 }
 
 impl Tables {
-    pub fn new() -> Self {
-        let mut tables = Tables::default();
+    pub fn new(notice: Option<usize>) -> Self {
+        let mut tables = Tables {
+            notice,
+            ..Tables::default()
+        };
         tables.records.push(Arc::new([]));
         tables.queues.push(QueueInfo {
             envelopes: Arc::new([]),
@@ -227,6 +234,7 @@ impl Tables {
                 source: source as u32,
                 to: to as u32,
                 class,
+                notice: self.notice == self.classes[class as usize].mro.first().copied(),
                 mix: mix(ENVELOPE, 0, self.messages.get(id).digest),
             });
         }

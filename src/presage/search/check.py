@@ -20,6 +20,7 @@ from presage.errors import BadSystem, HandlerStuck, explain
 from presage.execution.budget import Budget
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.limits import KernelSeal, KernelSystem, Limits, Storage
+from presage.model.service.down import Down
 from presage.model.service.stream import LOST
 from presage.model.world.system import System
 from presage.process.program import Program
@@ -230,6 +231,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
             for way in system.faults.partitions
         ],
         lost=None if system.streams is None else LOST,
+        notice=Down if system.faults.notices else None,
         symmetric=symmetric_nodes(system) if symmetry else None,
         timed=system.clock is not None,
     )

@@ -318,11 +318,13 @@ impl<'a> Events<'a> {
         if let Some(known) = self.losses.get(&effect) {
             return Ok(known.clone());
         }
-        let sent = match effect {
-            EffectId::NONE => &[],
-            _ => self.sent(&self.effect(effect)),
+        let mut sent = match effect {
+            EffectId::NONE => Vec::new(),
+            _ => self.sent(&self.effect(effect)).to_vec(),
         };
-        let found = Arc::new(all_losses(self.layout(), sent)?);
+        let mirror = &self.worker.expander.mirror;
+        sent.retain(|envelope| !mirror.envelopes[envelope.index()].notice);
+        let found = Arc::new(all_losses(self.layout(), &sent)?);
         self.losses.insert(effect, found.clone());
         Ok(found)
     }

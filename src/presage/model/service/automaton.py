@@ -25,6 +25,7 @@ from presage.model.service.blame import (
     wrong_fields,
 )
 from presage.model.service.clocks import ticked
+from presage.model.service.down import notices
 from presage.model.service.local_state import (
     UNARMED,
     Control,
@@ -48,11 +49,20 @@ class Automaton(Node):
     """A node of a system, and every way in which it can go on."""
 
     def __init__(
-        self, *node: Any, streams: Streams | None = None, timed: bool = False, **more: Any
+        self,
+        *node: Any,
+        streams: Streams | None = None,
+        timed: bool = False,
+        noticed: bool = False,
+        **more: Any,
     ) -> None:
-        """As for a node; with the streams of the system, and whether its timers have deadlines."""
+        """As for a node; with the streams of the system, and whether its timers have deadlines.
+
+        `noticed`: its peers hear of its crash.
+        """
         super().__init__(*node, **more)
         self._streams = streams
+        self._noticed = noticed
         self._answer = self._clocked if timed else self._react
         self._pick = _picker(self.fields)
         self._start = self.service.start if self.shape.starts else None
@@ -194,8 +204,15 @@ class Automaton(Node):
                 assert chooser.beyond is not None, "a chooser says why it stopped"
                 return Fork(chooser.beyond)
         if kind == "crash" or self._start is None:
-            return unchanged(values)._replace(choices=chooser.made, share=chooser.share)
+            sends = self._notices() if kind == "crash" else []
+            return unchanged(values)._replace(
+                choices=chooser.made, sends=sends, share=chooser.share
+            )
         return self._perform(self._start, (), values, values[0], chooser, again)
+
+    def _notices(self) -> list[tuple[int, Any]]:
+        """What its crash sends."""
+        return notices(self.name, self.index, self.siblings) if self._noticed else []
 
     def _receive(
         self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]

@@ -13,6 +13,7 @@ from presage._core import Codec
 from presage.errors import BadCall, NotState, UnknownNode, did_you_mean
 from presage.model.choice import BranchingRandom, Chooser
 from presage.model.service.clocks import delay
+from presage.model.service.down import Down
 from presage.model.service.local_state import Flow, Limit, Timers, is_armed, timer_name
 from presage.model.service.moment import Moment
 from presage.model.service.shape import Shape
@@ -177,6 +178,8 @@ class Run:
 
     def _as_it_is_now(self, value: Any, what: str) -> Any:
         """`value`, out of reach of what the handler does next to any mutable part of it."""
+        if isinstance(value, Down) and what == "message":
+            self._refuse_notice()
         try:
             encoded = self._codec.encode(value)
         except NotState as error:
@@ -191,6 +194,13 @@ class Run:
             "`self.stream` is used in a system without streams",
             "streams are part of a state, so they are only there where they are asked for",
             "`System(..., streams=Streams())`",
+        )
+
+    def _refuse_notice(self) -> NoReturn:
+        self._refuse(
+            "a handler sends `Down`",
+            "only a crash sends it: a notice is exact, so who gets one may rely on it",
+            "send a message of your own that says so",
         )
 
     def _refuse_timer(self, timer: object) -> NoReturn:

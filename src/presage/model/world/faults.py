@@ -79,6 +79,7 @@ class Faults:
     heal: float = 0
     slow: float = 0
     partitions: Sequence[Partition] = ()  # the ways in which the network may fall apart
+    notices: bool = False  # whether a crash sends `Down` to the other nodes
 
     def __post_init__(self) -> None:
         for fault in FAULTS:
@@ -89,6 +90,7 @@ class Faults:
                 "one name without brackets",
                 f"`nodes=[{self.nodes!r}]`",
             )
+        _check_notices(self.crash, self.notices)
         ways = self.partitions
         ways = (ways,) if isinstance(ways, Partition) else tuple(ways)
         object.__setattr__(self, "partitions", ways)
@@ -114,4 +116,19 @@ def _check_amount(fault: str, amount: float) -> None:
             f"`Faults({fault}={amount!r})` is not a number of times",
             "a negative number, a fraction or a flag",
             f"`{fault}=2`, or `{fault}=UNLIMITED`",
+        )
+
+
+def _check_notices(crash: float, notices: bool) -> None:
+    if not isinstance(notices, bool):
+        raise BadSystem(
+            f"`Faults(notices={notices!r})` is neither true nor false",
+            "a budget, as faults have one; a notice is no fault, each crash sends its own",
+            "`notices=True`",
+        )
+    if notices and not crash:
+        raise BadSystem(
+            "`Faults(notices=True)` without a budget for `crash`",
+            "a notice says that a node has crashed, and none can",
+            "`crash=1, notices=True`, or leave `notices` out",
         )

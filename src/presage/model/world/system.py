@@ -26,6 +26,7 @@ from presage.model.service.automaton import Automaton
 from presage.model.service.calls import Call as Call
 from presage.model.service.calls import checked_calls
 from presage.model.service.clocks import CLOCK, Clocks, Shielded, Timed
+from presage.model.service.down import notices
 from presage.model.service.node import Exposed
 from presage.model.service.service import Service
 from presage.model.service.stream import Streams
@@ -109,6 +110,7 @@ class System:
         )
         for automaton in self.automata:
             automaton.siblings = self.automata
+        _check_heard(self.faults, self.automata)
         self._observed = [self._encode_observer(*named) for named in self.observers.items()]
         self.symmetric: Symmetric = checked_symmetric(self, symmetric)
         handled = {cls for automaton in self.automata for cls in automaton.shape.handlers}
@@ -152,6 +154,7 @@ class System:
             ),
             streams=self.streams,
             timed=self.clock is not None,
+            noticed=faults.notices,
         )
 
     def _encode_observer(self, name: str, observer: Observer) -> bytes:
@@ -256,6 +259,17 @@ def _checked_faults(
             'leave `duplicate` out, or take `network="unordered"`',
         )
     return faults
+
+
+def _check_heard(faults: Faults, automata: Sequence[Automaton]) -> None:
+    """Refuse notices that nobody would get."""
+    crashing = [each for each in automata if each.exposed.crash]
+    if faults.notices and not any(notices(each.name, each.index, automata) for each in crashing):
+        raise BadSystem(
+            "`Faults(notices=True)`, and no node handles the notice of another's crash",
+            "a service without `@on(Down)`, or the one node that has it is the only one to crash",
+            "`@on(Down)` above `def peer_down(self, notice)`, or leave `notices` out",
+        )
 
 
 def _checked(given: Any, kind: type[C], example: str) -> C | None:

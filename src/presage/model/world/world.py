@@ -18,6 +18,7 @@ from presage.errors import BadChoice, NotState, PresageError
 from presage.model.choice import Fork
 from presage.model.service.automaton import Automaton
 from presage.model.service.blame import forgiven
+from presage.model.service.down import Down
 from presage.model.service.local_state import Outcome, Stimulus, Values, is_up
 from presage.model.world.event import (
     FAULT_KINDS,
@@ -107,10 +108,10 @@ class World:
                 due = is_due(self.system, self._observers, automaton.index, stimulus)
                 if due and (fault is None or self.budgets[fault] > 0):
                     found.append(self._event(automaton, stimulus))
-        if self.budgets[DROP] > 0:
-            found += self._mail(Drop, self._transport.network.deliverable())
-        if self.budgets[DUPLICATE] > 0:
-            found += self._mail(Duplicate, self._transport.network.deliverable())
+        for fault, kind in ((DROP, Drop), (DUPLICATE, Duplicate)):
+            if self.budgets[fault] > 0:
+                mail = self._mail(kind, self._transport.network.deliverable())
+                found += (event for event in mail if not isinstance(event.message, Down))
         return sorted(filter(self._arrives, found), key=self._rank)
 
     def _arrives(self, event: Event) -> bool:
@@ -224,6 +225,8 @@ class World:
             raise not_enabled(event, "the network is not in a state for it")
         if envelope is not None and envelope not in self._transport.network.deliverable():
             raise not_enabled(event, "no such message is next on the network")
+        if isinstance(event, Drop | Duplicate) and isinstance(event.message, Down):
+            raise not_enabled(event, "a notice is neither lost nor repeated")
         self.budgets[fault] -= 1
         self._transport.suffer(event, envelope)
 
