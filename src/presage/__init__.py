@@ -56,6 +56,7 @@ __all__ = [
     "Register",
     "Report",
     "Return",
+    "Rules",
     "Scheduler",
     "Seal",
     "SequentiallyConsistent",

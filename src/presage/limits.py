@@ -25,6 +25,7 @@ class KernelSystem(Struct, frozen=True):
     severed: Sequence[Sequence[bool]]  # per partition: whether it stands between each two nodes
     lost: Any  # what is delivered to a node whose stream is gone; None: there are no streams
     notice: type | None  # of messages that are neither dropped nor duplicated; None: there are none
+    ruled: bool  # `bridge.arrived` hears of messages that can arrive at one node together
     symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None
     timed: bool = False  # the last observer holds the clocks, and `bridge.due` says what they allow
 

@@ -24,6 +24,7 @@ from presage.model.service.stream import Streams as Streams
 from presage.model.weights import Weights as Weights
 from presage.model.world.event import Envelope as Envelope
 from presage.model.world.faults import Partition as Partition
+from presage.model.world.rules import Rules as Rules
 from presage.model.world.system import UNLIMITED as UNLIMITED
 from presage.model.world.system import Call as Call
 from presage.model.world.system import Faults as Faults

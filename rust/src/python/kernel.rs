@@ -50,6 +50,7 @@ struct KernelSystem<'py> {
     severed: Vec<Vec<bool>>,
     lost: Option<Bound<'py, PyAny>>,
     notice: Option<Bound<'py, PyType>>,
+    ruled: bool,
     symmetric: Option<SymmetricNodes>,
     timed: bool,
 }
@@ -122,6 +123,7 @@ impl Kernel {
             ghost_values: Vec::new(),
             begins_unordered: Vec::new(),
             lost: Vec::new(),
+            ruled: system.ruled,
             ghosts,
             properties,
             seals,

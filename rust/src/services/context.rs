@@ -57,6 +57,8 @@ pub struct Shared {
     pub properties: Vec<PropertyState>,
     pub seals: Vec<Seal>,
     /// Where nodes may change places: how.
+    /// The system has rules: Python hears of messages that can arrive together.
+    pub ruled: bool,
     pub symmetry: Option<Symmetry>,
     /// Message types that predicates asked for. Queries hold their addresses, so they must live.
     pub asked_types: Mutex<FxHashMap<Arc<[usize]>, Py<PyAny>>>,

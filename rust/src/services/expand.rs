@@ -11,6 +11,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::python::tables::{CUT, DROP, DUPLICATE, HEAL, IDLE, PARTITION};
+use crate::services::arrivals::Arrivals;
 use crate::services::context::Shared;
 use crate::services::effects::{EffectId, Effects};
 use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
@@ -111,6 +112,7 @@ pub struct Expander {
     pub flowing: Vec<Flowing>,
     /// Where the system has seals: which states are sealed, and what may happen there.
     pub sealing: Option<Box<Sealing>>,
+    pub arrivals: Option<Box<Arrivals>>,
     /// (connection, operation) to connection; and room for the connections of one state.
     pub linked: FlatMap,
     pub links: Vec<u32>,
@@ -120,6 +122,7 @@ impl Expander {
     pub fn new(shared: Arc<Shared>) -> Self {
         let observers = shared.layout.observers;
         let sealing = Sealing::of(&shared);
+        let arrivals = shared.ruled.then(Box::default);
         let mut expander = Expander {
             shared,
             mirror: Mirror::default(),
@@ -139,6 +142,7 @@ impl Expander {
             muted: 0,
             flowing: Vec::new(),
             sealing,
+            arrivals,
             linked: FlatMap::default(),
             links: Vec::new(),
         };
@@ -154,6 +158,9 @@ impl Expander {
 
     /// List the enabled events of `state`; true if the system is at rest there, or sealed for ever.
     pub fn list(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<bool> {
+        if self.arrivals.is_some() {
+            self.show_arrivals(state)?;
+        }
         if self.sealing.is_some() {
             return self.list_sealed((state, fingerprint, from));
         }
@@ -201,7 +208,8 @@ impl Expander {
             previous = word;
             let position = position as u32;
             self.list_arrival(state, fingerprint, (from, position))?;
-            if !(drops || duplicates) || self.is_notice(state, position) {
+            let next = || self.envelope_at(state, position).index();
+            if !(drops || duplicates) || self.mirror.envelopes[next()].notice {
                 continue;
             }
             if drops {
@@ -242,11 +250,6 @@ impl Expander {
             }
         }
         Ok(())
-    }
-
-    /// Whether the network neither drops nor duplicates what is next at `position`.
-    fn is_notice(&self, state: &[u32], position: u32) -> bool {
-        self.mirror.envelopes[self.envelope_at(state, position).index()].notice
     }
 
     /// The message at `position`, or the head of the channel there.

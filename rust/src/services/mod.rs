@@ -1,5 +1,6 @@
 //! Systems of services as integers: the step memo, and all that can happen next in a state.
 
+pub mod arrivals;
 pub mod context;
 pub mod coverage;
 pub mod effects;

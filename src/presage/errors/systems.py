@@ -116,3 +116,34 @@ class NotSymmetric(BadSystem):
 
     Remedy: treat them alike everywhere, or take them out of `symmetric`.
     """
+
+
+class WrongRule(BadSystem):
+    """Cause: a rule of the system says something of messages that their handlers do not keep to.
+
+    Remedy: correct the predicate: the text has the local state and the messages that show it.
+    """
+
+    def __init__(
+        self,
+        rules: str,
+        kind: str,
+        state: tuple[str, str],  # the node, and its fields
+        messages: tuple[str, ...],
+        difference: str,
+        ends: tuple[str, ...],
+    ) -> None:
+        self.rules = rules
+        self.kind = kind
+        self.state = state
+        self.messages = messages
+        self.difference = difference
+        self.ends = ends
+        node, fields = state
+        lines = "".join(f"\n  {end}" for end in ends)
+        super().__init__(
+            f"rules `{rules}`: `{kind}` says yes to {' and '.join(messages)} at {node}, but"
+            f" {difference}\n  at {node}: {fields}{lines}",
+            "a message that is taken for one without effect and is stored, counted or answered",
+            f"let `{kind}` say no there; nothing was left out of the search for it",
+        )

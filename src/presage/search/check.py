@@ -143,6 +143,7 @@ def _check_system(system: System, settings: Settings) -> Report:
         compared, orders = twin.result(), tuple(bridge.orders.found)
         exhausted = report.exhausted and not orders
         report = replace(report, compared=compared, orders=orders, exhausted=exhausted)
+        report = with_notes(report, bridge.rules.notes())
     return annotate.written(settings.coverage, saved(report, settings.traces, bridge.early))
 
 
@@ -231,6 +232,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
             for way in system.faults.partitions
         ],
         lost=None if system.streams is None else LOST,
+        ruled=bool(system.rules),
         notice=Down if system.faults.notices else None,
         symmetric=symmetric_nodes(system) if symmetry else None,
         timed=system.clock is not None,

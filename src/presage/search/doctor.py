@@ -17,6 +17,7 @@ import msgspec
 
 from presage.errors import HandlerStuck, Impure, Nondeterminism
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
+from presage.limits import Limits
 from presage.model.service.automaton import Automaton
 from presage.model.service.local_state import Outcome
 from presage.model.world.event import MISHAPS, Event
@@ -24,6 +25,8 @@ from presage.model.world.snapshot import Snapshot
 from presage.model.world.stimulus import stimulus_of
 from presage.model.world.system import System
 from presage.model.world.world import World
+from presage.search.check import build
+from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.difference import between, describe, did, first_difference
 from presage.search.kernel.order import Orders, Stored
 
@@ -74,12 +77,23 @@ def transcribe(
     handler_seconds: float = SECONDS_DEFAULT,
     give_up: Callable[[HandlerStuck], None] | None = None,
 ) -> Transcript:
-    """Run up to `steps` distinct local steps, each twice; breadth first, canonical order."""
+    """Run up to `steps` distinct local steps, each twice; breadth first, canonical order.
+
+    A rule of the system that a search of as many states refutes is raised: `WrongRule`.
+    """
     with Sandbox(handler_seconds, give_up) as sandbox:
         try:
+            if system.rules:
+                _compare_rules(system, sandbox)
             return _Walk(system, sandbox, steps).transcript()
         except (Impure, Nondeterminism) as error:
             return Transcript(findings=(str(error),))
+
+
+def _compare_rules(system: System, sandbox: Sandbox) -> None:
+    """Meet messages that arrive together, and ask the rules of the system about them."""
+    kernel = build(system, Bridge(system, sandbox, weighs=False))
+    kernel.search("bfs", Limits(states=WORLDS_MAX, keep_going=True))
 
 
 def compare(transcripts: dict[int, Transcript]) -> Examined:

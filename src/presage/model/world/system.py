@@ -35,6 +35,7 @@ from presage.model.weights import Weights
 from presage.model.world.faults import STREAM_FAULTS
 from presage.model.world.faults import UNLIMITED as UNLIMITED
 from presage.model.world.faults import Faults as Faults
+from presage.model.world.rules import Rules, checked_rules
 from presage.model.world.seals import checked_seals
 from presage.model.world.symmetry import Symmetric
 from presage.model.world.symmetry import symmetric as checked_symmetric
@@ -82,6 +83,7 @@ class System:
         streams: Streams | bool | None = None,
         symmetric: Sequence[Sequence[str]] = (),
         seals: Sequence[Any] = (),
+        rules: Sequence[Rules] = (),
         weights: Weights | None = None,
         clock: Timed | None = None,
         name: str | None = None,
@@ -115,6 +117,7 @@ class System:
         self.symmetric: Symmetric = checked_symmetric(self, symmetric)
         handled = {cls for automaton in self.automata for cls in automaton.shape.handlers}
         self.seals: tuple[Any, ...] = checked_seals(seals, self.names, handled)
+        self.rules: tuple[Rules, ...] = checked_rules(rules, self)
 
     @property
     def judged(self) -> tuple[Any, ...]:

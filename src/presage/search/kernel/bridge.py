@@ -46,6 +46,7 @@ from presage.search.kernel.difference import describe, first_difference
 from presage.search.kernel.field_reads import ALL, read_by_guards, read_by_step
 from presage.search.kernel.ghosts import GhostCheck
 from presage.search.kernel.order import Fresh, Orders
+from presage.search.kernel.rules import RuleCheck
 from presage.search.kernel.symmetry import Asymmetry
 from presage.search.twin.verdicts import Kept
 
@@ -79,6 +80,8 @@ class Bridge(Asymmetry):
         self.lines = lines
         self._run = sandbox.run if lines is None else partial(lines.run, sandbox.run)
         self.orders = Orders(system, sandbox)
+        self.rules = RuleCheck(system, sandbox)
+        self.arrived = self.rules.arrived
         self._weights = (system.weights or Weights()) if weighs else None
         self._haunted = [
             GhostCheck(node, self._names) if node.ghosts else None for node in self.automata
