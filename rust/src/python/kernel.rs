@@ -113,7 +113,6 @@ impl Kernel {
         layout.clocks = system.timed.then(|| nodes + observers.len() - 1);
         let properties = system.properties.iter().map(|kind| property(kind));
         let properties = properties.collect::<PyResult<Vec<_>>>()?;
-        let seals = Seal::all(properties.len(), &system.seals)?;
         let notice = system.notice.map(|class| class.as_ptr() as usize);
         let mut shared = Shared {
             layout,
@@ -125,8 +124,8 @@ impl Kernel {
             lost: Vec::new(),
             ruled: system.ruled,
             ghosts,
+            seals: Seal::all(properties.len(), &system.seals)?,
             properties,
-            seals,
             symmetry: system.symmetric.map(Symmetry::new),
             asked_types: Mutex::default(),
             handler_runs: AtomicU64::new(0),

@@ -1,7 +1,7 @@
-//! Messages that can arrive at one node in one state, shown to Python: rules of users are about them.
+//! Messages that can arrive at one node in one state, shown to Python, which asks rules about them.
 //!
 //! Each message is shown with each local state that it meets, and so are each two of them, once per
-//! thread; Python leaves out what another thread has shown. A system without rules has none of this.
+//! thread; Python leaves out what another thread has shown. Without rules there is none of this.
 
 use pyo3::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};

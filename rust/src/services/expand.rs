@@ -112,6 +112,7 @@ pub struct Expander {
     pub flowing: Vec<Flowing>,
     /// Where the system has seals: which states are sealed, and what may happen there.
     pub sealing: Option<Box<Sealing>>,
+    /// Where the system has rules: what of the messages that can arrive was shown to them.
     pub arrivals: Option<Box<Arrivals>>,
     /// (connection, operation) to connection; and room for the connections of one state.
     pub linked: FlatMap,

@@ -317,7 +317,7 @@ def test_the_doctor_refuses_a_wrong_rule():
     assert sound.findings == ()
 
 
-def test_a_wrong_rule_hides_no_violation_it_is_the_first_thing_said():
+def test_a_right_rule_changes_nothing_of_a_search():
     @always
     def small(world) -> bool:
         return world["cell"].n < 3
