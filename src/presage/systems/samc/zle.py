@@ -16,11 +16,12 @@ cause is inferred from a flaw that version 3.4.3 had and that fits the title and
 
 ZK-1075 is the least certain. It was never mended, and title and code are all there is. In a real
 ensemble it ends when the leader times out; the claim is about the time before. So its leaders are
-`patient`, and whoever decides tells those who still look, as they would ask again. With `fixed` a
-server that joins counts itself, which ZooKeeper does not do.
+`patient`, and a server that decides tells those that still look, as they would ask again. With
+`fixed` a server that joins counts itself, which ZooKeeper does not do.
 
 The paper's numbers of crashes and restarts are budgets, not needs: ZK-1075 and ZK-1419 need one
-crash and no restart. None of the five shows without a crash.
+crash and no restart. Without a crash none shows; for ZK-1492 this was exhausted with two voters
+only.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ one. Once a majority has its vote, it waits a little for something better and de
 connects to its leader; when a majority has taken over the leader's state, the leader is
 *established*. Without its leader or its majority a server looks again, in the next round.
 
-Nothing times out without cause. A leader gives up if it has been told that too many servers are
+Nothing times out without cause. A leader gives up if it has heard that too many servers are
 down or follow another. A learner that connects to a server which still looks waits for its
 decision.
 
