@@ -28,7 +28,17 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from presage import HOLDS, Faults, NodeView, System, Verdict, WorldView, always, forall
+from presage import (
+    HOLDS,
+    Faults,
+    NodeView,
+    System,
+    Verdict,
+    WorldView,
+    always,
+    forall,
+    sometimes,
+)
 from presage.systems.samc.zle_server import Server
 
 Bug = Literal["none", "ZK-790", "ZK-975", "ZK-1075", "ZK-1419", "ZK-1492"]
@@ -102,14 +112,12 @@ def no_second_leader(world: WorldView) -> Verdict:
 @always
 def can_join(world: WorldView) -> Verdict:
     """ZK-1075: where nothing more happens and a majority is up, nobody is left outside."""
-    if world.messages() or any(node.timers for node in world.nodes):
-        return HOLDS
     up = [node for node in world.up() if node.name in node.voters]
     leaders = [node for node in up if node.role == "leading" and node.established]
     outside = [node.name for node in up if node.role == "looking"]
     if not leaders or not outside or len(up) <= len(leaders[0].voters) // 2:
         return HOLDS
-    if any(_is_followed(leader, world) for leader in leaders):
+    if any(_is_followed(leader, world) for leader in leaders) or not _is_quiet(world):
         return HOLDS
     return Verdict.fails(f"{outside[0]} looks for a leader, {leaders[0].name} for followers")
 
@@ -123,12 +131,22 @@ def settles(world: WorldView) -> Verdict:
 @always
 def leaves_without_majority(world: WorldView) -> Verdict:
     """ZK-1492: where nothing more happens, an established leader has a majority of the voters."""
-    if world.messages() or any(node.timers for node in world.nodes):
-        return HOLDS
     for leader in world.up():
         if leader.established and len(_synced_voters(leader)) <= len(leader.voters) // 2:
-            return Verdict.fails(f"{leader.name} leads, with {sorted(leader.synced)}")
+            if _is_quiet(world):
+                return Verdict.fails(f"{leader.name} leads, with {sorted(leader.synced)}")
     return HOLDS
+
+
+@sometimes
+def ensemble_forms(world: WorldView) -> bool:
+    """All servers with a vote follow one of them."""
+    return any(len(_synced_voters(leader)) == len(leader.voters) for leader in _established(world))
+
+
+def _is_quiet(world: WorldView) -> bool:
+    """Whether nothing but a fault can happen."""
+    return not any(node.timers for node in world.nodes) and not world.messages()
 
 
 def _established(world: WorldView) -> list[NodeView]:
@@ -199,7 +217,7 @@ def system(
         )
         for name in names
     }
-    general = [joins_again, no_second_leader, settles, leaves_without_majority]
+    general = [joins_again, no_second_leader, settles, leaves_without_majority, ensemble_forms]
     claims = general if bug == "none" else [CLAIMS[bug]]
     return System(
         servers,
