@@ -9,6 +9,8 @@ import pytest
 import presage.systems
 from presage.systems import SYSTEMS
 from presage.systems.reactive import MODELS
+from presage.systems.samc import MODELS as SAMC
+from presage.systems.samc.bugs import BUGS
 
 ROOT = Path(presage.systems.__file__).parent
 FILES = re.findall(r"^    (\w+) {2,}", presage.systems.__doc__, re.MULTILINE)
@@ -29,7 +31,7 @@ def test_the_docstring_names_the_files_of_a_system() -> None:
 
 def test_every_folder_is_a_system_or_a_collection() -> None:
     folders = {file.parent.name for file in ROOT.glob("*/__init__.py")}
-    assert folders == {*SYSTEMS, "simgrid", "reactive"}
+    assert folders == {*SYSTEMS, "simgrid", "reactive", "samc"}
     assert {file.stem for file in ROOT.glob("*.py")} == {"__init__", *SHARED}
 
 
@@ -55,3 +57,36 @@ def test_a_reactive_model_imports_of_others_only_the_machine_and_its_timer() -> 
     assert {file.stem for file in files} == {*MODELS, "machine", "timer"}
     for file in files:
         assert imports(file) <= shared
+
+
+def modules(folder: Path) -> dict[str, list[Path]]:
+    """What a collection has: for each name its file, or the files of its folder."""
+    single = {file.stem: [file] for file in folder.glob("[a-z]*.py")}
+    return single | {
+        inner.parent.name: [*inner.parent.glob("*.py")] for inner in folder.glob("*/__init__.py")
+    }
+
+
+def test_what_stands_beside_the_models_of_samc_serves_them() -> None:
+    there = modules(ROOT / "samc")
+    used = {
+        name.split(".")[1]
+        for model in there
+        for file in there[model]
+        for name in imports(file)
+        if name.startswith("samc.") and name.split(".")[1] != model
+    }
+    assert set(SAMC) <= set(there)
+    assert set(there) - set(SAMC) - {"bugs"} <= used
+
+
+def test_no_model_of_samc_imports_another() -> None:
+    there = modules(ROOT / "samc")
+    for model in SAMC:
+        others = {name.split(".")[1] for file in there[model] for name in imports(file)} - {model}
+        assert not others & set(SAMC)
+
+
+def test_every_bug_of_samc_is_of_a_model_and_every_model_has_one() -> None:
+    assert {bug.model for bug in BUGS} == set(SAMC)
+    assert len({bug.id for bug in BUGS}) == len(BUGS)
