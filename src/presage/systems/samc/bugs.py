@@ -6,6 +6,7 @@ how many executions each search needs until it does, of at most 5,000.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -32,16 +33,39 @@ class Counts(NamedTuple):
     samc: int
 
 
+PAPER: dict[str, tuple[Budget, Counts]] = {
+    "ZK-335": (Budget(120, 3, 3), Counts(None, 1_057, None, 117)),
+    "ZK-790": (Budget(21, 1, 1), Counts(14, 225, 82, 7)),
+    "ZK-975": (Budget(21, 1, 1), Counts(967, 71, 163, 53)),
+    "ZK-1075": (Budget(25, 3, 2), Counts(1_081, 86, 250, 16)),
+    "ZK-1419": (Budget(25, 3, 2), Counts(924, 2_514, 987, 100)),
+    "ZK-1492": (Budget(31, 1, 0), Counts(None, None, None, 576)),
+    "ZK-1653": (Budget(60, 1, 1), Counts(945, 3_756, 3_462, 11)),
+    "MR-4748": (Budget(25, 1, 0), Counts(22, 6, 6, 4)),
+    "MR-5489": (Budget(20, 2, 1), Counts(None, None, None, 53)),
+    "MR-5505": (Budget(40, 1, 1), Counts(1_212, None, 1_210, 40)),
+    "CASS-3395": (Budget(25, 1, 1), Counts(2_552, 191, 550, 104)),
+    "CASS-3626": (Budget(15, 2, 1), Counts(None, None, None, 96)),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class DeepBug(Bug):
     """A bug, its model, and the same system with the bug mended."""
 
     model: str
     mended: Mapping[str, Any]  # for `system(...)`: the same budget, the same steps, no bug
-    budget: Budget
-    paper: Counts
+
+    @builtins.property
+    def budget(self) -> Budget:
+        return PAPER[self.id][0]
+
+    @builtins.property
+    def paper(self) -> Counts:
+        return PAPER[self.id][1]
 
 
+# In the order of the paper; those whose model is here.
 BUGS: tuple[DeepBug, ...] = (
     DeepBug(
         id="MR-4748",
@@ -51,8 +75,6 @@ BUGS: tuple[DeepBug, ...] = (
         model="speculation",
         parameters={"bug": "MR-4748"},
         mended={},
-        budget=Budget(25, 1, 0),
-        paper=Counts(22, 6, 6, 4),
     ),
     DeepBug(
         id="MR-5489",
@@ -62,8 +84,6 @@ BUGS: tuple[DeepBug, ...] = (
         model="yarn",
         parameters={"bug": "MR-5489"},
         mended={"bad": True, "polls": 0},
-        budget=Budget(20, 2, 1),
-        paper=Counts(None, None, None, 53),
     ),
     DeepBug(
         id="MR-5505",
@@ -73,8 +93,6 @@ BUGS: tuple[DeepBug, ...] = (
         model="yarn",
         parameters={"bug": "MR-5505"},
         mended={},
-        budget=Budget(40, 1, 1),
-        paper=Counts(1_212, None, 1_210, 40),
     ),
     DeepBug(
         id="CASS-3395",
@@ -84,8 +102,6 @@ BUGS: tuple[DeepBug, ...] = (
         model="hints",
         parameters={"bug": "CASS-3395"},
         mended={},
-        budget=Budget(25, 1, 1),
-        paper=Counts(2_552, 191, 550, 104),
     ),
     DeepBug(
         id="CASS-3626",
@@ -95,7 +111,5 @@ BUGS: tuple[DeepBug, ...] = (
         model="gossip",
         parameters={"bug": "CASS-3626"},
         mended={},
-        budget=Budget(15, 2, 1),
-        paper=Counts(None, None, None, 96),
     ),
 )
