@@ -8,7 +8,10 @@ from presage.systems.samc import gossip
 SMALL = {"rounds": 1, "crashes": 2, "restarts": 1, "nodes": 2}
 
 
-@pytest.mark.parametrize("scheduler", ["rtc", "rr"])
+SCHEDULERS = ["rtc", pytest.param("rr", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_a_search_by_delays_finds_the_dead_node_that_stays_up(scheduler):
     broken = gossip.system(bug="CASS-3626")
     report = check(broken, search="delay", delay=Delay(scheduler), threads=1, traces=None)

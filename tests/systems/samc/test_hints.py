@@ -5,8 +5,10 @@ import pytest
 from presage import Delay, check
 from presage.systems.samc import hints
 
+SCHEDULERS = ["rtc", pytest.param("rr", marks=pytest.mark.slow)]
 
-@pytest.mark.parametrize("scheduler", ["rtc", "rr"])
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_a_search_by_delays_finds_the_read_that_returns_too_much(scheduler):
     broken = hints.system(bug="CASS-3395")
     report = check(broken, search="delay", delay=Delay(scheduler), threads=1, traces=None)

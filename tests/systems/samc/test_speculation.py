@@ -32,7 +32,9 @@ def test_both_attempts_are_done_before_either_is_cleaned_up():
     assert labels.count("straggle") == labels.count("speculate") == 1
 
 
-@pytest.mark.parametrize(("tasks", "states"), [(1, 123), (2, 1_767), (3, 22_923)])
+@pytest.mark.parametrize(
+    ("tasks", "states"), [(1, 123), (2, 1_767), pytest.param(3, 22_923, marks=pytest.mark.slow)]
+)
 def test_a_task_that_ignores_it_succeeds_in_all_states(tasks, states):
     report = check(speculation.system(tasks=tasks), traces=None)
     report.assert_holds()
