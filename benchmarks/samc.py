@@ -153,8 +153,9 @@ def table_3(most: int) -> dict[str, dict[str, Any]]:
         module = importlib.import_module(f"presage.systems.samc.{model}")
         result[model] = {}
         for budget in BUDGETS:
-            system = module.system(crashes=budget, restarts=budget)
-            result[model][str(budget)] = ratios(system, most)
+            cell = ratios(module.system(crashes=budget, restarts=budget), most)
+            settled = ratios(module.system(crashes=budget, restarts=budget), most, settled=True)
+            result[model][str(budget)] = {**cell, "settled": settled}
             say(f"table 3: {model}, {budget}: {result[model][str(budget)]}")
     return result
 

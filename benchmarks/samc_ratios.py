@@ -279,9 +279,19 @@ def names(row: list[Did]) -> Iterator[str]:
     return (repr(did.event) for did in row)
 
 
-def ratios(system: System, most: int) -> dict[str, Any]:
+def settle(graph: Graph) -> None:
+    """Let executions begin where the first has nothing but faults left: after the set-up."""
+    for did in run(graph, ()):
+        if did.event.kind in FAULTS:
+            break
+        graph.root, _ = graph.take(graph.root, did.event)
+
+
+def ratios(system: System, most: int, *, settled: bool = False) -> dict[str, Any]:
     """How many executions there were, and for each policy how many for each that is left."""
     graph, marks = Graph(system), Marks()
+    if settled:
+        settle(graph)
     found = list(executions(graph, most))
     for each in found:
         marks.learn(each.path)
