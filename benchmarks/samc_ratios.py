@@ -130,15 +130,27 @@ def executions(graph: Graph, most: int) -> Iterator[Execution]:
         done.add(whole)
         yield Execution(path, len(prefix) - 1 if prefix else None, passed)
         most -= 1
-        for j in range(len(path) - 1, 0, -1):
-            moved = path[j].event
-            for i in range(j - 1, -1, -1):
-                if depend(path[i].event, moved) and moved in path[i].before.events:
-                    prefix = (*(did.event for did in path[:i]), moved)
-                    if repr(prefix) not in queued:
-                        queued.add(repr(prefix))
-                        queue.append((prefix, path[i]))
-                    break
+        for i, moved in moves(path):
+            prefix = (*(did.event for did in path[:i]), moved)
+            if repr(prefix) not in queued:
+                queued.add(repr(prefix))
+                queue.append((prefix, path[i]))
+
+
+def moves(path: list[Did]) -> Iterator[tuple[int, Any]]:
+    """From the end on: before which step of an execution which event is to be tried.
+
+    A fault that another one left no budget for is not in the execution, and is tried in its place.
+    """
+    for j in range(len(path) - 1, -1, -1):
+        moved = path[j].event
+        for i in range(j - 1, -1, -1):
+            if depend(path[i].event, moved) and moved in path[i].before.events:
+                yield i, moved
+                break
+        if moved.kind in FAULTS:
+            faults = [event for event in path[j].before.events if event.kind in FAULTS]
+            yield from ((j, event) for event in faults if event != moved)
 
 
 def run(graph: Graph, prefix: tuple[Any, ...]) -> list[Did]:

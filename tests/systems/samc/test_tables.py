@@ -125,3 +125,9 @@ def test_executions_may_begin_where_only_faults_are_left():
     settle(graph)
     assert {event.kind for event in graph.places[graph.root].events} <= set(FAULTS)
     assert next(executions(graph, 1)).path[0].event.kind == "crash"
+
+
+def test_every_node_crashes_in_some_execution_though_the_budget_is_for_one():
+    found = executions(Graph(gossip.system(nodes=2, rounds=1, crashes=1, restarts=0)), 100)
+    crashed = {did.event.node for each in found for did in each.path if did.event.kind == "crash"}
+    assert crashed == {"n1", "n2"}
