@@ -25,8 +25,8 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all coverage lint bench shrinking catalogue delaying figures
-.PHONY: schemas wheel sbom lock clean
+.PHONY: help setup build demo test test-all coverage lint bench shrinking catalogue delaying samc
+.PHONY: figures schemas wheel sbom lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -78,6 +78,9 @@ catalogue: $(CORE) ## hunt for every bug of the shipped systems, and write the t
 
 delaying: $(CORE) ## measure the tables of the delaying explorers, and write them in the docs
 	$(BIN)/python benchmarks/delaying.py $(DELAYING)
+
+samc: $(CORE) ## measure the tables of SAMC, and write them in the docs
+	$(BIN)/python benchmarks/samc.py $(SAMC)
 
 figures: ## draw the plots of the docs from what `make catalogue` measured
 	$(BIN)/python benchmarks/figures.py

@@ -10,6 +10,7 @@ import presage.systems
 from presage.systems import SYSTEMS
 from presage.systems.reactive import MODELS
 from presage.systems.samc import MODELS as SAMC
+from presage.systems.samc.bugs import BUGS, PAPER
 
 ROOT = Path(presage.systems.__file__).parent
 FILES = re.findall(r"^    (\w+) {2,}", presage.systems.__doc__, re.MULTILINE)
@@ -58,10 +59,34 @@ def test_a_reactive_model_imports_of_others_only_the_machine_and_its_timer() -> 
         assert imports(file) <= shared
 
 
-def test_a_samc_model_imports_of_others_only_its_own_parts() -> None:
-    files = [*(ROOT / "samc").glob("[a-z]*.py")]
-    assert {file.stem for file in files} >= set(SAMC)
-    for file in files:
-        model = file.stem.split("_")[0]
-        assert model in SAMC
-        assert all(name.startswith(f"samc.{model}_") for name in imports(file))
+def modules(folder: Path) -> dict[str, list[Path]]:
+    """What a collection has: for each name its file, or the files of its folder."""
+    single = {file.stem: [file] for file in folder.glob("[a-z]*.py")}
+    return single | {
+        inner.parent.name: [*inner.parent.glob("*.py")] for inner in folder.glob("*/__init__.py")
+    }
+
+
+def test_what_stands_beside_the_models_of_samc_serves_them() -> None:
+    there = modules(ROOT / "samc")
+    used = {
+        name.split(".")[1]
+        for model in there
+        for file in there[model]
+        for name in imports(file)
+        if name.startswith("samc.") and name.split(".")[1] != model
+    }
+    assert set(SAMC) <= set(there)
+    assert set(there) - set(SAMC) - {"bugs"} <= used
+
+
+def test_no_model_of_samc_imports_another() -> None:
+    there = modules(ROOT / "samc")
+    for model in SAMC:
+        others = {name.split(".")[1] for file in there[model] for name in imports(file)} - {model}
+        assert not others & set(SAMC)
+
+
+def test_every_model_of_samc_has_a_bug_and_bugs_come_in_the_order_of_the_paper() -> None:
+    assert {bug.model for bug in BUGS} == set(SAMC)
+    assert [bug.id for bug in BUGS] == [name for name in PAPER if name in {bug.id for bug in BUGS}]

@@ -11,15 +11,16 @@ Its files have the same names everywhere; a file that would be empty is left out
 
 Beside the folders stands what several systems share: `register`, the clients of a register, and
 `catalogue`, what a list of bugs is made of. Three folders are collections: `simgrid` has one file
-for each program of processes, with a function `program(...)`; `reactive` and `samc` have one for
-each benchmark of a paper, with a function `system(...)`, and some that those share.
+for each program of processes, with a function `program(...)`; `reactive` has one for each benchmark
+of a paper, with a function `system(...)`, and two that those share; `samc` has a file or a folder
+for each protocol of another paper, and the list of their bugs.
 
 Names are the targets of `presage check`; modules are imported only when asked for.
 """
 
 from __future__ import annotations
 
-from presage.systems.reactive import MODELS
+from presage.systems.reactive import MODELS as REACTIVE
 from presage.systems.samc import MODELS as SAMC
 from presage.systems.simgrid import PROGRAMS
 
@@ -38,7 +39,7 @@ SYSTEMS: tuple[str, ...] = (
 )
 TARGETS: tuple[str, ...] = (
     *SYSTEMS,
-    *(f"reactive.{name}" for name in MODELS),
+    *(f"reactive.{name}" for name in REACTIVE),
     *(f"samc.{name}" for name in SAMC),
     *(f"simgrid.{name}" for name in PROGRAMS),
 )

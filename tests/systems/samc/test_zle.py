@@ -7,7 +7,7 @@ import pytest
 
 from presage import World, check
 from presage.systems.samc.zle import CLAIMS, PROFILES, Bug, system
-from presage.systems.samc.zle_messages import Vote
+from presage.systems.samc.zle.messages import Vote
 
 BUGS = [bug for bug in get_args(Bug) if bug != "none"]
 

@@ -1,6 +1,6 @@
 """ZooKeeper's leader election, with five bugs that it had: the protocol ZLE of the SAMC paper.
 
-Servers elect by `FastLeaderElection` and then form an ensemble; see `zle_server`. A bug is switched
+Servers elect by `FastLeaderElection` and then form an ensemble; see `service`. A bug is switched
 on in the version that had it, with the budget of crashes and restarts of the paper's Table 2.
 
     ZK-790   who falsely leads takes a new epoch, and then refuses the real leader for ever
@@ -39,7 +39,7 @@ from presage import (
     forall,
     sometimes,
 )
-from presage.systems.samc.zle_server import Server
+from presage.systems.samc.zle.service import Server
 
 Bug = Literal["none", "ZK-790", "ZK-975", "ZK-1075", "ZK-1419", "ZK-1492"]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage import Service, durable, state
-from presage.systems.samc.zle_messages import Ballot, Link, Mail, Notification
+from presage.systems.samc.zle.messages import Ballot, Link, Mail, Notification
 
 
 class Endpoint(Service):

@@ -20,7 +20,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from presage import Down, durable, on, state, timer
-from presage.systems.samc.zle_messages import (
+from presage.systems.samc.zle.messages import (
     Ack,
     AckEpoch,
     Ballot,
@@ -33,7 +33,7 @@ from presage.systems.samc.zle_messages import (
     Role,
     Vote,
 )
-from presage.systems.samc.zle_transport import Endpoint
+from presage.systems.samc.zle.transport import Endpoint
 
 
 class Server(Endpoint):

@@ -1,0 +1,199 @@
+"""Measure the tables of SAMC, and write `docs/reference/samc.md`.
+
+After Leesatapornwongsa et al., "SAMC: Semantic-Aware Model Checking", OSDI 2014. Run by `make
+samc`; `make samc SAMC="--seconds 10 --tables 2 --bugs MR-5505"` measures some rows anew, with less
+time per search, and keeps what is known of the others (`benchmarks/samc.json`). Fails unless every
+condition holds that the page lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import json
+import os
+import platform
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from samc_page import Cell, Data, conditions, page
+from samc_ratios import ratios
+
+from presage import Delay, PresageError, System, check
+from presage.systems.samc import MODELS
+from presage.systems.samc.bugs import BUGS, DeepBug
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference" / "samc.md"
+DATA = ROOT / "benchmarks" / "samc.json"
+TABLES = ("2", "3")
+SEEDS = 9
+EXECUTIONS_MAX = 50_000
+SILENT = 20  # the mended version is followed for so many times the states until the bug,
+SILENT_LEAST = 100_000  # and for so many at least, if it has them
+MEMORY = 4_000  # MiB, per cell
+RATIO_EXECUTIONS = 3_000
+RATIO_MODELS = ("zle", "zab31")
+BUDGETS = (1, 2, 3)  # as many crashes as reboots
+
+# Orders of a search by delays. In the last two faults are free: SAMC, too, moves crashes first.
+ORDERS: dict[str, dict[str, Any]] = {
+    "rtc": {},
+    "rr": {"scheduler": "rr"},
+    "rtc, deviation": {"cost": "deviation"},
+    "rr, deviation": {"scheduler": "rr", "cost": "deviation"},
+    "rtc, free faults": {"fault_delays": 0},
+    "rr, free faults": {"scheduler": "rr", "fault_delays": 0},
+}
+
+
+def build(bug: DeepBug, *, mended: bool = False) -> System:
+    """The system of a bug, with the property alone that it breaks."""
+    module = importlib.import_module(f"presage.systems.samc.{bug.model}")
+    system: System = module.system(**(bug.mended if mended else bug.parameters))
+    system.properties = tuple(each for each in system.properties if each.name == bug.property)
+    return system
+
+
+def search(bug: DeepBug, seconds: float, **how: Any) -> Cell:
+    """One search: whether it found the bug, and after how much."""
+    limits: dict[str, Any] = {"seconds": seconds, "memory_mib": MEMORY, "traces": None}
+    try:
+        report = check(build(bug), **{"threads": 1, **limits, **how})
+    except PresageError as error:
+        return {"missing": f"refused: {str(error).splitlines()[0]}"}
+    return {
+        "found": bug.property in [found.prop for found in report.violations],
+        "executions": report.executions,
+        "states": report.unique,
+        "seconds": report.seconds,
+    }
+
+
+def walks(bug: DeepBug, seconds: float) -> Cell:
+    """The median of random walks over all seeds; what finds nothing counts as the largest."""
+    cells = [
+        search(bug, seconds, search="walk", seed=seed, walks=EXECUTIONS_MAX)
+        for seed in range(SEEDS)
+    ]
+    cells.sort(key=lambda cell: (not cell["found"], cell["executions"]))
+    return cells[SEEDS // 2]
+
+
+def tree(bug: DeepBug, seconds: float, **more: Any) -> Cell:
+    how = {"search": "tree", "reduction": "dpor", "walks": EXECUTIONS_MAX, **more}
+    return search(bug, seconds, **how)
+
+
+def random_tree(bug: DeepBug, seconds: float) -> Cell:
+    if "prefixes" not in inspect.signature(check).parameters:
+        return {"missing": "there is no `--prefixes random` yet"}
+    return tree(bug, seconds, prefixes="random")
+
+
+def by_delays(bug: DeepBug, seconds: float, skip: str | None = None) -> Cell:
+    """The order that needs fewest executions, by name."""
+    cells = {}
+    in_delay = "skip" in {each.name for each in fields(Delay)}
+    if skip and not in_delay and "skip" not in inspect.signature(check).parameters:
+        return {"missing": f"there is no `--skip {skip}` yet"}
+    for name, own in ORDERS.items():
+        inner: dict[str, Any] = {"skip": skip} if skip and in_delay else {}
+        outer: dict[str, Any] = {"skip": skip} if skip and not in_delay else {}
+        delay = Delay(**own, **inner)
+        cells[name] = search(bug, seconds, search="delay", delay=delay, **outer)
+    found = [name for name in cells if cells[name].get("found")]
+    if not found:
+        return cells["rtc"]
+    best = min(found, key=lambda name: cells[name]["executions"])
+    return {**cells[best], "order": best, "orders": cells}
+
+
+def mended(bug: DeepBug, until: Cell, seconds: float) -> Cell:
+    """The version without the bug, for many times the states until the bug, by delays."""
+    if not until.get("found"):
+        return {"missing": "the bug was not found"}
+    limits: dict[str, Any] = {"seconds": seconds}
+    limits["states"] = max(SILENT * until["states"], SILENT_LEAST)
+    how: dict[str, Any] = {"search": "delay", "threads": 1, "memory_mib": MEMORY, "traces": None}
+    report = check(build(bug, mended=True), **how, **limits)
+    return {
+        "found": bool(report.violations),
+        "exhausted": report.exhausted,
+        "executions": report.executions,
+        "states": report.unique,
+        "times": report.executions / max(until["executions"], 1),
+    }
+
+
+def row_of(bug: DeepBug, seconds: float) -> dict[str, Cell]:
+    """All cells of a row of Table 2."""
+    delay = search(bug, seconds, search="delay")
+    return {
+        "bDP": tree(bug, seconds),
+        "RND": walks(bug, seconds),
+        "rDP": random_tree(bug, seconds),
+        "exact": by_delays(bug, seconds),
+        "heuristic": by_delays(bug, seconds, skip="symmetric-faults"),
+        "bfs": search(bug, seconds, search="bfs"),
+        "delay": delay,
+        "mended": mended(bug, delay, seconds),
+    }
+
+
+def table_3(most: int) -> dict[str, dict[str, Any]]:
+    """For each model and budget, the ratio of every policy."""
+    result: dict[str, dict[str, Any]] = {}
+    for model in RATIO_MODELS:
+        if model not in MODELS:
+            continue
+        module = importlib.import_module(f"presage.systems.samc.{model}")
+        result[model] = {}
+        for budget in BUDGETS:
+            cell = ratios(module.system(crashes=budget, restarts=budget), most)
+            settled = ratios(module.system(crashes=budget, restarts=budget), most, settled=True)
+            result[model][str(budget)] = {**cell, "settled": settled}
+            say(f"table 3: {model}, {budget}: {result[model][str(budget)]}")
+    return result
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0, help="per cell")
+    parser.add_argument("--tables", nargs="*", default=TABLES, choices=TABLES)
+    parser.add_argument("--bugs", nargs="*", default=[], help="of table 2; the rest is kept")
+    parser.add_argument("--executions", type=int, default=RATIO_EXECUTIONS, help="of table 3")
+    parser.add_argument("--page", type=Path, default=PAGE)
+    args = parser.parse_args()
+    data: Data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    data["machine"] = f"{platform.machine()}, {os.cpu_count()} cores"
+    if "2" in args.tables:
+        rows = data.setdefault("2", {})
+        for bug in BUGS:
+            if not args.bugs or bug.id in args.bugs:
+                rows[bug.id] = row_of(bug, args.seconds)
+                say(f"table 2: {bug.id}: {rows[bug.id]}")
+        data["2"] = {bug.id: rows[bug.id] for bug in BUGS if bug.id in rows}
+        data["seconds"] = args.seconds
+    if "3" in args.tables:
+        data["3"] = table_3(args.executions)
+    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    if not all(bug.id in data.get("2", {}) for bug in BUGS) or "3" not in data:
+        say("some rows were never measured: no page is written")
+        return 1
+    held = conditions(data, BUGS)
+    args.page.write_text("\n".join(page(data, BUGS, held)) + "\n", encoding="utf-8")
+    for condition in held:
+        say(f"{condition.verdict}: {condition.claim}: {condition.measured}")
+    return int(any(condition.holds is False for condition in held))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
