@@ -20,6 +20,7 @@ Names are the targets of `presage check`; modules are imported only when asked f
 from __future__ import annotations
 
 from presage.systems.reactive import MODELS
+from presage.systems.samc import MODELS as SAMC
 from presage.systems.simgrid import PROGRAMS
 
 SYSTEMS: tuple[str, ...] = (
@@ -38,6 +39,7 @@ SYSTEMS: tuple[str, ...] = (
 TARGETS: tuple[str, ...] = (
     *SYSTEMS,
     *(f"reactive.{name}" for name in MODELS),
+    *(f"samc.{name}" for name in SAMC),
     *(f"simgrid.{name}" for name in PROGRAMS),
 )
 SHIPPED: dict[str, str] = {name: f"presage.systems.{name}" for name in TARGETS}
