@@ -134,21 +134,28 @@ class Peer(Service):
         """What recovery depends on: the role, who follows, and what is on disk."""
         return (self.role, self.serving, len(self.forwarding), sorted(self.disk.stored.items()))
 
+    def values(self, zxid: Zxid) -> set[str]:
+        """What it has applied under a number: one transaction, or none."""
+        return {entry.value for entry in self.tree if entry.zxid == zxid}
+
     def blocked(self) -> bool:
         """Snapshots and epochs are written by the thread that handles messages."""
         return any(key != "log" for key, _ in self.disk.pending)
 
     def _restored(self) -> Tree:
-        tree: Tree = self.disk.read("snap", ())
-        above = tree[-1].zxid if tree else (0, 0)
-        return (*tree, *(entry for entry in self.log() if entry.zxid > above))
+        upto, tree = self.disk.read("snap", ((0, 0), ()))
+        return (*tree, *(entry for entry in self.log() if entry.zxid > upto))
+
+    def _snapshot(self) -> None:
+        """What the log has up to there is no longer read, applied or not."""
+        self.disk.write("snap", (max((self.epoch, 0), self.tree[-1].zxid), self.tree))
 
     # -- elections -----------------------------------------------------------------------------
 
     @on(Lead)
     def lead(self, lead: Lead) -> None:
         self.role, self.tree = "leading", self._restored()
-        self.disk.write("snap", self.tree)
+        self._snapshot()
         if self.bug == "ZK-335":
             self._begin(self.logged()[0] + 1)  # nobody keeps that it was used
 
@@ -262,7 +269,7 @@ class Peer(Service):
 
     @on(UpToDate, when=lambda self: not self.blocked())
     def up_to_date(self, message: UpToDate) -> None:
-        self.disk.write("snap", self.tree)
+        self._snapshot()
 
     # -- broadcast -----------------------------------------------------------------------------
 
@@ -342,13 +349,13 @@ class Peer(Service):
 
 @always
 def one_transaction_per_number(world: WorldView) -> Verdict:
-    """Two servers that serve have no different transactions under one number."""
+    """No number stands for different transactions at two servers that serve."""
     serving = [peer for peer in world.of(Peer) if peer.serving]
     for one, other in combinations(serving, 2):
-        values = dict(one.tree)
-        for zxid, value in other.tree:
-            if values.get(zxid, value) != value:
-                both = f"{values[zxid]} at {one.name}, {value} at {other.name}"
+        for zxid in sorted({entry.zxid for entry in one.tree}):
+            mine, theirs = one.values(zxid), other.values(zxid)
+            if theirs and not mine & theirs:
+                both = f"{min(mine)} at {one.name}, {min(theirs)} at {other.name}"
                 return Verdict.fails(f"{zxid} is {both}")
     return HOLDS
 
