@@ -9,6 +9,7 @@ import pytest
 import presage.systems
 from presage.systems import SYSTEMS
 from presage.systems.reactive import MODELS
+from presage.systems.samc import MODELS as SAMC
 
 ROOT = Path(presage.systems.__file__).parent
 FILES = re.findall(r"^    (\w+) {2,}", presage.systems.__doc__, re.MULTILINE)
@@ -29,7 +30,7 @@ def test_the_docstring_names_the_files_of_a_system() -> None:
 
 def test_every_folder_is_a_system_or_a_collection() -> None:
     folders = {file.parent.name for file in ROOT.glob("*/__init__.py")}
-    assert folders == {*SYSTEMS, "simgrid", "reactive"}
+    assert folders == {*SYSTEMS, "simgrid", "reactive", "samc"}
     assert {file.stem for file in ROOT.glob("*.py")} == {"__init__", *SHARED}
 
 
@@ -53,5 +54,13 @@ def test_a_reactive_model_imports_of_others_only_the_machine_and_its_timer() -> 
     shared = {"reactive.machine", "reactive.timer"}
     files = [*(ROOT / "reactive").glob("[a-z]*.py")]
     assert {file.stem for file in files} == {*MODELS, "machine", "timer"}
+    for file in files:
+        assert imports(file) <= shared
+
+
+def test_a_model_of_samc_imports_of_others_only_the_server_and_the_election() -> None:
+    shared = {"samc.broadcast", "samc.election"}
+    files = [*(ROOT / "samc").glob("[a-z]*.py")]
+    assert {file.stem for file in files} == {*SAMC, "broadcast", "election"}
     for file in files:
         assert imports(file) <= shared

@@ -269,7 +269,7 @@ def test_every_python_module_is_imported_by_something() -> None:
     # Shipped systems are loaded by name: the list of names is what keeps them alive.
     listed = {
         (folder.name, stem)
-        for folder in (PACKAGE / "systems" / name for name in ("", "reactive", "simgrid"))
+        for folder in (PACKAGE / "systems" / name for name in ("", "reactive", "samc", "simgrid"))
         for stem in re.findall(r"\w+", text_of(folder / "__init__.py"))
     }
     complaints(

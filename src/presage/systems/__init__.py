@@ -10,9 +10,9 @@ Its files have the same names everywhere; a file that would be empty is left out
     bugs         what went wrong in real implementations, and the switches that bring it back
 
 Beside the folders stands what several systems share: `register`, the clients of a register, and
-`catalogue`, what a list of bugs is made of. Two folders are collections: `simgrid` has one file for
-each program of processes, with a function `program(...)`; `reactive` has one for each benchmark of
-a paper, with a function `system(...)`, and two that those share.
+`catalogue`, what a list of bugs is made of. Three folders are collections: `simgrid` has one file
+for each program of processes, with a function `program(...)`; `reactive` and `samc` have one for
+each benchmark of a paper, with a function `system(...)`, and some that those share.
 
 Names are the targets of `presage check`; modules are imported only when asked for.
 """

@@ -4,6 +4,8 @@ Each file is one protocol, written anew from the paper and from the history of i
 function `system(...)`. Each bug is a value of `bug`, and `bug="none"` is correct. The budgets of
 crashes and restarts are the paper's unless others are given. A module says what is certain and
 what is reconstructed.
+
+Two files serve the models of ZooKeeper: `broadcast`, what its versions share, and `election`.
 """
 
 from __future__ import annotations
