@@ -40,7 +40,7 @@ class Lost(Struct, frozen=True):
 
 
 class Election(Service):
-    """Knows who looks for a leader, who leads, and who was told to follow."""
+    """Knows who looks for a leader, who leads, and who shall follow."""
 
     quorum: int
     looking: dict[str, tuple[int, ...]] = state(dict)

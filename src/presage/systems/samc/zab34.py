@@ -10,7 +10,7 @@ second. A server that finds it, and data from a later epoch, takes over their ep
 
 Certain, from ZooKeeper's history: the two writes and their order, the comparison, the mend.
 Reconstructed: the events, as the paper tells none of this bug. Left out or put together: the
-election is one step (`election`); the last transaction is told with the accepted epoch; DIFF, TRUNC
+election is one step (`election`); the last transaction is sent with the accepted epoch; DIFF, TRUNC
 and SNAP are one message, with what is missing; what is outstanding is sent after NEWLEADER, and
 logged at once; requests are not tried again.
 """
