@@ -12,6 +12,9 @@ those ten are certain. Reconstructed are the order of events, where the paper is
 claim that breaks. Each module says which is which, and what it leaves out. Sizes differ from the
 paper's: a handler is one step here. So counts of executions compare in order of magnitude only.
 
+Two files serve the models of ZooKeeper's broadcast: `broadcast`, what its versions share, and
+`election`, which is one step.
+
 Services have a method `recovery`: what recovery after a crash depends on, seen by that node. These
 are the paper's "relevant affected local states"; names of nodes are left out.
 """
@@ -23,4 +26,7 @@ MODELS: tuple[str, ...] = (
     "hints",
     "speculation",
     "yarn",
+    "zab31",
+    "zab34",
+    "zle",
 )

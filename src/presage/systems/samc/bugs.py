@@ -65,8 +65,71 @@ class DeepBug(Bug):
         return PAPER[self.id][1]
 
 
-# In the order of the paper; those whose model is here.
+# In the order of the paper.
 BUGS: tuple[DeepBug, ...] = (
+    DeepBug(
+        id="ZK-335",
+        summary="a new leader uses the epoch of another again, for other transactions",
+        kind="safety",
+        property="one_transaction_per_number",
+        model="zab31",
+        parameters={"bug": "ZK-335"},
+        mended={},
+    ),
+    DeepBug(
+        id="ZK-790",
+        summary="who falsely leads takes a new epoch, and then refuses the real leader for ever",
+        kind="safety",
+        property="joins_again",
+        model="zle",
+        parameters={"bug": "ZK-790"},
+        mended={"bug": "ZK-790", "fixed": True},
+    ),
+    DeepBug(
+        id="ZK-975",
+        summary="who joins gets old votes of all, and leads beside the ensemble that is there",
+        kind="safety",
+        property="no_second_leader",
+        model="zle",
+        parameters={"bug": "ZK-975"},
+        mended={"bug": "ZK-975", "fixed": True},
+    ),
+    DeepBug(
+        id="ZK-1075",
+        summary="nobody can join a leader that has lost its majority",
+        kind="safety",
+        property="can_join",
+        model="zle",
+        parameters={"bug": "ZK-1075"},
+        mended={"bug": "ZK-1075", "fixed": True},
+    ),
+    DeepBug(
+        id="ZK-1419",
+        summary="the order of votes is no order, and two servers exchange theirs for ever",
+        kind="safety",
+        property="settles",
+        model="zle",
+        parameters={"bug": "ZK-1419"},
+        mended={"bug": "ZK-1419", "fixed": True},
+    ),
+    DeepBug(
+        id="ZK-1492",
+        summary="a leader without majority goes on, as an observer counts",
+        kind="safety",
+        property="leaves_without_majority",
+        model="zle",
+        parameters={"bug": "ZK-1492"},
+        mended={"bug": "ZK-1492", "fixed": True},
+    ),
+    DeepBug(
+        id="ZK-1653",
+        summary="a snapshot of a new epoch is on disk before its number is",
+        kind="safety",
+        property="starts_again",
+        model="zab34",
+        parameters={"bug": "ZK-1653"},
+        mended={},
+    ),
     DeepBug(
         id="MR-4748",
         summary="both attempts of a task succeed, for which the task has no transition",
