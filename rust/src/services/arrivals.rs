@@ -76,11 +76,14 @@ impl Expander {
         let shared = &self.shared;
         Python::attach(|py| {
             let mut messages = Vec::new();
-            for envelope in [Some(one), (other != one).then_some(other)] {
-                if let Some(envelope) = envelope {
-                    let cause = shared.caused(py, Cause::Envelope(envelope))?;
-                    messages.push((cause.get_item(1)?, cause.get_item(2)?));
-                }
+            let both = if one == other {
+                &[one][..]
+            } else {
+                &[one, other]
+            };
+            for &envelope in both {
+                let cause = shared.caused(py, Cause::Envelope(envelope))?;
+                messages.push((cause.get_item(1)?, cause.get_item(2)?));
             }
             let states = |ids: &[u32]| {
                 let states = ids.iter().map(|&id| shared.value(py, id));
