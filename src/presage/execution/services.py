@@ -14,7 +14,7 @@ from presage.execution.sandbox import Sandbox
 from presage.execution.state import State, States
 from presage.model.choice import NOT_THEIRS
 from presage.model.world.event import MISHAPS, Event, Step
-from presage.model.world.handlers import place_of_handler
+from presage.model.world.stimulus import place_of_handler
 from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.props.property import Property, Verdict
