@@ -10,6 +10,7 @@ import msgspec
 
 from presage.debug.explore import Explorer
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
+from presage.trace.show import plural
 from presage.trace.trace import Trace
 
 KINDS = {NO_EXCEPTION: "exception", "no_deadlock": "deadlock", "no_leftovers": "unmatched"}
@@ -24,8 +25,7 @@ def kept(explorer: Explorer) -> Trace:
     )
     broken = next((name for name, said in scene.verdicts.items() if _is_broken(said)), None)
     if broken is None:
-        count = len(trace.steps)
-        message = f"holds after {count:,} step{'' if count == 1 else 's'}"
+        message = f"holds after {plural(len(trace.steps), 'step')}"
         return msgspec.structs.replace(trace, prop=NO_EXCEPTION, kind="live", message=message)
     kind = "deadlock" if scene.verdicts[broken].kind == "deadlock" else KINDS.get(broken, "safety")
     why = scene.verdicts[broken].why

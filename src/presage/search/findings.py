@@ -29,11 +29,12 @@ from presage.search.hunt.shorten import shortened
 from presage.search.progress import Tell
 from presage.search.report import STEPS_TOLD, Report, Violation, with_notes
 from presage.search.settings import Settings
-from presage.search.summary import plural, remarks
+from presage.search.summary import remarks
 from presage.shrink.services import shrink
 from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
 from presage.trace import seal
+from presage.trace.show import plural
 from presage.trace.trace import Trace
 
 T = TypeVar("T")

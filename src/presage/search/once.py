@@ -29,6 +29,7 @@ from presage.search.options import misplaced
 from presage.search.processes import ALWAYS_JUDGED
 from presage.search.run_findings import violation_of_run
 from presage.search.settings import Settings
+from presage.trace.show import plural
 from presage.trace.trace import ORDINARY, Sent, Trace
 
 STEPS_DEFAULT = 50  # of services
@@ -150,7 +151,7 @@ class _Services:
             target=settings.target,
             parameters=settings.named,
             seed=settings.seed,
-            **facts,  # type: ignore[arg-type]
+            **facts,
         )
         every = self._system.properties
         properties = {prop.name: self._status(prop, at_rest=at_rest) for prop in every}
@@ -195,5 +196,5 @@ def _wrong(execution: ProcessExecution, step: Choice) -> list[PropertyFailure]:
 
 def ended(steps: int, *, at_rest: bool) -> str:
     """How a run in which nothing broke ended."""
-    count = f"{steps:,} step{'' if steps == 1 else 's'}"
+    count = plural(steps, "step")
     return f"nothing more happens after {count}" if at_rest else f"{count}, and it goes on"

@@ -24,6 +24,15 @@ def show(value: Any) -> str:
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
 
 
+def plural(count: int, noun: str) -> str:
+    """`1 step`, `2,000 steps`, `2 properties`, `2 processes`."""
+    if count != 1 and noun.endswith("ty"):
+        noun = f"{noun[:-1]}ies"
+    elif count != 1:
+        noun += "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}"
+
+
 def show_call(name: str, args: Iterable[Any]) -> str:
     """`name`, or `name(1, 'a')` when there are arguments."""
     written = ", ".join(show(arg) for arg in args)

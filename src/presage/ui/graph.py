@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 from presage.trace.flow import START, Flight, Flow
 from presage.trace.labels import body_and_ends
+from presage.trace.show import plural
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import short_texts
 from presage.ui.story import violation_of
@@ -153,7 +154,7 @@ class Lanes:
 
     def fold(self, steps: int, where: str) -> str:
         """The row that stands for steps left out."""
-        count = f"{steps:,} step{'' if steps == 1 else 's'} {where}"
+        count = f"{plural(steps, 'step')} {where}"
         lead = " " * (NUMBER_COLUMNS - 1) + self._theme.symbol("ellipsis")
         return self._theme.line(Span(f"{lead}  {count}", "dim"))
 
