@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from presage.errors import BadChoice
-from presage.execution.chance import Dice, drawn
+from presage.execution.chance import Dice
 from presage.execution.processes import ProcessExecution, PropertyFailure
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
 from presage.execution.sandbox import Sandbox
@@ -95,7 +95,8 @@ class _Services:
 
     def run(self, most: int) -> Once:
         broke = self._broken(at_end=False)
-        while broke is None and len(self._execution.steps) < most and self._step():
+        run, calm = self._execution, not self._faults
+        while broke is None and len(run.steps) < most and run.wander(self._dice, calm=calm):
             broke = self._broken(at_end=False)
         at_rest: bool = self._sandbox.run(self._execution.world.at_rest)
         if broke is None and at_rest:
@@ -112,18 +113,6 @@ class _Services:
                 if missing.k is not None or missing.n is None:
                     raise
                 self._choices = (*self._choices, int(self._dice.below(missing.n)))
-
-    def _step(self) -> bool:
-        execution, calm = self._execution, not self._faults
-        world = execution.world
-        here, saved = world.fingerprint, world.save()
-        for event, choices in drawn(world, self._sandbox, self._dice, calm=calm):
-            execution.apply(event, choices)
-            if world.fingerprint != here:
-                return True
-            execution.steps.pop()
-            world.restore(saved)
-        return False
 
     def _broken(self, *, at_end: bool) -> tuple[str, PropertyStatus] | None:
         """The first property that is broken here, and what it says."""
