@@ -186,7 +186,7 @@ def wait_for(comm: A, timeout: float | None) -> Asking[A]:
     _check([comm])
     response = yield from context.wait_any((comm._slot,), timeout)
     if response.choice == NONE:
-        raise _timeout(str(comm), timeout)
+        raise TimeoutException(f"{comm}: nobody came within {timeout or 0.0:g} s")
     _close(comm, response, State.WAITED)
     return comm
 
@@ -288,7 +288,3 @@ def _check(comms: Sequence[Activity]) -> None:
                 "a communication that was waited for twice, cancelled or detached",
                 "forget a communication once it has been waited for",
             )
-
-
-def _timeout(what: str, timeout: float | None) -> TimeoutException:
-    return TimeoutException(f"{what}: nobody came within {timeout or 0.0:g} s")

@@ -93,7 +93,8 @@ class Lanes:
 
     def step(self, step: TraceStep, flow: Flow, *, marked: bool, remark: str) -> list[str]:
         sign = "X" if step.kind in FAILURES or step.failure is not None else "*"
-        lanes = "".join(self._cell(sign if node == step.node else ".") for node in self._nodes)
+        marks = (sign if node == step.node else "." for node in self._nodes)
+        lanes = "".join(pad(mark, self._columns) for mark in marks)
         flight = flow.handled.get(step.index)
         since = ""
         if flight is not None:
@@ -157,6 +158,3 @@ class Lanes:
         count = f"{plural(steps, 'step')} {where}"
         lead = " " * (NUMBER_COLUMNS - 1) + self._theme.symbol("ellipsis")
         return self._theme.line(Span(f"{lead}  {count}", "dim"))
-
-    def _cell(self, mark: str) -> str:
-        return pad(mark, self._columns)

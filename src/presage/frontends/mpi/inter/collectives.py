@@ -23,15 +23,10 @@ def given(contributions: list[Any], rank: int) -> Any:
     return next(each for each in contributions if each is not None)
 
 
-def given_part(contributions: list[Any], rank: int) -> Any:
-    """scatter: a part of it."""
-    return given(contributions, rank)[rank]
-
-
 # Of contributions of the other group alone.
 RESULTS: dict[str, Result] = {
     "bcast": given,
-    "scatter": given_part,
+    "scatter": lambda contributions, rank: given(contributions, rank)[rank],
     "gather": results.everything,
     "allgather": results.everything,
     "alltoall": results.crosswise,
