@@ -95,12 +95,19 @@ def written_by_hand(kind: type) -> bool:
     return isinstance(function, FunctionType) and function.__globals__["__name__"] not in GENERATED
 
 
+def declared_fields(kind: type) -> list[str] | None:
+    """The fields that a dataclass, a struct or a named tuple declares; None of other classes."""
+    for attribute in ("__dataclass_fields__", "__struct_fields__", "_fields"):
+        if (names := getattr(kind, attribute, None)) is not None:
+            return list(names)
+    return None
+
+
 def fields_of(value: Any) -> list[str]:
     """The names of what an object is made of, in the order of their declaration."""
     kind = type(value)
-    for attribute in ("__dataclass_fields__", "__struct_fields__", "_fields"):
-        if (names := getattr(kind, attribute, None)) is not None:
-            return [name for name in names if hasattr(value, name)]
+    if (names := declared_fields(kind)) is not None:
+        return [name for name in names if hasattr(value, name)]
     slots: list[str] = []
     for base in reversed(kind.__mro__):
         declared = vars(base).get("__slots__", ())
