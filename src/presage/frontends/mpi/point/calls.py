@@ -37,6 +37,7 @@ from presage.process.context import asked
 from presage.process.ops import Probe, Response
 
 Kind = Callable[[str, Any], Content]  # of a call and what it was given
+Way = tuple[Any, int, int]  # what goes, to or from which rank, with which tag
 
 
 class PointToPoint(Handle):
@@ -106,22 +107,11 @@ class PointToPoint(Handle):
         content = BufferContent(of.call, buf)
         return Prequest.set_up(of.call, lambda: post_receive(of, content))
 
-    def _swap(
-        self,
-        name: str,
-        kind: Kind,
-        out: Any,
-        dest: int,
-        sendtag: int,
-        into: Any,
-        source: int,
-        recvtag: int,
-        status: Status | None,
-    ) -> Any:
-        back, to = self._from(name, source, recvtag), self._to(name, dest, sendtag)
+    def _swap(self, name: str, kind: Kind, out: Way, into: Way, status: Status | None) -> Any:
+        back, to = self._from(name, *into[1:]), self._to(name, *out[1:])
         both = (*peers(to.core, to.rank), *peers(to.core, back.rank))
         enter_call(name, both, dest=to.rank, source=_any(back.rank, "ANY_SOURCE"))
-        return _filled(status, swap(to, kind(to.call, out), back, kind(to.call, into)))
+        return _filled(status, swap(to, kind(to.call, out[0]), back, kind(to.call, into[0])))
 
     def sendrecv(
         self,
@@ -133,8 +123,8 @@ class PointToPoint(Handle):
         recvtag: int = ANY_TAG,
         status: Status | None = None,
     ) -> Any:
-        out = sendobj, dest, sendtag
-        return self._swap("sendrecv", ObjectContent, *out, recvbuf, source, recvtag, status)
+        out, into = (sendobj, dest, sendtag), (recvbuf, source, recvtag)
+        return self._swap("sendrecv", ObjectContent, out, into, status)
 
     def Sendrecv(
         self,
@@ -146,8 +136,8 @@ class PointToPoint(Handle):
         recvtag: int = ANY_TAG,
         status: Status | None = None,
     ) -> None:
-        out = sendbuf, dest, sendtag
-        self._swap("Sendrecv", BufferContent, *out, recvbuf, source, recvtag, status)
+        out, into = (sendbuf, dest, sendtag), (recvbuf, source, recvtag)
+        self._swap("Sendrecv", BufferContent, out, into, status)
 
     def Isendrecv(
         self,
