@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from presage.frontends.mpi.communicator.comm import Intracomm
-from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.io.file import File
 
 
@@ -32,10 +32,13 @@ def test_a_wrong_call_is_reported_under_the_name_that_was_called():
 
 
 def test_each_copy_gets_its_own_name_and_the_docstring():
-    def body(self, value, *, _name=""):
-        """What it does."""
-        return _name, value
+    class Comm:
+        @calls("one", "two", Two="two")
+        def _body(self, value, *, _name=""):
+            """What it does."""
+            return _name, value
 
-    one, two = named(body, "one", "two")
+    one, two = Comm.one, Comm.two
+    assert Comm.Two is two and not hasattr(Comm, "_body")
     assert (one(None, 1), two(None, 2)) == (("one", 1), ("two", 2))
     assert (one.__name__, one.__doc__) == ("one", "What it does.")

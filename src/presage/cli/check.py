@@ -86,6 +86,7 @@ def _progress(
     args: argparse.Namespace, options: dict[str, Any], title: str, nodes: int, kind: str
 ) -> Progress:
     from presage.search.settings import BY_DELAYS, WALKS, Settings
+    from presage.trace.show import plural
     from presage.ui.progress import Limits, Progress
 
     settings = Settings(**options).with_defaults(program=kind == "process")
@@ -94,7 +95,7 @@ def _progress(
         stream=sys.stderr,
         theme=theme_of(args, sys.stderr),
         title=title,
-        subtitle=f"{nodes} {kind}{_plural(kind, nodes)}, {settings.search}",
+        subtitle=f"{plural(nodes, kind)}, {settings.search}",
         limits=Limits(
             depth=None if walked or settings.search in BY_DELAYS else settings.depth,
             states=settings.states,
@@ -106,7 +107,3 @@ def _progress(
         estimates=settings.search == "bfs" and kind == "node",
         live=sys.stderr.isatty() and not args.json and os.environ.get("TERM") != "dumb",
     )
-
-
-def _plural(noun: str, count: int) -> str:
-    return "" if count == 1 else "es" if noun.endswith("s") else "s"

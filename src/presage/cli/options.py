@@ -300,23 +300,16 @@ def positive(text: str) -> int:
     return _between(1, COUNT_MAX, text)
 
 
-def _ranks(text: str) -> int:
-    return _between(1, RANKS_MAX, text)
-
-
-def _port(text: str) -> int:
-    return _between(0, 65_535, text)
-
-
-def _seed(text: str) -> int:
-    return _between(0, SEED_MAX, text)
-
-
 def _between(least: int, most: int, text: str) -> int:
     number = _whole(text)
     if not least <= number <= most:
         raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
     return number
+
+
+_ranks = partial(_between, 1, RANKS_MAX)
+_port = partial(_between, 0, 65_535)
+_seed = partial(_between, 0, SEED_MAX)
 
 
 def _whole(text: str) -> int:

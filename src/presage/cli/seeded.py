@@ -18,17 +18,13 @@ def start(
     pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """A process that runs code as this interpreter would; its complaints can be read."""
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     return subprocess.Popen(
         # Without -P the current folder would come first, and could hide presage itself.
-        [sys.executable, *_flags(), "-P", "-m", "presage", "doctor", *arguments],
+        [sys.executable, *flags, "-P", "-m", "presage", "doctor", *arguments],
         env=os.environ | dict(environment),  # where the seed is
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.PIPE,
         pass_fds=pass_fds,
     )
-
-
-def _flags() -> list[str]:
-    """What this interpreter was started with, as far as it changes how code runs."""
-    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]

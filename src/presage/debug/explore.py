@@ -20,7 +20,7 @@ from presage.errors import BadChoice
 from presage.execution.frames import Frame
 from presage.execution.processes import ProcessExecution
 from presage.execution.sandbox import Sandbox
-from presage.model.world.event import Deliver, Drop, Duplicate, Receive
+from presage.model.world.event import Mail
 from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.process.fence import Fence
@@ -164,13 +164,13 @@ def _outcome(option: Option, name: str, *, alone: bool) -> str:
 
 def _body(event: Any) -> str:
     """What happens; of a message, what it holds."""
-    if isinstance(event, Deliver | Receive | Drop | Duplicate):
+    if isinstance(event, Mail):
         return show(event.message)
     return "" if str(event) == event.kind else str(event)
 
 
 def _named(event: Any, body: str) -> str:
-    mail = isinstance(event, Deliver | Receive | Drop | Duplicate)
+    mail = isinstance(event, Mail)
     ends = f" {event.source} -> {event.node}" if mail else ""
     return f"{event.node} {event.kind}{f' {body}' if body else ''}{ends}"
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from presage.debug.explore import Explorer
-from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
+from presage.execution.protocol import NO_EXCEPTION
+from presage.trace.show import plural
 from presage.trace.trace import Trace
 
 KINDS = {NO_EXCEPTION: "exception", "no_deadlock": "deadlock", "no_leftovers": "unmatched"}
@@ -22,15 +23,11 @@ def kept(explorer: Explorer) -> Trace:
     trace = msgspec.structs.replace(
         trace, target=explorer.target, parameters=dict(explorer.parameters)
     )
-    broken = next((name for name, said in scene.verdicts.items() if _is_broken(said)), None)
+    failing = [name for name, said in scene.verdicts.items() if said.holds is False]
+    broken = next((name for name in failing if scene.verdicts[name].kind not in LATER), None)
     if broken is None:
-        count = len(trace.steps)
-        message = f"holds after {count:,} step{'' if count == 1 else 's'}"
+        message = f"holds after {plural(len(trace.steps), 'step')}"
         return msgspec.structs.replace(trace, prop=NO_EXCEPTION, kind="live", message=message)
     kind = "deadlock" if scene.verdicts[broken].kind == "deadlock" else KINDS.get(broken, "safety")
     why = scene.verdicts[broken].why
     return msgspec.structs.replace(trace, prop=broken, kind=kind, message=why)
-
-
-def _is_broken(said: PropertyStatus) -> bool:
-    return said.holds is False and said.kind not in LATER

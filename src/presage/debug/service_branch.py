@@ -23,8 +23,8 @@ from presage.execution.services import ServiceExecution, event_of
 from presage.execution.state import State, States
 from presage.model.world.event import Step
 from presage.model.world.extra_fault import granting
-from presage.model.world.handlers import place_of_handler
 from presage.model.world.snapshot import Snapshot
+from presage.model.world.stimulus import place_of_handler
 from presage.model.world.system import System
 from presage.model.world.view import WorldView
 from presage.model.world.world import World

@@ -14,8 +14,10 @@ from typing import Any
 from presage.debug.branch import Option, Taken
 from presage.debug.refusals import forgiving
 from presage.errors import PresageError
-from presage.execution.chance import Dice, drawn, weight_of
+from presage.execution.chance import Dice, weight_of
+from presage.execution.prefix import events_of
 from presage.execution.sandbox import Sandbox
+from presage.execution.services import ServiceExecution
 from presage.model.choice import NOT_THEIRS
 from presage.model.world.event import FAULT_KINDS, Event
 from presage.model.world.world import World
@@ -78,17 +80,6 @@ def draw(found: Iterable[Option], dice: Dice) -> Option | None:
     return likely[-1] if likely else None
 
 
-def step(world: World, sandbox: Sandbox, dice: Dice) -> Taken | None:
-    """Take one calm step in `world`; None where nothing likely leads elsewhere."""
-    here, saved = world.fingerprint, world.save()
-    for event, choices in drawn(world, sandbox, dice, calm=True):
-        sandbox.run(world.apply, event, choices)
-        if world.fingerprint != here:
-            return Taken(event, choices)
-        world.restore(saved)
-    return None
-
-
 def holds(prop: Property, sandbox: Sandbox, *seen: Any) -> bool:
     """Whether `prop` says that what is `seen` is as it should be."""
     try:
@@ -109,15 +100,14 @@ def until_live(
     try:
         for number in range(1, walks + 1):
             world.restore(saved)
-            steps: list[Taken] = []
-            while len(steps) <= length:
+            run = ServiceExecution(world.system, sandbox, world)
+            while len(run.steps) <= length:
                 if all(holds(prop, sandbox, world.view()) for prop in judged):
-                    return Walked(tuple(steps), number, length, rest)
-                taken = step(world, sandbox, dice)
-                if taken is None:
+                    taken = tuple(Taken(*each) for each in events_of(run.steps))
+                    return Walked(taken, number, length, rest)
+                if not run.wander(dice, calm=True):
                     rest += 1
                     break
-                steps.append(taken)
     finally:
         world.restore(saved)
     return Walked(None, walks, length, rest)

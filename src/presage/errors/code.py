@@ -109,11 +109,9 @@ class DeletedField(UndeclaredField):
     def __init__(self, service: str, field: str, where: str) -> None:
         PresageError.__init__(
             self,
-            explain(
-                f"{where} deletes the field `{service}.{field}`",
-                "`del self.field` used to mean `no value`",
-                f"set `self.{field} = None`",
-            ),
+            f"{where} deletes the field `{service}.{field}`",
+            "`del self.field` used to mean `no value`",
+            f"set `self.{field} = None`",
         )
         self.service = service
         self.field = field

@@ -16,31 +16,13 @@ from presage._results import Finding
 from presage.errors import Nondeterminism
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
-from presage.model.world.event import (
-    Broken,
-    Cut,
-    Deliver,
-    Drop,
-    Duplicate,
-    Event,
-    Heal,
-    Idle,
-    KeepAlive,
-    Receive,
-    Refused,
-    Split,
-    Step,
-)
+from presage.model.world.event import MAIL, PAIRS, Event, Heal, Split, Step
 from presage.model.world.stimulus import event_of
 from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.props.property import Property
 
 RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
-MAIL: dict[str, type[Deliver | Receive | Drop | Duplicate]]
-MAIL = {cls.kind: cls for cls in (Deliver, Receive, Drop, Duplicate)}
-PEERS: dict[str, type[Broken | Refused | KeepAlive | Cut | Idle]]
-PEERS = {cls.kind: cls for cls in (Broken, Refused, KeepAlive, Cut, Idle)}
 
 
 class Confirmed(Struct, frozen=True):
@@ -106,10 +88,9 @@ def named(system: System, world: World, what: str, node: int, origin: tuple[Any,
     """The event that the kernel describes by indices, about to happen in `world`."""
     name = system.names[node]
     if what in MAIL:
-        source, _, message = origin
-        return MAIL[what](name, system.names[source], message)
-    if what in PEERS:
-        return PEERS[what](name, system.names[origin[0]])
+        return MAIL[what](name, system.names[origin[0]], origin[2])
+    if what in PAIRS:
+        return PAIRS[what](name, system.names[origin[0]])
     if what in ("partition", "heal"):
         return Split(str(system.faults.partitions[origin[0] - 1])) if origin[0] else Heal()
     return world.next_call(name) if origin == ("call",) else event_of(system, node, origin)

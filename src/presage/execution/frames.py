@@ -37,7 +37,6 @@ def frames(
     system: System | Program,
     trace: Trace,
     *,
-    handler_seconds: float = SECONDS_DEFAULT,
     give_up: Callable[[HandlerStuck], None] | None = None,
 ) -> tuple[Frame, ...]:
     """The initial state and the state after each step of `trace`, taken on live code.
@@ -52,7 +51,7 @@ def frames(
         statuses = execution.statuses(at_end=last and index > 0)
         found.append(Frame(index, None, execution.state(), statuses, execution.place()))
 
-    with Sandbox(handler_seconds, give_up) as sandbox, begun(system, trace, sandbox) as execution:
+    with Sandbox(SECONDS_DEFAULT, give_up) as sandbox, begun(system, trace, sandbox) as execution:
         look(execution)
         retrace(execution, trace, look)
         logs, sends = execution.opening()

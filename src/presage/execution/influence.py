@@ -11,17 +11,12 @@ from collections.abc import Sequence
 
 from presage.process.ops import Cancel, Create, Join, Kill, Probe, Recv, Send
 from presage.process.world import Taken
+from presage.trace.causes import reachable
 
 
 def past(taken: Sequence[Taken], step: int) -> tuple[int, ...]:
     """All steps up to `step`, from 1, that had some influence on it, itself included."""
-    direct = follows(taken[:step], order=True)
-    found, left = {step}, [step]
-    while left:
-        fresh = direct[left.pop()] - found
-        found |= fresh
-        left += sorted(fresh)
-    return tuple(sorted(found))
+    return reachable(follows(taken[:step], order=True), step)
 
 
 def follows(taken: Sequence[Taken], *, order: bool) -> dict[int, set[int]]:

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from presage._core import stop_requested
 from presage.errors import Nondeterminism
-from presage.execution.chance import Dice, drawn, likely
+from presage.execution.chance import Dice, likely
 from presage.execution.confirm import Confirmed
 from presage.execution.prefix import events_of
 from presage.execution.replay import retraced
@@ -135,7 +135,9 @@ class Nearest:
         run.steps = list(self._found.steps[:place])
         due = {repr(event) for event, _ in likely(world, sandbox, calm=True)}
         while len(run.steps) - place < LENGTH:
-            if not self._step(run, dice):
+            moved = run.wander(dice, calm=True)
+            self._attempts.spent, run.tried = self._attempts.spent + run.tried, 0
+            if not moved:
                 stuck = len(run.steps) > place and self._fails(run)
                 return None if stuck else (run, self._kept(run, place, at_rest=True))
             due.discard(repr(run.steps[-1].event))
@@ -144,19 +146,6 @@ class Nearest:
         if any(repr(event) in due for event, _ in likely(world, sandbox, calm=True)):
             return None
         return run, self._kept(run, place, at_rest=False)
-
-    def _step(self, run: ServiceExecution, dice: Dice) -> bool:
-        """Take a calm step that leads elsewhere; False where there is none."""
-        world = self._world
-        here, saved = world.fingerprint, world.save()
-        for each in drawn(world, self._sandbox, dice, calm=True):
-            self._attempts.spent += 1
-            run.apply(*each)
-            if world.fingerprint != here:
-                return True
-            run.steps.pop()
-            world.restore(saved)
-        return False
 
     def _fails(self, run: ServiceExecution) -> bool:
         """Whether the property is broken here, or anything else that is always to hold."""

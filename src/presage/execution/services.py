@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from presage.errors import BadTrace
+from presage.execution.chance import Dice, drawn
 from presage.execution.conjuncts import because
 from presage.execution.lasso import endless
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
@@ -14,7 +15,7 @@ from presage.execution.sandbox import Sandbox
 from presage.execution.state import State, States
 from presage.model.choice import NOT_THEIRS
 from presage.model.world.event import MISHAPS, Event, Step
-from presage.model.world.handlers import place_of_handler
+from presage.model.world.stimulus import place_of_handler
 from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.props.property import Property, Verdict
@@ -45,6 +46,7 @@ class ServiceExecution:
         self.prop = prop
         self.initial = world.fingerprint
         self.steps: list[Step] = []
+        self.tried = 0  # steps that were taken by chance, and perhaps taken back
         self._last: LastStep | None = None
         self._states: States | None = None
         self._before: Any = None  # the node of the last step as it was before
@@ -92,6 +94,18 @@ class ServiceExecution:
         step: Step = self.sandbox.run(self.world.apply, event, choices)
         self._last = LastStep(event.node, event.kind, step.failure)
         self.steps.append(step)
+
+    def wander(self, dice: Dice, *, calm: bool) -> bool:
+        """Take a step, drawn by weight, that leads elsewhere; False where none does."""
+        here, saved = self.world.fingerprint, self.world.save()
+        for each in drawn(self.world, self.sandbox, dice, calm=calm):
+            self.tried += 1
+            self.apply(*each)
+            if self.world.fingerprint != here:
+                return True
+            self.steps.pop()
+            self.world.restore(saved)
+        return False
 
     def _remember(self, world: World, node: str, kind: str) -> None:
         """What a step at `node` will be compared with."""

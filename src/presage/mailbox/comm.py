@@ -173,15 +173,11 @@ def reap() -> Asking[None]:
 
 def wait(comm: A) -> Asking[A]:
     """Wait until it is complete."""
-    return (yield from wait_within(comm, None))
+    return (yield from wait_for(comm, None))
 
 
-def wait_for(comm: A, timeout: float) -> Asking[A]:
+def wait_for(comm: A, timeout: float | None) -> Asking[A]:
     """Wait until it is complete, or raise `TimeoutException`; it then stays under way."""
-    return (yield from wait_within(comm, timeout))
-
-
-def wait_within(comm: A, timeout: float | None) -> Asking[A]:
     if comm._state is State.INITED:
         yield from _start(comm)
     if comm._state is State.TESTED:
@@ -190,7 +186,7 @@ def wait_within(comm: A, timeout: float | None) -> Asking[A]:
     _check([comm])
     response = yield from context.wait_any((comm._slot,), timeout)
     if response.choice == NONE:
-        raise _timeout(str(comm), timeout)
+        raise TimeoutException(f"{comm}: nobody came within {timeout or 0.0:g} s")
     _close(comm, response, State.WAITED)
     return comm
 
@@ -198,7 +194,7 @@ def wait_within(comm: A, timeout: float | None) -> Asking[A]:
 def wait_or_withdraw(comm: Activity, timeout: float | None) -> Asking[None]:
     """Wait; when that times out, nothing is left behind, unless it was met at the last moment."""
     try:
-        yield from wait_within(comm, timeout)
+        yield from wait_for(comm, timeout)
     except TimeoutException:
         if (yield from cancel(comm)):
             raise
@@ -236,15 +232,11 @@ def cancel(comm: Activity) -> Asking[bool]:
 
 def wait_any(comms: Sequence[Activity]) -> Asking[int]:
     """Wait for one of them; its index. Every complete one is tried by a search."""
-    return (yield from wait_any_within(comms, None))
+    return (yield from wait_any_for(comms, None))
 
 
-def wait_any_for(comms: Sequence[Activity], timeout: float) -> Asking[int]:
+def wait_any_for(comms: Sequence[Activity], timeout: float | None) -> Asking[int]:
     """As `wait_any`; -1 after the timeout."""
-    return (yield from wait_any_within(comms, timeout))
-
-
-def wait_any_within(comms: Sequence[Activity], timeout: float | None) -> Asking[int]:
     _check(comms)
     response = yield from context.wait_any(tuple(comm._slot for comm in comms), timeout)
     if response.choice != NONE:
@@ -296,7 +288,3 @@ def _check(comms: Sequence[Activity]) -> None:
                 "a communication that was waited for twice, cancelled or detached",
                 "forget a communication once it has been waited for",
             )
-
-
-def _timeout(what: str, timeout: float | None) -> TimeoutException:
-    return TimeoutException(f"{what}: nobody came within {timeout or 0.0:g} s")

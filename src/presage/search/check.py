@@ -16,7 +16,7 @@ from msgspec import structs
 
 from presage._core import FAULTS, Kernel
 from presage._results import Outcome, StopReason
-from presage.errors import BadSystem, HandlerStuck, explain
+from presage.errors import BadSystem, HandlerStuck
 from presage.execution.budget import Budget
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.limits import KernelSeal, KernelSystem, Limits, Storage
@@ -206,11 +206,9 @@ def _concluded(
 def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
     if len(system.properties) > PROPERTIES_MAX:
         raise BadSystem(
-            explain(
-                f"the system has {len(system.properties)} properties",
-                "generated properties, one per node or value",
-                f"at most {PROPERTIES_MAX}: combine them, and say in the verdict which one failed",
-            )
+            f"the system has {len(system.properties)} properties",
+            "generated properties, one per node or value",
+            f"at most {PROPERTIES_MAX}: combine them, and say in the verdict which one failed",
         )
     known = KernelSystem(
         values=[automaton.initial() for automaton in system.automata],
@@ -320,10 +318,8 @@ def _judged(bridge: Bridge, searched: Searched) -> tuple[dict[str, str], tuple[s
 def _is_program(given: object) -> bool:
     if not isinstance(given, System | Program):
         raise BadSystem(
-            explain(
-                f"`check` was given a `{type(given).__name__}`, not a `System` or `Program`",
-                "the nodes, or the function that makes the system, in its place",
-                "`check(System({...}))`, `check(system())`",
-            )
+            f"`check` was given a `{type(given).__name__}`, not a `System` or `Program`",
+            "the nodes, or the function that makes the system, in its place",
+            "`check(System({...}))`, `check(system())`",
         )
     return isinstance(given, Program)

@@ -22,18 +22,18 @@ from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.seals import never_lifted
 from presage.model.world.system import System
-from presage.props.property import Property
 from presage.search.early import Early
 from presage.search.hunt.critical import Located, locate
 from presage.search.hunt.shorten import shortened
 from presage.search.progress import Tell
 from presage.search.report import STEPS_TOLD, Report, Violation, with_notes
 from presage.search.settings import Settings
-from presage.search.summary import plural, remarks
+from presage.search.summary import remarks
 from presage.shrink.services import shrink
 from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
 from presage.trace import seal
+from presage.trace.show import plural
 from presage.trace.trace import Trace
 
 T = TypeVar("T")
@@ -49,11 +49,10 @@ Teller = Callable[[int, float], Tell]
 def early_of(system: System, sandbox: Sandbox, settings: Settings) -> Early:
     """What saves traces while a search goes on."""
 
-    def confirmed(finding: Finding) -> Violation:
-        found = confirm(system, sandbox, finding)
-        return violation_of(system, settings, found, found.prop)
-
-    return Early(settings.traces, confirmed)
+    return Early(
+        settings.traces,
+        lambda finding: violation_of(system, settings, confirm(system, sandbox, finding)),
+    )
 
 
 def refuse_sealed(system: System, sandbox: Sandbox, findings: Iterable[Finding]) -> None:
@@ -100,7 +99,7 @@ def confirmed_findings(
         if settings.search != "bfs":
             confirmed, done = shrink(system, sandbox, confirmed, settings.budget)
             notes += [] if done else [LEFT_LONG]
-        violation = violation_of(system, settings, confirmed, prop)
+        violation = violation_of(system, settings, confirmed)
         found = length if len(confirmed.steps) < length else None
         live = None
         if violation.kind != "liveness":
@@ -131,14 +130,14 @@ def _good_run(
         return None, notes
     good, evidence = found
     facts = {"kind": "live", "evidence": evidence}
-    return violation_of(system, settings, good, good.prop, **facts).trace, notes
+    return violation_of(system, settings, good, **facts).trace, notes
 
 
 def violation_of(
-    system: System, settings: Settings, confirmed: Confirmed, prop: Property | None, **more: Any
+    system: System, settings: Settings, confirmed: Confirmed, **more: Any
 ) -> Violation:
     """What an execution breaks, with its trace."""
-    kind = {"eventually": "liveness", "deadlock": "deadlock"}
+    kind, prop = {"eventually": "liveness", "deadlock": "deadlock"}, confirmed.prop
     raised = RAISED.search(confirmed.why)
     where = raised.groups() if raised else ("", "")
     facts: dict[str, Any] = {
@@ -255,9 +254,9 @@ def _suspect(system: System, settings: Settings, located: Located) -> Violation:
         "recovery": located.recovery,
         "evidence": located.evidence,
     }
-    prop, live = located.confirmed.prop, None
+    live = None
     if located.alternate is not None:
         alive = {"kind": "live", "evidence": "exact", "critical": None}
-        live = violation_of(system, settings, located.alternate, prop, **alive).trace
-    violation = violation_of(system, settings, located.confirmed, prop, **facts)
+        live = violation_of(system, settings, located.alternate, **alive).trace
+    violation = violation_of(system, settings, located.confirmed, **facts)
     return replace(violation, found=located.found, live=live)

@@ -123,7 +123,7 @@ def _answered(
     found = _found(bridge.system, sandbox, asking, at)
     if found is not None:
         delays = asking.graph.delays(asking.position) if settings.by_delays else None
-        violation = violation_of(bridge.system, settings, found, found.prop)
+        violation = violation_of(bridge.system, settings, found)
         violation = replace(violation, delays=delays)
         bridge.early.keep(violation)
         report = replace(report, violations=(*report.violations, violation))

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from presage.errors import BadChoice
-from presage.execution.chance import Dice, drawn
+from presage.execution.chance import Dice
 from presage.execution.processes import ProcessExecution, PropertyFailure
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
 from presage.execution.sandbox import Sandbox
@@ -29,6 +29,7 @@ from presage.search.options import misplaced
 from presage.search.processes import ALWAYS_JUDGED
 from presage.search.run_findings import violation_of_run
 from presage.search.settings import Settings
+from presage.trace.show import plural
 from presage.trace.trace import ORDINARY, Sent, Trace
 
 STEPS_DEFAULT = 50  # of services
@@ -94,7 +95,8 @@ class _Services:
 
     def run(self, most: int) -> Once:
         broke = self._broken(at_end=False)
-        while broke is None and len(self._execution.steps) < most and self._step():
+        run, calm = self._execution, not self._faults
+        while broke is None and len(run.steps) < most and run.wander(self._dice, calm=calm):
             broke = self._broken(at_end=False)
         at_rest: bool = self._sandbox.run(self._execution.world.at_rest)
         if broke is None and at_rest:
@@ -111,18 +113,6 @@ class _Services:
                 if missing.k is not None or missing.n is None:
                     raise
                 self._choices = (*self._choices, int(self._dice.below(missing.n)))
-
-    def _step(self) -> bool:
-        execution, calm = self._execution, not self._faults
-        world = execution.world
-        here, saved = world.fingerprint, world.save()
-        for event, choices in drawn(world, self._sandbox, self._dice, calm=calm):
-            execution.apply(event, choices)
-            if world.fingerprint != here:
-                return True
-            execution.steps.pop()
-            world.restore(saved)
-        return False
 
     def _broken(self, *, at_end: bool) -> tuple[str, PropertyStatus] | None:
         """The first property that is broken here, and what it says."""
@@ -150,7 +140,7 @@ class _Services:
             target=settings.target,
             parameters=settings.named,
             seed=settings.seed,
-            **facts,  # type: ignore[arg-type]
+            **facts,
         )
         every = self._system.properties
         properties = {prop.name: self._status(prop, at_rest=at_rest) for prop in every}
@@ -195,5 +185,5 @@ def _wrong(execution: ProcessExecution, step: Choice) -> list[PropertyFailure]:
 
 def ended(steps: int, *, at_rest: bool) -> str:
     """How a run in which nothing broke ended."""
-    count = f"{steps:,} step{'' if steps == 1 else 's'}"
+    count = plural(steps, "step")
     return f"nothing more happens after {count}" if at_rest else f"{count}, and it goes on"

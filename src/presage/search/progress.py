@@ -52,21 +52,9 @@ def progress_callback(
     def update(now: Progress) -> None:
         ends = [("reached" if p.kind == "sometimes" else "violated") for p in named]
         known = zip(named, ends, now.decided[1 : len(named) + 1], strict=True)
-        snapshot = Snapshot(
-            unique=now.unique,
-            generated=now.generated,
-            depth=now.depth,
-            frontier=now.frontier,
-            walks=now.walks,
-            handler_runs=now.handler_runs,
-            properties={prop.name: end if sure else "open" for prop, end, sure in known},
-            seconds=spent + now.seconds,
-            resumed_from=now.resumed_from,
-            checkpoints=now.checkpoints,
-            right=now.right,
-            delays=now.delays,
-            suspect=suspect,
-        )
-        line.update(snapshot)
+        names = Snapshot.__struct_fields__
+        facts = {name: getattr(now, name) for name in names if hasattr(now, name)}
+        facts["properties"] = {prop.name: end if sure else "open" for prop, end, sure in known}
+        line.update(Snapshot(**facts | {"seconds": spent + now.seconds, "suspect": suspect}))
 
     return update

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from presage._results import StopReason
+from presage.trace.show import plural
 
 if TYPE_CHECKING:
     from presage.search.report import Report
@@ -240,9 +241,3 @@ def _locating(report: Report) -> list[str]:
     if report.hunted is None or report.hunted.locating < LOCATING_TOLD:
         return []
     return [f"{report.hunted.locating:.1f} s more to find the critical transition"]
-
-
-def plural(count: int, noun: str) -> str:
-    if count != 1:
-        noun = noun[:-1] + "ies" if noun.endswith("ty") else noun + "s"
-    return f"{count:,} {noun}"

@@ -44,7 +44,6 @@ class ServiceShrinker:
         self.best = confirmed
         self._system = system
         self._sandbox = sandbox
-        self._course: PrefixReplay | None = None
         self._spent = 0
         self._deadline = deadline
         self.in_time = True

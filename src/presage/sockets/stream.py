@@ -76,7 +76,7 @@ def next_of(source: Source, timeout: float | None) -> Asking[Any]:
     if not source._arrived:
         got = yield from _ask(source)
         try:
-            yield from comm.wait_within(got, timeout)
+            yield from comm.wait_for(got, timeout)
         except comm.TimeoutException as error:
             raise TimeoutError(f"nothing came within {timeout or 0.0:g} s") from error
         _arrive(source)
@@ -140,7 +140,7 @@ def select(
                 "all connections were closed",
                 "ask whether some are left before selecting",
             )
-        found = (yield from comm.wait_any_within(comms, timeout)) if comms else NONE
+        found = (yield from comm.wait_any_for(comms, timeout)) if comms else NONE
         if found == NONE:
             return [], []
     for source in readers:

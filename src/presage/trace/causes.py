@@ -8,7 +8,7 @@ of nobody, and shown in a lane of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from presage.model.world.event import MISHAPS
@@ -40,20 +40,7 @@ class Causes:
 
     def past(self, step: int) -> tuple[int, ...]:
         """All steps without which `step` would not have been what it was, itself included."""
-        found, left = {step}, [step]
-        while left:
-            fresh = [cause for cause in self.direct.get(left.pop(), ()) if cause not in found]
-            found.update(fresh)
-            left += fresh
-        return tuple(sorted(found))
-
-    def future(self, step: int) -> tuple[int, ...]:
-        """All steps that have `step` in their past, itself included."""
-        found = {step}
-        for index in range(step + 1, len(self.trace.steps) + 1):
-            if found.intersection(self.direct[index]):
-                found.add(index)
-        return tuple(sorted(found))
+        return reachable(self.direct, step)
 
     @cached_property
     def clocks(self) -> dict[int, Clock]:
@@ -102,6 +89,16 @@ class Causes:
         if step.kind in ENDED:
             for other in self.trace.nodes:
                 self._rifts[frozenset((step.node, other))] = step.index
+
+
+def reachable(direct: Mapping[int, Iterable[int]], step: int) -> tuple[int, ...]:
+    """`step`, its causes, their causes and so on; `direct`: the steps that each follows at once."""
+    found, left = {step}, [step]
+    while left:
+        fresh = [cause for cause in direct.get(left.pop(), ()) if cause not in found]
+        found.update(fresh)
+        left += fresh
+    return tuple(sorted(found))
 
 
 def lane_of(step: TraceStep) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from presage.trace.show import plural
 from presage.trace.trace import Trace, TraceStep
 
 PERIOD_MAX = 40  # steps of one round
@@ -32,13 +33,14 @@ class Fold(NamedTuple):
     def text(self) -> str:
         """What a fold says in place of its steps."""
         count = self.last - self.first + 1
+        steps = plural(count, "step")
         if self.kind == "lasso":
-            return f"{_steps(count)} that repeat for ever"
+            return f"{steps} that repeat for ever"
         if self.kind == "cycle":
-            return f"{_steps(count)}: {count // self.period} rounds of {_steps(self.period)}"
+            return f"{steps}: {count // self.period} rounds of {plural(self.period, 'step')}"
         if self.kind == "tail":
-            return f"{_steps(count)} more, and nothing recovers"
-        return f"{_steps(count)} at one node, no message"
+            return f"{steps} more, and nothing recovers"
+        return f"{steps} at one node, no message"
 
 
 def folds(trace: Trace, keep: Collection[int] = ()) -> tuple[Fold, ...]:
@@ -103,7 +105,3 @@ def _local(
 
 def _is_local(step: TraceStep, node: str) -> bool:
     return step.node == node and step.kind in LOCAL and not step.sends and step.failure is None
-
-
-def _steps(count: int) -> str:
-    return f"{count:,} step{'' if count == 1 else 's'}"

@@ -14,7 +14,7 @@ from enum import Enum
 from math import isfinite
 from typing import Any, TypeAlias
 
-from presage.trace.show import NESTING_MAX, fields_of, show, written_by_hand
+from presage.trace.show import NESTING_MAX, declared_fields, fields_of, show, written_by_hand
 
 Plain: TypeAlias = (
     "None | bool | int | float | str | list[Plain] | tuple[Plain, ...] | dict[str, Plain]"
@@ -67,10 +67,8 @@ def _mapping(value: dict[Any, Any], room: int) -> Plain:
 
 def _record(value: Any, room: int) -> Plain:
     kind = type(value)
-    declared = any(
-        hasattr(kind, mark) for mark in ("__dataclass_fields__", "__struct_fields__", "_fields")
-    )
-    names = fields_of(value) if declared or not written_by_hand(kind) else []
+    by_fields = declared_fields(kind) is not None or not written_by_hand(kind)
+    names = fields_of(value) if by_fields else []
     if kind.__module__ == "builtins" or not names:
         return atom(value)
     parts = {name: _plain(getattr(value, name), room - 1) for name in names}

@@ -24,6 +24,15 @@ def show(value: Any) -> str:
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
 
 
+def plural(count: int, noun: str) -> str:
+    """`1 step`, `2,000 steps`, `2 properties`, `2 processes`."""
+    if count != 1 and noun.endswith("ty"):
+        noun = f"{noun[:-1]}ies"
+    elif count != 1:
+        noun += "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}"
+
+
 def show_call(name: str, args: Iterable[Any]) -> str:
     """`name`, or `name(1, 'a')` when there are arguments."""
     written = ", ".join(show(arg) for arg in args)
@@ -86,12 +95,19 @@ def written_by_hand(kind: type) -> bool:
     return isinstance(function, FunctionType) and function.__globals__["__name__"] not in GENERATED
 
 
+def declared_fields(kind: type) -> list[str] | None:
+    """The fields that a dataclass, a struct or a named tuple declares; None of other classes."""
+    for attribute in ("__dataclass_fields__", "__struct_fields__", "_fields"):
+        if (names := getattr(kind, attribute, None)) is not None:
+            return list(names)
+    return None
+
+
 def fields_of(value: Any) -> list[str]:
     """The names of what an object is made of, in the order of their declaration."""
     kind = type(value)
-    for attribute in ("__dataclass_fields__", "__struct_fields__", "_fields"):
-        if (names := getattr(kind, attribute, None)) is not None:
-            return [name for name in names if hasattr(value, name)]
+    if (names := declared_fields(kind)) is not None:
+        return [name for name in names if hasattr(value, name)]
     slots: list[str] = []
     for base in reversed(kind.__mro__):
         declared = vars(base).get("__slots__", ())

@@ -124,50 +124,23 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         system: System,
         steps: Iterable[Step],
         *,
-        initial: int,
-        prop: str,
-        kind: str,
         message: str,
-        step: int | None = None,
-        choices: Iterable[int] = (),
-        target: str | None = None,
         parameters: Mapping[str, Any] | None = None,
-        seed: int = 0,
-        source: str = "",
-        signature: str = "",
-        critical: int | None = None,
-        loop: int | None = None,
-        fairness: str | None = None,
-        dead: bool | None = None,
-        evidence: str = "exact",
-        walked: int | None = None,
-        recovery: Iterable[tuple[int, int, int]] = (),
+        **facts: Any,
     ) -> Trace:
-        """The record of live `steps`. `step` is the bad one; left out, it is the last."""
+        """The record of live `steps`; `facts` are other fields of it.
+
+        `step` is the bad one; left out, it is the last.
+        """
         written = _written(steps)
         return cls(
-            target=target,
-            parameters=plain_parameters(parameters),
             system=system.name,
             nodes=tuple(system.nodes),
-            seed=seed,
-            prop=prop,
-            kind=kind,
             message=storable(message),
-            source=source,
-            signature=signature,
-            step=len(written) if step is None else step,
-            critical=critical,
-            loop=loop,
-            fairness=fairness,
-            dead=dead,
-            evidence=evidence,
-            walked=walked,
-            recovery=tuple(recovery),
+            parameters=plain_parameters(parameters),
             remarks=tuple(("assumes", storable(str(seal))) for seal in system.seals),
-            choices=tuple(choices),
-            initial=initial,
             steps=written,
+            **{"target": None, "step": len(written), **facts},
         )
 
     def with_steps(self, steps: Iterable[Step | TraceStep]) -> Trace:

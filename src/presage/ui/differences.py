@@ -24,14 +24,9 @@ def named(path: Path) -> str:
     return text
 
 
-def render(
-    changes: Iterable[Change], lead: str, theme: Theme, *, join: str = "->", lines_max: int = 0
-) -> list[str]:
-    """The lines of `changes` behind `lead`; what is left out is counted."""
-    found = list(changes)
-    left_out = len(found) - lines_max + 1 if lines_max and len(found) > lines_max else 0
-    shown = found[: len(found) - left_out]
-    shown = [_message(change) for change in shown]
+def render(changes: Iterable[Change], lead: str, theme: Theme, *, join: str = "->") -> list[str]:
+    """The lines of `changes` behind `lead`."""
+    shown = [_message(change) for change in changes]
     names = [theme.clean(named(change.path)) for change in shown]
     columns = min(max(map(cells, names), default=0), NAME_COLUMNS_MAX)
     lines = []
@@ -40,9 +35,6 @@ def render(
         room = theme.width - cells(lead) - columns - 4
         values = _values(change, room, theme, join)
         lines.append(theme.line(Span(f"{lead}{change.mark} "), Span(name, "node"), *values))
-    if left_out:
-        text = f"{theme.symbol('ellipsis')} and {left_out} more"
-        lines.append(theme.line(Span(lead), Span(text, "dim")))
     return lines
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from presage.debug.explain import SECONDS_MAX, Explanation, explain
 from presage.debug.session import Session
 from presage.errors import BadTrace, HandlerStuck, PresageError
-from presage.errors import explain as told
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.model.world.system import System
 from presage.process.program import Program
@@ -32,11 +31,9 @@ def of(
     """Explain the trace read from `path`."""
     if trace.kind == "live":
         raise BadTrace(
-            told(
-                f"`{path}` is a good run: nothing breaks in it",
-                "the file of the nearest good run was named",
-                "explain the trace of the violation",
-            )
+            f"`{path}` is a good run: nothing breaks in it",
+            "the file of the nearest good run was named",
+            "explain the trace of the violation",
         )
     beside = codec.live_of(path, trace)
     live = codec.read(beside) if beside else None

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 from presage.trace.flow import START, Flight, Flow
 from presage.trace.labels import body_and_ends
+from presage.trace.show import plural
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import short_texts
 from presage.ui.story import violation_of
@@ -92,7 +93,8 @@ class Lanes:
 
     def step(self, step: TraceStep, flow: Flow, *, marked: bool, remark: str) -> list[str]:
         sign = "X" if step.kind in FAILURES or step.failure is not None else "*"
-        lanes = "".join(self._cell(sign if node == step.node else ".") for node in self._nodes)
+        marks = (sign if node == step.node else "." for node in self._nodes)
+        lanes = "".join(pad(mark, self._columns) for mark in marks)
         flight = flow.handled.get(step.index)
         since = ""
         if flight is not None:
@@ -153,9 +155,6 @@ class Lanes:
 
     def fold(self, steps: int, where: str) -> str:
         """The row that stands for steps left out."""
-        count = f"{steps:,} step{'' if steps == 1 else 's'} {where}"
+        count = f"{plural(steps, 'step')} {where}"
         lead = " " * (NUMBER_COLUMNS - 1) + self._theme.symbol("ellipsis")
         return self._theme.line(Span(f"{lead}  {count}", "dim"))
-
-    def _cell(self, mark: str) -> str:
-        return pad(mark, self._columns)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, TextIO
 
+from presage.trace.show import plural
 from presage.ui.estimate import Levels
 from presage.ui.summary import mark
 from presage.ui.theme import Span, Theme
@@ -162,8 +163,7 @@ class Progress:
         if snapshot.resumed_from:
             told.append(f"resumed from {snapshot.resumed_from:,}")
         if snapshot.checkpoints:
-            plural = "" if snapshot.checkpoints == 1 else "s"
-            told.append(f"{snapshot.checkpoints:,} checkpoint{plural}")
+            told.append(plural(snapshot.checkpoints, "checkpoint"))
         return told
 
     def _bar(self, snapshot: Snapshot) -> str:

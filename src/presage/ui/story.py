@@ -6,15 +6,18 @@ What `presage replay` prints. Nothing is folded: who replays a trace wants to se
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from presage.search.report import Violation
 from presage.trace.labels import body_and_ends
+from presage.trace.show import plural
 from presage.trace.trace import ORDINARY, Trace, TraceStep
 from presage.ui.steps import Table, changes
 from presage.ui.theme import Theme
 from presage.ui.violation import headline, marked_step, reason, remark
 
+# What a violation and its trace have in common.
+SHARED = {each.name for each in fields(Violation)} & {*Trace.__struct_fields__} - {"steps", "live"}
 CHANGE_LINES_MAX = 4  # of one field
 
 
@@ -35,13 +38,13 @@ def render(trace: Trace, theme: Theme, *, message: str | None, rounds: int = 0) 
         lines = headline(violation, theme)
     broken = message is not None and not live
     lines += ["", *told(trace, theme, marked=marked_step(violation) if broken else None)]
-    count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
+    count = plural(len(trace.steps), "step")
     if message is None:
         now = "does not hold after" if live else "is not violated by"
         lines += theme.wrap("not reproduced: ", f"{trace.prop} {now} the same {count}")
     else:
         lines += reason(replace(violation, message="" if live else message), theme)
-        again = f", the loop {rounds} more time{'' if rounds == 1 else 's'}" if rounds else ""
+        again = f", the loop {plural(rounds, 'more time')}" if rounds else ""
         lines.append(f"reproduced: {count}{again}, every state the same")
     return "\n".join(lines)
 
@@ -58,23 +61,8 @@ def told(trace: Trace, theme: Theme, *, marked: int | None) -> Iterator[str]:
 
 def violation_of(trace: Trace) -> Violation:
     """The violation that `trace` tells of."""
-    return Violation(
-        prop=trace.prop,
-        kind=trace.kind,
-        message=trace.message,
-        step=trace.step,
-        steps=len(trace.steps),
-        critical=trace.critical,
-        loop=trace.loop,
-        fairness=trace.fairness,
-        dead=trace.dead,
-        evidence=trace.evidence,
-        walked=trace.walked,
-        recovery=trace.recovery,
-        trace=trace,
-        source=trace.source,
-        signature=trace.signature,
-    )
+    facts = {name: getattr(trace, name) for name in SHARED}
+    return Violation(steps=len(trace.steps), trace=trace, **facts)
 
 
 def effects(step: TraceStep, table: Table) -> Iterator[str]:

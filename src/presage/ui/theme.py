@@ -24,25 +24,15 @@ WIDTH_UNKNOWN = 100  # where the output is not a terminal
 # Red for the violation only, yellow for the suspicious, cyan for nodes, dim for the rest.
 STYLES = {"": "", "bad": "1;31", "warn": "33", "node": "36", "dim": "2", "strong": "1"}
 
-SYMBOLS = {
-    "ellipsis": "…",
-    "holds": "✓",
-    "fails": "✗",
-    "full": "━",
-    "empty": "─",
-    "most": "≤",
-    "differs": "≠",
-    "unknown": "?",
-}
-ASCII_SYMBOLS = {
-    "ellipsis": "...",
-    "holds": "+",
-    "fails": "x",
-    "full": "#",
-    "empty": "-",
-    "most": "<=",
-    "differs": "!=",
-    "unknown": "?",
+SYMBOLS = {  # and what stands for each in ASCII
+    "ellipsis": ("…", "..."),
+    "holds": ("✓", "+"),
+    "fails": ("✗", "x"),
+    "full": ("━", "#"),
+    "empty": ("─", "-"),
+    "most": ("≤", "<="),
+    "differs": ("≠", "!="),
+    "unknown": ("?", "?"),
 }
 
 
@@ -72,15 +62,16 @@ class Theme(Struct, frozen=True):
     ) -> Theme:
         """What suits `stream`: the flags can only take away from what it can do."""
         terminal = stream.isatty()
+        symbols = "".join(symbol for symbol, _ in SYMBOLS.values())
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         return cls(
             width=max(WIDTH_MIN, min(width_max, columns(WIDTH_UNKNOWN))),
             colour=colour and terminal and not plain,
-            ascii=ascii or not _can_write(stream, "".join(SYMBOLS.values())),
+            ascii=ascii or not _can_write(stream, symbols),
         )
 
     def symbol(self, name: str) -> str:
-        return (ASCII_SYMBOLS if self.ascii else SYMBOLS)[name]
+        return SYMBOLS[name][self.ascii]
 
     def paint(self, text: str, style: str) -> str:
         code = STYLES[style]

@@ -10,6 +10,7 @@ from itertools import groupby
 
 from presage.simulate.result import KINDS, STOPPED, Interval, Simulation, Timeline, Usage
 from presage.simulate.units import amount, seconds
+from presage.trace.show import plural
 from presage.ui.theme import Span, Theme, cells, pad
 
 SIGNS = {"compute": "#", "send": ">", "recv": "<", "wait": ".", "sleep": "~"}
@@ -32,7 +33,10 @@ def render(done: Simulation, theme: Theme, *, title: str | None = None) -> str:
 
 def _head(done: Simulation, theme: Theme, title: str) -> list[str]:
     took = seconds(done.makespan)
-    counts = f"{_count(done.processes, 'process')}, {_count(done.transfers, 'message')}"
+    counts = ", ".join(
+        plural(len(things), word)
+        for things, word in ((done.processes, "process"), (done.transfers, "message"))
+    )
     told = {
         "finished": f"finished after {took}",
         "stopped": f"stopped at {took}",
@@ -45,11 +49,6 @@ def _head(done: Simulation, theme: Theme, title: str) -> list[str]:
     for part in done.problem.split("; ") if done.outcome == "deadlock" else [done.problem]:
         lines += theme.wrap("   = ", part, lines_max=PROBLEM_LINES_MAX) if part else []
     return lines
-
-
-def _count(things: tuple[object, ...], word: str) -> str:
-    plural = "es" if word.endswith("s") else "s"
-    return f"{len(things):,} {word}{'' if len(things) == 1 else plural}"
 
 
 def _chart(done: Simulation, theme: Theme) -> list[str]:
@@ -170,10 +169,10 @@ def _log(done: Simulation, theme: Theme) -> list[str]:
 def _notes(done: Simulation, theme: Theme) -> list[str]:
     notes = []
     if done.draws:
-        drawn = f"{done.draws:,} choice{'' if done.draws == 1 else 's'}"
+        drawn = plural(done.draws, "choice")
         notes += theme.wrap("note: ", f"{drawn} drawn with seed {done.seed}; a check tries each")
     if done.early_tests:
-        tests = f"{done.early_tests:,} test{'' if done.early_tests == 1 else 's'}"
+        tests = plural(done.early_tests, "test")
         told = f"{tests} failed while a message was under way; a check takes it for arrived"
         notes += theme.wrap("note: ", told)
     return notes

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from presage.search.report import Violation
+from presage.trace.show import plural
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.steps import Table, changes
 from presage.ui.theme import Span, Theme, cells
@@ -147,12 +148,12 @@ def _table(violation: Violation, trace: Trace, theme: Theme, rows_max: int) -> l
     room = rows_max - (1 if behind else 0)
     first = 1 if last <= room else last - (room - 1) + 1
     table = Table.of(steps[first - 1 : last], theme)
-    rows = [table.fold(_count(first - 1, "before"))] if first > 1 else []
+    rows = [table.fold(f"{plural(first - 1, 'step')} before")] if first > 1 else []
     for step in steps[first - 1 : last]:
         marked = step.index == marked_step(violation)
         rows.append(table.row(step, marked=marked, remark=remark(violation, step)))
     if behind:
-        rows.append(table.fold(_count(behind, "after")))
+        rows.append(table.fold(f"{plural(behind, 'step')} after"))
     return rows
 
 
@@ -213,7 +214,3 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
         command + (remark if len(command + remark) <= theme.width else "")
         for command, remark in lines
     ]
-
-
-def _count(steps: int, where: str) -> str:
-    return f"{steps:,} step{'' if steps == 1 else 's'} {where}"

@@ -30,7 +30,6 @@ def test_a_delivery_follows_its_sending_and_the_step_before_at_its_node() -> Non
     )
     assert told.direct == {1: (), 2: (), 3: (), 4: (1, 3)}
     assert told.past(4) == (1, 3, 4)
-    assert told.future(1) == (1, 4)
     assert told.clocks[4] == {"n0": 1, "n1": 2}
     assert told.rows == {1: 1, 2: 1, 3: 1, 4: 2}
 
@@ -115,4 +114,3 @@ def test_clocks_tell_the_past_of_every_step() -> None:
                     or earlier not in past
                     or (told.rows[earlier] < told.rows[later])
                 )
-            assert all(later in told.future(earlier) for earlier in past)

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from presage.errors import BadTarget, PresageError, did_you_mean, explain
+from presage.errors import BadTarget, PresageError, did_you_mean
 from presage.lifeline import is_interrupt
 from presage.model.source import place
 from presage.systems import SHIPPED
@@ -103,7 +103,7 @@ def _broken_import(target: str, error: BaseException) -> BaseException:
         return BadTarget(f"{where}: {error.msg}{line}", cause, "correct that line")
     fact = f"{error_text(error)}, while `{target}` was imported"
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("mpi4py"):
-        return BadTarget(explain(fact, *mpi(target)))
+        return BadTarget(fact, *mpi(target))
     cause = "code that runs when the file is imported raises"
     remedy = "correct that line; what is no definition belongs below `if __name__ == '__main__':`"
     if isinstance(error, ImportError):

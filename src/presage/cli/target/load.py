@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from presage.cli.target.importing import error_text, import_file, import_module, mpi, unknown
 from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
 from presage.cli.target.trust import is_function_of, place_of, returns_system
-from presage.errors import BadTarget, PresageError, did_you_mean, explain
+from presage.errors import BadTarget, PresageError, did_you_mean
 from presage.lifeline import is_interrupt
 from presage.model.service.service import Service
 from presage.model.world.system import System
@@ -213,7 +213,7 @@ def _only_name(target: str, module: ModuleType) -> str:
         return names[0]
     path = target.rstrip(":")
     if not names and any(_is_mpi(each) for each in vars(module).values()):
-        raise BadTarget(explain(f"`{path}` has no system", *mpi(target)))
+        raise BadTarget(f"`{path}` has no system", *mpi(target))
     if not names:
         raise BadTarget(
             f"`{path}` has no system",

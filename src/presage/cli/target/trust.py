@@ -105,7 +105,8 @@ def returns_system(thing: Any) -> bool:
         pass
     if isinstance(written, str):  # it could not be looked up: believe its name
         return all(part.strip().split(".")[-1] in NAMES for part in written.split("|"))
-    parts = typing.get_args(written) if _is_union(written) else (written,)
+    is_union = typing.get_origin(written) in (typing.Union, types.UnionType)
+    parts = typing.get_args(written) if is_union else (written,)
     return all(isinstance(part, type) and issubclass(part, CHECKABLE) for part in parts)
 
 
@@ -115,10 +116,6 @@ def is_function_of(target: str, thing: Any) -> bool:
     if file is None or not inspect.isfunction(thing):
         return False
     return Path(thing.__code__.co_filename).resolve() == Path(file).resolve()
-
-
-def _is_union(written: Any) -> bool:
-    return typing.get_origin(written) in (typing.Union, types.UnionType)
 
 
 def _likely(path: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ same in every world of its system and reads well. `node` is where it happens.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple, TypeAlias, get_args
 
@@ -191,6 +191,10 @@ Event: TypeAlias = Deliver | Receive | Lost | Fire | Act | Made | Save | Own | M
 for _event in (*get_args(Event), *Lost.__subclasses__(), *Own.__subclasses__()):
     _event.kind = _event.__struct_config__.tag
 OWN: dict[str, type[Own]] = {cls.kind: cls for cls in Own.__subclasses__()}
+MAIL: dict[str, Callable[..., Event]] = {"deliver": Deliver, "receive": Receive}
+MAIL |= {"drop": Drop, "duplicate": Duplicate}
+PAIRS: dict[str, Callable[..., Event]] = {"cut": Cut, "idle": Idle}
+PAIRS |= {cls.kind: cls for cls in Lost.__subclasses__()}
 
 # The fault that an event is, by its kind: that is the name of the fault, or a shorter one.
 SHORT = {"silent_reset": "silent", "idle_close": "idle"}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import LOST
+from presage.model.source import place_of
 from presage.model.world.event import (
     KINDS,
+    MISHAPS,
     OWN,
     Act,
     Deliver,
@@ -53,6 +55,17 @@ def stimulus_of(system: System, event: Event) -> Stimulus:
         case Made() | Own():
             return (event.kind,)
     raise AssertionError(f"`{event.kind}` happens to the network, not to a node")
+
+
+def place_of_handler(system: System, event: Event) -> str:
+    """`file:line` of the function that `event` runs; "" if it runs none."""
+    if event.kind in MISHAPS:
+        return ""
+    automaton = system.automata[system.index(event.node)]
+    if isinstance(event, Made):
+        return place_of(getattr(automaton.service, event.name))
+    function = automaton.function(stimulus_of(system, event), [])
+    return "" if function is None else place_of(function)
 
 
 def rank_of(system: System, event: Event) -> tuple[int, int, bytes]:

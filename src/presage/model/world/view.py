@@ -222,7 +222,7 @@ _attach: Callable[[Any, Reader], None] = Service._run.__set__
 
 
 class LocalReader:
-    """Answers for one node alone, out of its values."""
+    """Answers for one node alone, out of its values; nothing else is asked of a node's view."""
 
     __slots__ = ("_values",)
 
@@ -235,22 +235,10 @@ class LocalReader:
     def value(self, node: int, position: int, /) -> Any:
         return self._values[position]
 
-    def messages(self, types: tuple[type, ...] | None, /) -> NoReturn:
-        raise AssertionError("a node's view has no messages")
-
-    def observer(self, index: int, /) -> NoReturn:
-        raise AssertionError("a node's view has no observers")
-
-    def partition(self) -> NoReturn:
-        raise AssertionError("a node's view has no network")
-
-    def connection(self, node: int, peer: int, /) -> NoReturn:
-        raise AssertionError("a node's view has no streams")
-
 
 def node_view(automaton: Automaton, seen: Reader | Values) -> Any:
     """The node of `automaton`, as a reader answers for it, or as its values are."""
-    reader = LocalReader(seen) if isinstance(seen, list) else seen
+    reader: Any = LocalReader(seen) if isinstance(seen, list) else seen
     if automaton.view is None:
         automaton.view = view_class(automaton)
     view = object.__new__(automaton.view)

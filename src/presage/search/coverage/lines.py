@@ -79,15 +79,14 @@ class Lines:
                 marks[at] = RAN if ran else NEVER
 
         for code in codes:
-            for line in [*executable(code), *_head(file, code)]:
-                put(line, (file, line) in self.ran or self._head_ran(file, code, line))
+            head = _head(file, code)
+            entered = head if _key(code) in self._entered else []
+            for line in [*executable(code), *head]:
+                put(line, (file, line) in self.ran or line in entered)
         for where, line in sorted(self.ran):
             if where == file:
                 put(line, True)
         return Source(file, first, tuple(marks))
-
-    def _head_ran(self, file: str, code: CodeType, line: int) -> bool:
-        return _key(code) in self._entered and line in _head(file, code)
 
 
 def _key(code: CodeType) -> tuple[str, int, str]:

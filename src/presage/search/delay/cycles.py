@@ -16,7 +16,7 @@ from presage.limits import CyclePlan
 from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.settings import Settings
-from presage.search.summary import plural
+from presage.trace.show import plural
 
 UNFAIR = ("ndfs", "indfs", "map")  # find cycles, whether they are fair or not
 DEPTH_FIRST = ("ndfs", "indfs")

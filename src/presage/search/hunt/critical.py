@@ -19,6 +19,7 @@ from presage.limits import Effort
 from presage.model.world.system import System
 from presage.search.hunt.settings import Hunt
 from presage.search.progress import Tell
+from presage.trace.show import plural
 
 DOUBT = 0.05  # the chance that is accepted of taking a state for dead that is not
 
@@ -120,7 +121,7 @@ def _walks(found: CriticalStep) -> str:
     length = f"{found.length:,} steps"
     if not rested:
         return f"{walks} walks of {length}"
-    at_rest = f"came to rest within {most:,} step{'' if most == 1 else 's'}"
+    at_rest = f"came to rest within {plural(most, 'step')}"
     if rested == walks:
         return f"{walks} walks, which all {at_rest},"
     return f"{walks} walks, of which {rested} {at_rest} and the others were {length} long,"

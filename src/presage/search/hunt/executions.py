@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from msgspec.structs import replace
 
 from presage._core import Kernel
@@ -14,6 +16,7 @@ from presage.search.options import COUNT_MAX
 from presage.search.progress import Tell
 from presage.search.report import Hunted
 from presage.search.walks import calm_weights
+from presage.trace.show import plural
 from presage.trace.trace import Trace
 
 
@@ -47,30 +50,23 @@ def run(
 
 
 def summary(hunt: HuntOutcome) -> Hunted:
-    return Hunted(
-        live=hunt.live,
-        rest=hunt.rest,
-        long=hunt.long,
-        duplicate=hunt.duplicate,
-        choices=hunt.choices,
-        delays=hunt.delays,
-        complete=hunt.complete,
-        lengths=tuple(sorted(hunt.lengths)),
-    )
+    names = {each.name for each in fields(Hunted)}
+    facts = {name: getattr(hunt, name) for name in names if hasattr(hunt, name)}
+    return Hunted(**facts | {"lengths": tuple(sorted(hunt.lengths))})
 
 
 def note(hunted: Hunted, executions: str) -> str:
     """On what an `eventually` rests that was hunted for, by these kinds of executions."""
     texts = {
-        "tree": f"executions of up to {_plural(hunted.choices, 'choice')}",
-        "delay": f"runs with up to {_plural(hunted.delays, 'delay')}",
+        "tree": f"executions of up to {plural(hunted.choices, 'choice')}",
+        "delay": f"runs with up to {plural(hunted.delays, 'delay')}",
         "random": "random executions",
     }
     extent = [texts[kind] for kind in KINDS[executions]]
     extent = ["all executions"] if hunted.complete else extent
     walked = hunted.live + hunted.rest + hunted.long
     return (
-        f"{_plural(walked, 'calm walk')}, from {', '.join(extent)}:"
+        f"{plural(walked, 'calm walk')}, from {', '.join(extent)}:"
         f" {hunted.live:,} came right{_typical(hunted)}, {hunted.rest:,} came to rest before,"
         f" {hunted.long:,} did neither"
     )
@@ -84,12 +80,8 @@ def _typical(hunted: Hunted) -> str:
     if most == 0:
         return " where they began"
     if half == 0:
-        return f" (half of them where they began, all within {_plural(most, 'step')})"
-    return f" (half of them within {_plural(half, 'step')}, all within {most:,})"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+        return f" (half of them where they began, all within {plural(most, 'step')})"
+    return f" (half of them within {plural(half, 'step')}, all within {most:,})"
 
 
 def begun(system: System, prefix: Trace) -> tuple[int, list[int]]:

@@ -24,6 +24,7 @@ from presage.model.source import place_of
 from presage.model.world.system import System
 from presage.props.property import Property
 from presage.search.kernel.difference import UNDELIVERABLE, describe, first_effect
+from presage.trace.show import declared_fields
 
 FOUND_MAX = 16  # distinct handlers that are told; one is enough to doubt the whole result
 
@@ -228,7 +229,7 @@ class Orders:
         if stimulus[0] != "deliver":
             return ["the arguments" if stimulus[0] in ("call", "timer", "action") else "the start"]
         message, codec = stimulus[2], self._system.codec
-        names = [name for name in attributes(message) if hasattr(message, name)]
+        names = [name for name in declared_fields(type(message)) or () if hasattr(message, name)]
         parts = [name for name in names if codec.unordered(codec.encode(getattr(message, name)))]
         return [f"message.{name}" for name in parts] or ["message"]
 
@@ -252,12 +253,3 @@ def guards_of(node: Automaton, stimulus: Stimulus, values: Values) -> list[Any]:
     if stimulus[0] == "call":
         return [node.workload[values[0][1]].when]
     return []
-
-
-def attributes(message: Any) -> tuple[str, ...]:
-    """The names of the fields of a dataclass, a named tuple or a struct."""
-    for source in ("__dataclass_fields__", "_fields", "__struct_fields__"):
-        names = getattr(type(message), source, None)
-        if names is not None:
-            return tuple(names)
-    return ()

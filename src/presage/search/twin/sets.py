@@ -166,7 +166,7 @@ class Sets:
     ) -> bool:
         """Whether what is done with a set is the same in every order."""
         parent = parents.get(node)
-        if isinstance(node, ast.Call) and not node.args and _is_maker(node.func):
+        if isinstance(node, ast.Call) and not node.args and getattr(node.func, "id", "") in MAKERS:
             return True  # `set()` has no order; what it becomes is looked at by itself
         if isinstance(parent, ast.Call):
             return node in parent.args and (_is_whole(parent) or _takes_sets(parent))
@@ -189,10 +189,6 @@ class Sets:
             return isinstance(parent.op, OPERATORS)
         kinds = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.AnnAssign, ast.Return, ast.Expr)
         return isinstance(parent, (*kinds, ast.Subscript, ast.NamedExpr))
-
-
-def _is_maker(function: ast.expr) -> bool:
-    return isinstance(function, ast.Name) and function.id in MAKERS
 
 
 def _takes_sets(call: ast.Call) -> bool:

@@ -7,6 +7,7 @@ process needs: a pure predicate reads the same there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any
 
 from presage._core import Codec
@@ -51,23 +52,8 @@ class _Reader(ABC):
     @abstractmethod
     def _answer(self, name: str, *args: Any) -> Any: ...
 
-    def control(self, node: int, /) -> Any:
-        return self._answer("control", node)
-
-    def value(self, node: int, position: int, /) -> Any:
-        return self._answer("value", node, position)
-
-    def observer(self, index: int, /) -> Any:
-        return self._answer("observer", index)
-
-    def partition(self) -> int:
-        return self._answer("partition")  # type: ignore[no-any-return]
-
-    def connection(self, node: int, peer: int, /) -> Any:
-        return self._answer("connection", node, peer)
-
-    def messages(self, types: tuple[type, ...] | None, /) -> Any:
-        return self._answer("messages", types)
+    def __getattr__(self, name: str) -> Any:
+        return partial(self._answer, name)
 
 
 class _Noting(_Reader):

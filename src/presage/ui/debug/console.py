@@ -16,6 +16,7 @@ from typing import IO
 from presage.debug.session import Session
 from presage.errors import BadCommand, PresageError
 from presage.lifeline import Terminated
+from presage.trace.show import plural
 from presage.ui.debug.commands import (
     choose,
     help,
@@ -92,7 +93,7 @@ class Console(Screen, cmd.Cmd):
         session, trace = self.session, self.session.trace
         fact = f"{trace.prop} {trace.message}" if trace.kind == "live" else self.violation.fact
         lines = self.theme.wrap("", f"{trace.system}: {fact}")
-        count = f"{len(trace.steps):,} step{'' if len(trace.steps) == 1 else 's'}"
+        count = plural(len(trace.steps), "step")
         lines.append(f"{count}; `help` lists the commands, Enter steps on")
         return [*lines, "", *show.step_lines(self, session.step)]
 

@@ -16,6 +16,7 @@ from presage.trace.folds import folds
 from presage.trace.labels import body_and_ends, told_apart
 from presage.trace.plain import TYPE, Plain, shortened
 from presage.trace.recovery import shares
+from presage.trace.show import plural
 from presage.trace.trace import Trace, TraceStep
 from presage.ui.page.arrows import Arrows
 from presage.ui.page.histories import histories
@@ -58,8 +59,7 @@ def page_data(
         "evidence": "" if trace.evidence == "exact" else shortened(trace.evidence),
         "source": places.place(trace.source),
         "sources": places.excerpts(code),
-        "numbers": f"{len(trace.steps):,} steps, {nodes} node{'' if nodes == 1 else 's'},"
-        f" seed {trace.seed}",
+        "numbers": f"{len(trace.steps):,} steps, {plural(nodes, 'node')}, seed {trace.seed}",
         "command": command,
         "coverage": trace.coverage,
         "remarks": [[lead, shortened(places.text(text))] for lead, text in trace.remarks],

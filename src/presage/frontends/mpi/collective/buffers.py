@@ -1,7 +1,7 @@
 """Collective calls of a communicator with buffers: the upper-case ones, blocking and not.
 
 Each call is three things: what the rank contributes, how results come of contributions, and where
-the rank's result goes.
+the rank's result goes. Who contributes and who gets a result is asked of the communicator.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from presage.frontends.mpi.collective.objects import SUM, ObjectCollectives
 from presage.frontends.mpi.collective.transport import Plan, made
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
-from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.rank import named as rank_name
 from presage.frontends.mpi.data.buffers import Buffer, Data, buffer, is_in_place
 from presage.frontends.mpi.data.hazards import use
@@ -52,10 +52,18 @@ def split(buf: Buffer, core: CommState) -> list[Data]:
     return [buf.read(count, start) for count, start in parts]
 
 
-class BufferCollectives(ObjectCollectives):
-    """Bcast, Gather, Reduce and their relatives."""
+def _elements(out: Buffer | None, into: Buffer | None) -> int:
+    known = out if out is not None else into
+    return -1 if known is None else known.elements
 
-    def _plan(
+
+class BufferCollectives(ObjectCollectives):
+    """Bcast, Gather, Reduce and their relatives.
+
+    What they do follows from their names: those with `I` give a request.
+    """
+
+    def _exchanged(
         self,
         out: Buffer | None,
         into: Buffer | None,
@@ -64,74 +72,115 @@ class BufferCollectives(ObjectCollectives):
         result: Result,
         store: Callable[[Any], None],
         count: int = -1,
-    ) -> Plan:
+    ) -> Any:
         core, call, text, _ = begun
         sign = next((buf.sign for buf in (out, into) if buf is not None and buf.count), "")
+        if core.sides is not None and call.bare in ("allgather", "alltoall"):
+            sign, count = "", -1  # what goes one way may differ from what goes the other
         call = call._replace(sign=sign, elements=count)
         watched = () if out is None else use(out, text, writes=False)
         watched += () if into is None or into is out else use(into, text, writes=True)
-        return Plan(core, call, text, mine, result, store, watched)
+        return made(Plan(core, call, text, mine, result, store, watched))
 
-    def _bcast(self, name: str, buf: Any, root: int) -> Plan:
-        begun = core, _, text, root = self._begin(name, root)
-        given = buffer(buf, text)
-        into = None if core.rank == root else given
-        mine = given.read() if core.rank == root else None
-        store = into_one(into, text)
-        result = results.of_root(root)
-        out = given if core.rank == root else None
-        return self._plan(out, into, begun, mine, result, store, given.elements)
+    def _is_in_place(self, given: Any) -> bool:
+        return is_in_place(given)
 
-    def _gather(self, name: str, sendbuf: Any, recvbuf: Any, root: int | None) -> Plan:
-        """Gather, Gatherv, and with no root Allgather, Allgatherv."""
-        begun = core, _, text, number = self._begin(name, root)
-        gets = root is None or core.rank == number
-        into = buffer(recvbuf, text, core.size) if gets else None
-        if is_in_place(sendbuf) and into is not None:
-            out, mine = None, into.read(*into.part(core.rank, core.size))
-        else:
-            out = buffer(sendbuf, text)
+    def _buffer(self, given: Any, text: str, parts: int = 0) -> Buffer:
+        return buffer(given, text, parts)
+
+    @calls("Bcast", "Ibcast")
+    def _bcast_buffer(self, buf: Any, root: int = 0, *, _name: str = "") -> Any:
+        begun = core, call, text, _ = self._begin(_name, root)
+        gives, gets = self._roles(core, call, text)
+        out = self._buffer(buf, text) if gives else None
+        into = self._buffer(buf, text) if gets else None
+        mine = None if out is None else out.read()
+        result, store = self._result(core, call), into_one(into, text)
+        return self._exchanged(out, into, begun, mine, result, store, _elements(out, into))
+
+    @calls("Gather", "Gatherv", "Igather", "Igatherv")
+    def _gather_buffer(self, sendbuf: Any, recvbuf: Any, root: int = 0, *, _name: str = "") -> Any:
+        return self._gathered(_name, sendbuf, recvbuf, root)
+
+    @calls("Allgather", "Allgatherv", "Iallgather", "Iallgatherv")
+    def _allgather_buffer(self, sendbuf: Any, recvbuf: Any, *, _name: str = "") -> Any:
+        return self._gathered(_name, sendbuf, recvbuf, None)
+
+    def _gathered(self, name: str, sendbuf: Any, recvbuf: Any, root: int | None) -> Any:
+        begun = core, call, text, _ = self._begin(name, root)
+        (gives, gets), peers = self._roles(core, call, text), self._peers(core)
+        into = self._buffer(recvbuf, text, peers.size) if gets else None
+        out = mine = None
+        if into is not None and self._is_in_place(sendbuf):
+            mine = into.read(*into.part(core.rank, core.size))
+        elif gives:
+            out = self._buffer(sendbuf, text)
             mine = out.read()
-        result = results.everything if root is None else results.all_at_root(number)
-        store = into_parts(into, core, text)
-        count = -1 if name.endswith("v") else mine[1]
-        return self._plan(out, into, begun, mine, result, store, count)
-
-    def _scatter(self, name: str, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
-        begun = core, _, text, root = self._begin(name, root)
-        is_root = core.rank == root
-        out = buffer(sendbuf, text, core.size) if is_root else None
-        into = None if is_in_place(recvbuf) else buffer(recvbuf, text)
-        mine = split(out, core) if out is not None else None
         count = -1
-        if not name.endswith("v"):
-            count = mine[core.rank][1] if mine is not None else into.elements if into else -1
+        if not name.endswith("v") and (mine is not None or into is not None):
+            count = mine[1] if mine is not None else _elements(into, None) // peers.size
+        result, store = self._result(core, call), into_parts(into, peers, text)
+        return self._exchanged(out, into, begun, mine, result, store, count)
+
+    @calls("Scatter", "Scatterv", "Iscatter", "Iscatterv")
+    def _scatter_buffer(self, sendbuf: Any, recvbuf: Any, root: int = 0, *, _name: str = "") -> Any:
+        begun = core, call, text, _ = self._begin(_name, root)
+        (gives, gets), peers = self._roles(core, call, text), self._peers(core)
+        out = self._buffer(sendbuf, text, peers.size) if gives else None
+        into = self._buffer(recvbuf, text) if gets and not self._is_in_place(recvbuf) else None
+        mine = None if out is None else split(out, peers)
+        count = mine[0][1] if mine else _elements(out, into)
+        result, store = self._result(core, call), into_one(into, text)
+        count = -1 if _name.endswith("v") else count
+        return self._exchanged(out, into, begun, mine, result, store, count)
+
+    @calls("Alltoall", "Alltoallv", "Ialltoall", "Ialltoallv")
+    def _alltoall_buffer(self, sendbuf: Any, recvbuf: Any, *, _name: str = "") -> Any:
+        begun = core, call, text, _ = self._begin(_name)
+        peers = self._peers(core)
+        into = self._buffer(recvbuf, text, peers.size)
+        in_place = self._is_in_place(sendbuf)
+        out = into if in_place else self._buffer(sendbuf, text, peers.size)
+        result, store = self._result(core, call), into_parts(into, peers, text)
+        count = -1 if _name.endswith("v") else out.elements
+        return self._exchanged(out, into, begun, split(out, peers), result, store, count)
+
+    @calls("Reduce", "Ireduce")
+    def _reduce_buffer(
+        self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0, *, _name: str = ""
+    ) -> Any:
+        return self._reduced(_name, sendbuf, recvbuf, op, root)
+
+    @calls("Allreduce", "Iallreduce", "Scan", "Iscan", "Exscan", "Iexscan")
+    def _fold_buffer(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, *, _name: str = "") -> Any:
+        return self._reduced(_name, sendbuf, recvbuf, op, None)
+
+    def _reduced(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, root: int | None) -> Any:
+        begun = core, call, text, _ = self._begin(name, root, op)
+        gives, gets = self._roles(core, call, text)
+        wanted = recvbuf is not None or core.sides is not None
+        into = self._buffer(recvbuf, text) if gets and wanted else None
+        out = None
+        if gives:
+            out = into if self._is_in_place(sendbuf) else self._buffer(sendbuf, text)
+            if out is None or (into is not None and into.elements < out.elements):
+                raise invalid(f"{text}: the receive buffer is too small")
+        mine = None if out is None else out.read()
+        result = self._result(core, call, lambda parts: op.fold_data(parts, text))
         store = into_one(into, text)
-        result = results.part_of_root(root)
-        return self._plan(out, into, begun, mine, result, store, count)
+        return self._exchanged(out, into, begun, mine, result, store, _elements(out, into))
 
-    def _alltoall(self, name: str, sendbuf: Any, recvbuf: Any) -> Plan:
-        begun = core, _, text, _ = self._begin(name)
-        into = buffer(recvbuf, text, core.size)
-        out = into if is_in_place(sendbuf) else buffer(sendbuf, text, core.size)
-        mine = split(out, core)
-        store = into_parts(into, core, text)
-        count = -1 if name.endswith(("v", "w")) else out.elements
-        return self._plan(out, into, begun, mine, results.crosswise, store, count)
+    @calls("Reduce_scatter", "Ireduce_scatter")
+    def _counted(
+        self, sendbuf: Any, recvbuf: Any, recvcounts: Any = None, op: Op = SUM, *, _name: str = ""
+    ) -> Any:
+        return self._reduce_scatter(_name, sendbuf, recvbuf, recvcounts, op)
 
-    def _reduce(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, root: int | None) -> Plan:
-        begun = core, call, text, number = self._begin(name, root, op)
-        gets = root is None or core.rank == number
-        into = buffer(recvbuf, text) if gets and recvbuf is not None else None
-        out = into if is_in_place(sendbuf) else buffer(sendbuf, text)
-        if out is None or (into is not None and into.elements < out.elements):
-            raise invalid(f"{text}: the receive buffer is too small")
-        fold = results.FOLDED[call.bare]
-        result = fold(number, lambda parts: op.fold_data(parts, text))
-        store, mine = into_one(into, text), out.read()
-        return self._plan(out, into, begun, mine, result, store, out.elements)
+    @calls("Reduce_scatter_block", "Ireduce_scatter_block")
+    def _blocks(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, *, _name: str = "") -> Any:
+        return self._reduce_scatter(_name, sendbuf, recvbuf, None, op)
 
-    def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: Any, op: Op) -> Plan:
+    def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: Any, op: Op) -> Any:
         begun = core, _, text, _ = self._begin(name, op=op)
         into = buffer(recvbuf, text)
         out = into if is_in_place(sendbuf) else buffer(sendbuf, text)
@@ -146,61 +195,4 @@ class BufferCollectives(ObjectCollectives):
         result = results.folded_parts(op, sizes, text)
         mine = (out.read(), into.elements)
         store = into_one(into, text)
-        return self._plan(out, into, begun, mine, result, store, out.elements)
-
-    # The calls of scripts. What they do follows from their names: those with `I` give a request.
-
-    def _call_bcast(self, buf: Any, root: int = 0, *, _name: str = "") -> Any:
-        return made(self._bcast(_name, buf, root))
-
-    def _call_gather(self, sendbuf: Any, recvbuf: Any, root: int = 0, *, _name: str = "") -> Any:
-        return made(self._gather(_name, sendbuf, recvbuf, root))
-
-    def _call_allgather(self, sendbuf: Any, recvbuf: Any, *, _name: str = "") -> Any:
-        return made(self._gather(_name, sendbuf, recvbuf, None))
-
-    def _call_scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0, *, _name: str = "") -> Any:
-        return made(self._scatter(_name, sendbuf, recvbuf, root))
-
-    def _call_alltoall(self, sendbuf: Any, recvbuf: Any, *, _name: str = "") -> Any:
-        return made(self._alltoall(_name, sendbuf, recvbuf))
-
-    def _call_reduce(
-        self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0, *, _name: str = ""
-    ) -> Any:
-        return made(self._reduce(_name, sendbuf, recvbuf, op, root))
-
-    def _call_fold(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, *, _name: str = "") -> Any:
-        return made(self._reduce(_name, sendbuf, recvbuf, op, None))
-
-    def _call_reduce_scatter(
-        self, sendbuf: Any, recvbuf: Any, recvcounts: Any = None, op: Op = SUM, *, _name: str = ""
-    ) -> Any:
-        return made(self._reduce_scatter(_name, sendbuf, recvbuf, recvcounts, op))
-
-    def _call_blocks(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, *, _name: str = "") -> Any:
-        return made(self._reduce_scatter(_name, sendbuf, recvbuf, None, op))
-
-    Bcast, Ibcast = named(_call_bcast, "Bcast", "Ibcast")
-    Gather, Gatherv, Igather, Igatherv = named(
-        _call_gather, "Gather", "Gatherv", "Igather", "Igatherv"
-    )
-    Allgather, Allgatherv, Iallgather, Iallgatherv = named(
-        _call_allgather, "Allgather", "Allgatherv", "Iallgather", "Iallgatherv"
-    )
-    Scatter, Scatterv, Iscatter, Iscatterv = named(
-        _call_scatter, "Scatter", "Scatterv", "Iscatter", "Iscatterv"
-    )
-    Alltoall, Alltoallv, Ialltoall, Ialltoallv = named(
-        _call_alltoall, "Alltoall", "Alltoallv", "Ialltoall", "Ialltoallv"
-    )
-    Reduce, Ireduce = named(_call_reduce, "Reduce", "Ireduce")
-    Allreduce, Iallreduce, Scan, Iscan, Exscan, Iexscan = named(
-        _call_fold, "Allreduce", "Iallreduce", "Scan", "Iscan", "Exscan", "Iexscan"
-    )
-    Reduce_scatter, Ireduce_scatter = named(
-        _call_reduce_scatter, "Reduce_scatter", "Ireduce_scatter"
-    )
-    Reduce_scatter_block, Ireduce_scatter_block = named(
-        _call_blocks, "Reduce_scatter_block", "Ireduce_scatter_block"
-    )
+        return self._exchanged(out, into, begun, mine, result, store, out.elements)

@@ -9,10 +9,10 @@ from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.exchange import Call, Result
 from presage.frontends.mpi.collective.transport import Plan, made, note
 from presage.frontends.mpi.core.comm_state import CommState
-from presage.frontends.mpi.core.groups import FROM_ROOT
+from presage.frontends.mpi.core.groups import FROM_ROOT, NO_ROOT
 from presage.frontends.mpi.core.handle import check_root
 from presage.frontends.mpi.core.mistakes import invalid
-from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.data.objects import pack, unpack
 from presage.frontends.mpi.data.op import OPS, Op
 from presage.frontends.mpi.point.calls import PointToPoint
@@ -58,7 +58,7 @@ class ObjectCollectives(PointToPoint):
         given = {"root": root, "op": op}
         whole = core.whole or core
         text = note(whole, name, **given)
-        number = -1 if root is None else check_root(core, root, text)
+        number = NO_ROOT if root is None else check_root(core, root, text)
         if op is not None:
             if not isinstance(op, Op):
                 raise invalid(f"{text}: {op!r} is no operation")
@@ -66,19 +66,37 @@ class ObjectCollectives(PointToPoint):
         called = "" if op is None else op.name
         return whole, Call(name, number, called), text, number
 
+    # What is another matter where a communicator has two groups: see `inter`.
+
+    def _roles(self, core: CommState, call: Call, text: str) -> tuple[bool, bool]:
+        """Whether the rank gives something, and whether it gets something."""
+        is_root = call.root in (NO_ROOT, core.rank)
+        if call.bare in FROM_ROOT:
+            return is_root, not is_root or call.bare == "scatter"
+        return True, is_root
+
+    def _peers(self, core: CommState) -> CommState:
+        """For whom the parts are that a rank gives, and of whom those that it gets."""
+        return core
+
+    def _result(self, core: CommState, call: Call, fold: results.Fold | None = None) -> Result:
+        """How results come of contributions."""
+        if fold is not None:
+            return results.FOLDED[call.bare](call.root, fold)
+        return KINDS[call.bare].result(call.root)
+
+    # The calls of scripts.
+
     def _object(self, name: str, obj: Any, root: Any = None, op: Op | None = None) -> Plan:
         """A call of any kind: what the rank gives, and what it gets."""
-        core, call, text, root = self._begin(name, root, op)
-        kind = KINDS.get(call.bare, Kind())
-        mine = None
-        if call.bare not in FROM_ROOT or core.rank == root:
-            mine = parts_of(core, obj, text) if kind.in_parts else pack(obj)
-        if op is None:
-            result = kind.result(root)
-        else:
-            result = results.FOLDED[call.bare](root, fold_objects(op))
+        core, call, text, _ = self._begin(name, root, op)
+        kind, mine = KINDS.get(call.bare, Kind()), None
+        if self._roles(core, call, text)[0]:
+            mine = parts_of(self._peers(core), obj, text) if kind.in_parts else pack(obj)
+        result = self._result(core, call, None if op is None else fold_objects(op))
         return Plan(core, call, text, mine, result, kind.done)
 
+    @calls("barrier", "ibarrier", Barrier="barrier", Ibarrier="ibarrier")
     def _barrier(self, *, _name: str = "") -> Any:
         core, call, text, _ = self._begin(_name)
         return made(Plan(core, call, text, None, results.nothing, lambda _: None))
@@ -88,37 +106,31 @@ class ObjectCollectives(PointToPoint):
         got = made(plan)
         return obj if plan.core.rank == plan.call.root and plan.core.sides is None else got
 
-    def _bcast_object(self, obj: Any = None, root: int = 0, *, _name: str = "") -> Any:
-        return made(self._object(_name, obj, root))
-
-    def _scatter_object(self, sendobj: Any = None, root: int = 0, *, _name: str = "") -> Any:
-        return made(self._object(_name, sendobj, root))
-
-    def _gather_object(self, sendobj: Any, root: int = 0, *, _name: str = "") -> Any:
-        return made(self._object(_name, sendobj, root))
-
-    def _exchange_object(self, sendobj: Any, *, _name: str = "") -> Any:
-        return made(self._object(_name, sendobj))
-
-    def _reduce_object(self, sendobj: Any, op: Op = SUM, root: int = 0, *, _name: str = "") -> Any:
-        return made(self._object(_name, sendobj, root, op))
-
-    def _fold_object(self, sendobj: Any, op: Op = SUM, *, _name: str = "") -> Any:
-        return made(self._object(_name, sendobj, op=op))
-
     # Those that do not block: mpi4py itself has only the barrier in lower case.
 
-    barrier, ibarrier = Barrier, Ibarrier = named(_barrier, "barrier", "ibarrier")
-    (ibcast,) = named(_bcast_object, "ibcast")
-    scatter, iscatter = named(_scatter_object, "scatter", "iscatter")
-    gather, igather = named(_gather_object, "gather", "igather")
-    allgather, iallgather, alltoall, ialltoall = named(
-        _exchange_object, "allgather", "iallgather", "alltoall", "ialltoall"
-    )
-    reduce, ireduce = named(_reduce_object, "reduce", "ireduce")
-    allreduce, iallreduce, scan, exscan = named(
-        _fold_object, "allreduce", "iallreduce", "scan", "exscan"
-    )
+    @calls("ibcast")
+    def _bcast(self, obj: Any = None, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, obj, root))
+
+    @calls("scatter", "iscatter")
+    def _scatter(self, sendobj: Any = None, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, root))
+
+    @calls("gather", "igather")
+    def _gather(self, sendobj: Any, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, root))
+
+    @calls("allgather", "iallgather", "alltoall", "ialltoall")
+    def _exchange(self, sendobj: Any, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj))
+
+    @calls("reduce", "ireduce")
+    def _reduce(self, sendobj: Any, op: Op = SUM, root: int = 0, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, root, op))
+
+    @calls("allreduce", "iallreduce", "scan", "exscan")
+    def _fold(self, sendobj: Any, op: Op = SUM, *, _name: str = "") -> Any:
+        return made(self._object(_name, sendobj, op=op))
 
 
 def parts_of(core: CommState, given: Any, text: str) -> list[Any]:

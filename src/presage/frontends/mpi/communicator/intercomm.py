@@ -11,7 +11,7 @@ from presage.frontends.mpi.core.groups import TwoGroups
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
 from presage.frontends.mpi.core.rank import current_rank, enter_call, named
 from presage.frontends.mpi.core.status import UNDEFINED
-from presage.frontends.mpi.inter.buffers import InterCollectives
+from presage.frontends.mpi.inter.collectives import InterCollectives
 
 
 class Intercomm(InterCollectives, Comm, kind=INTER):

@@ -17,9 +17,8 @@ TAG_UB = 2**31 - 1
 class Handle:
     """Holds a `CommState`, or knows where the running rank keeps it; None: a null communicator."""
 
-    def __init__(self, core: CommState | Callable[[], CommState] | None, name: str = "") -> None:
+    def __init__(self, core: CommState | Callable[[], CommState] | None) -> None:
         self._held = core
-        self._null_name = name
 
     def _core(self, call: str = "this call") -> CommState:
         core = self._held() if callable(self._held) else self._held

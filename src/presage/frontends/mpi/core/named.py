@@ -9,19 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import Signature, signature
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 
-def named(body: Callable[..., Any], *names: str) -> tuple[Callable[..., Any], ...]:
-    """`body` as methods of these names; each gets its own as the keyword `_name`.
+class calls:
+    """Makes a function in the body of a class the methods of these names.
 
-    They are copies, not wrappers: so `help`, and what Python says of wrong arguments, name the
-    method that a script called.
+    Each gets its own name as the keyword `_name`; an alias that of the method it stands for. They
+    are copies, not wrappers: so `help`, and what Python says of wrong arguments, name the method
+    that a script called.
     """
-    assert isinstance(body, FunctionType)
-    whole = signature(body)
-    shown = [each for each in whole.parameters.values() if each.name != "_name"]
-    return tuple(_copy(body, name, whole.replace(parameters=shown)) for name in names)
+
+    def __init__(self, *names: str, **aliases: str) -> None:
+        self._names = {name: name for name in names} | aliases
+
+    def __call__(self, body: Callable[..., Any]) -> Self:
+        self._body = body
+        return self
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        delattr(owner, name)
+        assert isinstance(self._body, FunctionType)
+        whole = signature(self._body)
+        known = [each for each in whole.parameters.values() if each.name != "_name"]
+        shown = whole.replace(parameters=known)
+        copies = {each: _copy(self._body, each, shown) for each in {*self._names.values()}}
+        for each, called in self._names.items():
+            setattr(owner, each, copies[called])
 
 
 def _copy(body: FunctionType, name: str, shown: Signature) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ class Watched:
 
     def __init__(self, buffer: Buffer, call: str, writes: bool) -> None:
         self._buffer = buffer
-        self._call = call
+        self.call = call
         self._writes = writes
         self._before = buffer.content
         self._address = buffer.address()
@@ -27,17 +27,13 @@ class Watched:
         if self._buffer.content != self._before:
             raise MPIException(
                 "local-concurrency",
-                f"the buffer of {self._call} was changed before the request was complete",
+                f"the buffer of {self.call} was changed before the request was complete",
             )
 
     def overlaps(self, other: Watched) -> bool:
         if self._address is None or other._address is None or not self._writes | other._writes:
             return False
         return self._address[0] < other._address[1] and other._address[0] < self._address[1]
-
-    @property
-    def call(self) -> str:
-        return self._call
 
 
 def _refuse_overlap(new: Watched) -> None:

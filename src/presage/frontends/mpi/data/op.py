@@ -129,14 +129,6 @@ def _by_name(name: str) -> Op:
     return OPS[name]
 
 
-def _greater(x: Any, y: Any) -> Any:
-    return y if y > x else x
-
-
-def _less(x: Any, y: Any) -> Any:
-    return y if y < x else x
-
-
 def _located(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
     def choose(x: Any, y: Any) -> Any:
         if x[0] == y[0]:
@@ -150,8 +142,8 @@ BITWISE = ("BAND", "BOR", "BXOR")
 OPS = {
     "SUM": Op("SUM", operator.add),
     "PROD": Op("PROD", operator.mul),
-    "MAX": Op("MAX", _greater),
-    "MIN": Op("MIN", _less),
+    "MAX": Op("MAX", max),
+    "MIN": Op("MIN", min),
     "LAND": Op("LAND", lambda x, y: bool(x) and bool(y)),
     "LOR": Op("LOR", lambda x, y: bool(x) or bool(y)),
     "LXOR": Op("LXOR", lambda x, y: bool(x) != bool(y)),

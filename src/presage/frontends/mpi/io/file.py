@@ -60,8 +60,7 @@ class File(Transferred, Unheeded):
         return file
 
     def Close(self) -> None:
-        opened = self._file("File.Close")
-        note(opened.core, "File.Close")
+        opened, _ = self._called("File.Close")
         delete = bool(opened.amode & server.DELETE_ON_CLOSE)
         opened.by_first("File.Close", server.CLOSE, opened.core.name, delete)
         opened.core.freed = True
@@ -74,6 +73,11 @@ class File(Transferred, Unheeded):
         call = enter_call("File.Delete", filename=name)
         if not ask(name, "File.Delete", [(server.DELETE,)])[0]:
             raise MPIException("file-error", f"{call}: there is no such file")
+
+    def _called(self, name: str, **given: Any) -> tuple[Opened, str]:
+        """The open file, and the text of a call that all of its ranks make."""
+        opened = self._file(name)
+        return opened, note(opened.core, name, **given)
 
     # What is asked of it.
 
@@ -89,22 +93,19 @@ class File(Transferred, Unheeded):
         self._resized("Preallocate", server.GROW, size)
 
     def _resized(self, name: str, what: str, size: int) -> None:
-        opened = self._file(name)
-        call = note(opened.core, name, size=size)
+        opened, call = self._called(name, size=size)
         opened.check_writes(call)
         if size < 0:
             raise invalid(f"{call}: a negative size")
         opened.by_first(name, what, size, detail=str(size))
 
     def Sync(self) -> None:
-        opened = self._file("File.Sync")
-        note(opened.core, "File.Sync")
+        opened, _ = self._called("File.Sync")
         opened.by_first("File.Sync", server.SYNC)
 
     def Set_atomicity(self, flag: bool) -> None:
         """Accesses always are atomic here."""
-        opened = self._file("Set_atomicity")
-        note(opened.core, "Set_atomicity", flag=flag)
+        opened, _ = self._called("Set_atomicity", flag=flag)
         opened.together("Set_atomicity", [], detail=str(bool(flag)))
         opened.atomic = bool(flag)
 
@@ -166,8 +167,7 @@ class File(Transferred, Unheeded):
         return int(ask(opened.name, "Get_position_shared", [step])[0])
 
     def Seek_shared(self, offset: int, whence: int = SEEK_SET) -> None:
-        opened = self._file("Seek_shared")
-        call = note(opened.core, "Seek_shared", offset=offset, whence=whence)
+        opened, call = self._called("Seek_shared", offset=offset, whence=whence)
         steps: list[server.Step] = []
         if opened.core.rank == 0:
             now = self.Get_position_shared() if whence == SEEK_CUR else 0

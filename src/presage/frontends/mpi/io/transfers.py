@@ -13,7 +13,7 @@ from presage.frontends.mpi.collective.exchange import Call
 from presage.frontends.mpi.collective.transport import announced, gathered, note
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
-from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.shared_handle import Owned
 from presage.frontends.mpi.core.status import Status, fill
@@ -112,6 +112,7 @@ class Transferred(Owned):
             got = ask(opened.name, name, [step])[0]
         fill(status, _finish(given, got, name, call))
 
+    @calls("Read_shared", "Write_shared")
     def _shared(self, buf: Any, status: Status | None = None, *, _name: str = "") -> None:
         """At the position that all ranks share."""
         opened, call, given = self._ready(_name, buf)
@@ -121,6 +122,7 @@ class Transferred(Owned):
         got = ask(opened.name, _name, [_step(opened, given, _name, at)])[0]
         fill(status, _finish(given, got, _name, call))
 
+    @calls("Read_ordered", "Write_ordered")
     def _ordered(self, buf: Any, status: Status | None = None, *, _name: str = "") -> None:
         """At the shared position, one rank after another."""
         opened, call, given = self._ready(_name, buf, all_=True)
@@ -143,28 +145,23 @@ class Transferred(Owned):
 
     # The calls of scripts. Whether they write, and whether all ranks call, follows from the name.
 
+    @calls("Read", "Write", "Read_all", "Write_all")
     def _call(self, buf: Any, status: Status | None = None, *, _name: str = "") -> None:
         self._transfer(_name, buf, status)
 
+    @calls("Read_at", "Write_at", "Read_at_all", "Write_at_all")
     def _call_at(
         self, offset: int, buf: Any, status: Status | None = None, *, _name: str = ""
     ) -> None:
         self._transfer(_name, buf, status, offset)
 
+    @calls("Iread", "Iwrite")
     def _begin(self, buf: Any, *, _name: str = "") -> Request:
         return self._begun(_name, buf)
 
+    @calls("Iread_at", "Iwrite_at")
     def _begin_at(self, offset: int, buf: Any, *, _name: str = "") -> Request:
         return self._begun(_name, buf, offset)
-
-    Read, Write, Read_all, Write_all = named(_call, "Read", "Write", "Read_all", "Write_all")
-    Read_at, Write_at, Read_at_all, Write_at_all = named(
-        _call_at, "Read_at", "Write_at", "Read_at_all", "Write_at_all"
-    )
-    Read_shared, Write_shared = named(_shared, "Read_shared", "Write_shared")
-    Read_ordered, Write_ordered = named(_ordered, "Read_ordered", "Write_ordered")
-    Iread, Iwrite = named(_begin, "Iread", "Iwrite")
-    Iread_at, Iwrite_at = named(_begin_at, "Iread_at", "Iwrite_at")
 
 
 def _writes(name: str) -> bool:

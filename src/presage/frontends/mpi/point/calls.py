@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from presage.frontends.mpi.core.handle import Handle, check_dest, check_source, check_tag, peers
-from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.status import (
     ANY_SOURCE,
@@ -37,6 +37,7 @@ from presage.process.context import asked
 from presage.process.ops import Probe, Response
 
 Kind = Callable[[str, Any], Content]  # of a call and what it was given
+Way = tuple[Any, int, int]  # what goes, to or from which rank, with which tag
 
 
 class PointToPoint(Handle):
@@ -57,34 +58,21 @@ class PointToPoint(Handle):
         enter_call(name, peers(core, source), **shown)
         return Peer(core, source, tag, call)
 
-    def _send_object(self, obj: Any, dest: int, tag: int = 0, *, _name: str = "") -> None:
+    @calls("send", "ssend", "bsend", "rsend", "isend", "issend", "ibsend", "irsend")
+    def _send_object(self, obj: Any, dest: int, tag: int = 0, *, _name: str = "") -> Any:
         to = self._to(_name, dest, tag)
-        send(to, ObjectContent(to.call, obj), post.mode_of(_name))
+        return _sent(to, ObjectContent(to.call, obj), _name)
 
-    def _send_buffer(self, buf: Any, dest: int, tag: int = 0, *, _name: str = "") -> None:
+    @calls("Send", "Ssend", "Bsend", "Rsend", "Isend", "Issend", "Ibsend", "Irsend")
+    def _send_buffer(self, buf: Any, dest: int, tag: int = 0, *, _name: str = "") -> Any:
         to = self._to(_name, dest, tag)
-        send(to, BufferContent(to.call, buf), post.mode_of(_name))
+        return _sent(to, BufferContent(to.call, buf), _name)
 
-    def _isend_object(self, obj: Any, dest: int, tag: int = 0, *, _name: str = "") -> Request:
-        to = self._to(_name, dest, tag)
-        return post_send(to, ObjectContent(to.call, obj), post.mode_of(_name))
-
-    def _isend_buffer(self, buf: Any, dest: int, tag: int = 0, *, _name: str = "") -> Request:
-        to = self._to(_name, dest, tag)
-        return post_send(to, BufferContent(to.call, buf), post.mode_of(_name))
-
+    @calls("Send_init", "Ssend_init", "Bsend_init", "Rsend_init")
     def _send_init(self, buf: Any, dest: int, tag: int = 0, *, _name: str = "") -> Prequest:
         to = self._to(_name, dest, tag)
         content = BufferContent(to.call, buf)
         return Prequest.set_up(to.call, lambda: post_send(to, content, post.mode_of(_name)))
-
-    send, ssend, bsend, rsend = named(_send_object, "send", "ssend", "bsend", "rsend")
-    Send, Ssend, Bsend, Rsend = named(_send_buffer, "Send", "Ssend", "Bsend", "Rsend")
-    isend, issend, ibsend, irsend = named(_isend_object, "isend", "issend", "ibsend", "irsend")
-    Isend, Issend, Ibsend, Irsend = named(_isend_buffer, "Isend", "Issend", "Ibsend", "Irsend")
-    Send_init, Ssend_init, Bsend_init, Rsend_init = named(
-        _send_init, "Send_init", "Ssend_init", "Bsend_init", "Rsend_init"
-    )
 
     def recv(
         self,
@@ -119,22 +107,11 @@ class PointToPoint(Handle):
         content = BufferContent(of.call, buf)
         return Prequest.set_up(of.call, lambda: post_receive(of, content))
 
-    def _swap(
-        self,
-        name: str,
-        kind: Kind,
-        out: Any,
-        dest: int,
-        sendtag: int,
-        into: Any,
-        source: int,
-        recvtag: int,
-        status: Status | None,
-    ) -> Any:
-        back, to = self._from(name, source, recvtag), self._to(name, dest, sendtag)
+    def _swap(self, name: str, kind: Kind, out: Way, into: Way, status: Status | None) -> Any:
+        back, to = self._from(name, *into[1:]), self._to(name, *out[1:])
         both = (*peers(to.core, to.rank), *peers(to.core, back.rank))
         enter_call(name, both, dest=to.rank, source=_any(back.rank, "ANY_SOURCE"))
-        return _filled(status, swap(to, kind(to.call, out), back, kind(to.call, into)))
+        return _filled(status, swap(to, kind(to.call, out[0]), back, kind(to.call, into[0])))
 
     def sendrecv(
         self,
@@ -146,8 +123,8 @@ class PointToPoint(Handle):
         recvtag: int = ANY_TAG,
         status: Status | None = None,
     ) -> Any:
-        out = sendobj, dest, sendtag
-        return self._swap("sendrecv", ObjectContent, *out, recvbuf, source, recvtag, status)
+        out, into = (sendobj, dest, sendtag), (recvbuf, source, recvtag)
+        return self._swap("sendrecv", ObjectContent, out, into, status)
 
     def Sendrecv(
         self,
@@ -159,8 +136,8 @@ class PointToPoint(Handle):
         recvtag: int = ANY_TAG,
         status: Status | None = None,
     ) -> None:
-        out = sendbuf, dest, sendtag
-        self._swap("Sendrecv", BufferContent, *out, recvbuf, source, recvtag, status)
+        out, into = (sendbuf, dest, sendtag), (recvbuf, source, recvtag)
+        self._swap("Sendrecv", BufferContent, out, into, status)
 
     def Isendrecv(
         self,
@@ -200,6 +177,7 @@ class PointToPoint(Handle):
         copy = [bytearray(given.view), given.count, given.datatype]
         return self.Isendrecv(copy, dest, sendtag, buf, source, recvtag)
 
+    @calls("probe", "iprobe", Probe="probe", Iprobe="iprobe")
     def _probe(
         self,
         source: int = ANY_SOURCE,
@@ -220,6 +198,7 @@ class PointToPoint(Handle):
         fill(status, post.status_of(response))
         return True
 
+    @calls("mprobe", "improbe", Mprobe="mprobe", Improbe="improbe")
     def _mprobe(
         self,
         source: int = ANY_SOURCE,
@@ -238,12 +217,14 @@ class PointToPoint(Handle):
         fill(status, post.status_of(response))
         return Message.of(response)
 
-    probe, iprobe = Probe, Iprobe = named(_probe, "probe", "iprobe")
-    mprobe, improbe = Mprobe, Improbe = named(_mprobe, "mprobe", "improbe")
-
 
 def _any(number: Any, name: str) -> Any:
     return name if isinstance(number, int) and number == ANY_SOURCE else number
+
+
+def _sent(to: Peer, content: Content, name: str) -> Any:
+    """Send, by a call of that name: it waits, or gives a request."""
+    return (post_send if name[0] in "iI" else send)(to, content, post.mode_of(name))
 
 
 def _filled(status: Status | None, got: tuple[Any, Status]) -> Any:

@@ -15,7 +15,6 @@ class Prequest(Request):
     def __init__(self, request: Request | None = None) -> None:
         super().__init__(request)
         self._again: Callable[[], Request] | None = None
-        self._made = ""
         self.started = False
         self.is_freed = False
 
@@ -23,40 +22,36 @@ class Prequest(Request):
     def set_up(cls, call: str, again: Callable[[], Request]) -> Prequest:
         """`again` posts, and gives the request of what it posted."""
         made = cls()
-        made._again, made._made = again, call
+        made._again, made.call = again, call
         current_rank().requests.append(made)
         return made
 
     def __bool__(self) -> bool:
         return self._again is not None and not self.is_freed
 
-    @property
-    def call(self) -> str:
-        return self._made
-
     def Start(self) -> None:
         """Begin the communication; its buffer is in use until it is complete."""
-        call = enter_call("Start", request=self._made.replace(" at ", ", ", 1))
+        call = enter_call("Start", request=self.call.replace(" at ", ", ", 1))
         if self.is_freed or self._again is None:
             raise invalid(f"{call}: the request was freed before")
-        if self._active:
+        if self.is_active:
             raise MPIException(
                 "missing-wait", f"{call}: it was started before, and nobody waited for it since"
             )
         begun = self._again()
         current_rank().requests.remove(begun)
-        self.__dict__.update(begun.__dict__ | {"_call": self._made})
+        self.__dict__.update(begun.__dict__ | {"call": self.call})
         self.started = True
 
     def _ended(self) -> None:
-        self._active = False
+        self.is_active = False
 
     def Free(self) -> None:
         call = enter_call("Prequest.Free")
         if self.is_freed:
             raise invalid(f"{call}: the request was freed before")
-        if self._active:
-            raise MPIException("missing-wait", f"{call}: nobody waited for {self._made}")
+        if self.is_active:
+            raise MPIException("missing-wait", f"{call}: nobody waited for {self.call}")
         self.is_freed = True
         current_rank().requests = [each for each in current_rank().requests if each is not self]
 

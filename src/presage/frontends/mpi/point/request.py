@@ -20,7 +20,7 @@ class Request(RequestState, RequestSets):
         return True
 
     def wait(self, status: Status | None = None) -> Any:
-        enter_call("wait", self._waits_for, request=self._shown())
+        enter_call("wait", self.waits_for, request=self._shown())
         blocking(self.arrive())
         return self._say(status)
 
@@ -28,7 +28,7 @@ class Request(RequestState, RequestSets):
         return self.test(status)[0]
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
-        enter_call("test", self._waits_for, request=self._shown())
+        enter_call("test", self.waits_for, request=self._shown())
         if not blocking(self.look()):
             return False, None
         return True, self._say(status)
@@ -39,11 +39,11 @@ class Request(RequestState, RequestSets):
         return value
 
     def _shown(self) -> str:
-        return self._call.replace(" at ", ", ", 1) if self._active else "null"
+        return self.call.replace(" at ", ", ", 1) if self.is_active else "null"
 
     def Get_status(self, status: Status | None = None) -> bool:
         """Whether it is complete; it stays as it is."""
-        enter_call("Get_status", self._waits_for)
+        enter_call("Get_status", self.waits_for)
         if not blocking(self.look()):
             return False
         known = Status()
@@ -57,7 +57,7 @@ class Request(RequestState, RequestSets):
     def Cancel(self) -> None:
         """Withdraw it, if it is not matched yet; wait for it all the same."""
         call = enter_call("Cancel")
-        if not self._active:
+        if not self.is_active:
             raise invalid(f"{call}: the request is not active")
         if len(self._slots) == 1 and blocking(cancel(self._slots[0])):
             self._slots.clear()
@@ -69,7 +69,7 @@ class Request(RequestState, RequestSets):
     def Free(self) -> None:
         """Let go of it; the communication goes on."""
         call = enter_call("Request.Free")
-        if not self._active:
+        if not self.is_active:
             raise invalid(f"{call}: the request is null")
         self._slots = []
         self._ended()

@@ -28,11 +28,11 @@ class RequestState:
         self._slots: list[int] = []
         self._responses: list[Response] = []
         self._finish: Finish | None = None
-        self._call = ""
-        self._waits_for: tuple[RankId, ...] = ()
+        self.call = ""
+        self.waits_for: tuple[RankId, ...] = ()
         self._watched: tuple[Watched, ...] = ()
         self._cancelled = False
-        self._active = False
+        self.is_active = False
         if request is not None:
             self.__dict__.update(request.__dict__)
 
@@ -46,13 +46,13 @@ class RequestState:
         watched: tuple[Watched, ...] = (),
     ) -> Self:
         request = cls()
-        request._slots, request._finish, request._call = list(slots), finish, call
-        request._waits_for, request._watched, request._active = tuple(waits_for), watched, True
+        request._slots, request._finish, request.call = list(slots), finish, call
+        request.waits_for, request._watched, request.is_active = tuple(waits_for), watched, True
         current_rank().requests.append(request)
         return request
 
     def __bool__(self) -> bool:
-        return self._active
+        return self.is_active
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RequestState):
@@ -64,20 +64,12 @@ class RequestState:
     # What the calls below are made of.
 
     @property
-    def is_active(self) -> bool:
-        return self._active
-
-    @property
     def has_arrived(self) -> bool:
-        return self._active and not self._slots
-
-    @property
-    def call(self) -> str:
-        return self._call
+        return self.is_active and not self._slots
 
     @property
     def watched(self) -> tuple[Watched, ...]:
-        return self._watched if self._active else ()
+        return self._watched if self.is_active else ()
 
     def joined(self, other: RequestState) -> Self:
         """Both as one: it gives what this one gives, once both have arrived."""
@@ -99,10 +91,6 @@ class RequestState:
     def next_slot(self) -> int:
         return self._slots[0]
 
-    @property
-    def waits_for(self) -> tuple[RankId, ...]:
-        return self._waits_for
-
     def got(self, response: Response) -> None:
         self._slots.pop(0)
         self._responses.append(response)
@@ -123,7 +111,7 @@ class RequestState:
 
     def complete(self) -> tuple[Any, Status]:
         """It has arrived, and the script is told so."""
-        if not self._active:
+        if not self.is_active:
             return None, Status()
         self._ended()
         if self._cancelled:
@@ -137,5 +125,5 @@ class RequestState:
         return self._finish(self._responses)
 
     def _ended(self) -> None:
-        self._active = False
+        self.is_active = False
         current_rank().requests = [each for each in current_rank().requests if each is not self]

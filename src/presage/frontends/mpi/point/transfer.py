@@ -100,7 +100,8 @@ def post_send(to: Peer, content: Content, mode: str) -> Request:
     if to.rank == PROC_NULL:
         return at_once()
     slot = blocking(post.offer(to.core, to.rank, to.tag, content.read(), mode))
-    return Request.of((slot,), _finish_send, to.call, peers(to.core, to.rank), watched)
+    waits_for = peers(to.core, to.rank)
+    return Request.of((slot,), lambda _: (None, Status()), to.call, waits_for, watched)
 
 
 def next_message(of: Peer) -> Response:
@@ -132,10 +133,6 @@ def swap(to: Peer, out: Content, of: Peer, into: Content) -> tuple[Any, Status]:
     response = blocking(_swapped(to, out.read(), of))
     current_rank().learned()
     return into.finish([response])
-
-
-def _finish_send(responses: list[Response]) -> tuple[Any, Status]:
-    return None, Status()
 
 
 def _sent(to: Peer, payload: Any, mode: str) -> Asking[None]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from presage.frontends.mpi.core.handle import check_dest
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
-from presage.frontends.mpi.core.named import named
+from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.rank import current_rank, enter_call, where
 from presage.frontends.mpi.core.shared_handle import Owned
 from presage.frontends.mpi.core.status import PROC_NULL, Status
@@ -147,17 +147,21 @@ class Accessed(Owned):
 
     # The calls of scripts. Those with `R` give a request, and need a lock.
 
+    @calls("Put", "Rput")
     def _put(self, origin: Any, target_rank: int, target: Any = None, *, _name: str = "") -> Any:
         return self._access(_name, target_rank, target, out=origin)
 
+    @calls("Get", "Rget")
     def _get(self, origin: Any, target_rank: int, target: Any = None, *, _name: str = "") -> Any:
         return self._access(_name, target_rank, target, into=origin)
 
+    @calls("Accumulate", "Raccumulate")
     def _accumulate(
         self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM, *, _name: str = ""
     ) -> Any:
         return self._access(_name, target_rank, target, out=origin, op=op)
 
+    @calls("Get_accumulate", "Rget_accumulate")
     def _get_accumulate(
         self,
         origin: Any,
@@ -170,11 +174,6 @@ class Accessed(Owned):
     ) -> Any:
         out = result if op.name == "NO_OP" and origin is None else origin
         return self._access(_name, target_rank, target, out=out, into=result, op=op)
-
-    Put, Rput = named(_put, "Put", "Rput")
-    Get, Rget = named(_get, "Get", "Rget")
-    Accumulate, Raccumulate = named(_accumulate, "Accumulate", "Raccumulate")
-    Get_accumulate, Rget_accumulate = named(_get_accumulate, "Get_accumulate", "Rget_accumulate")
 
     def Fetch_and_op(
         self, origin: Any, result: Any, target_rank: int, target_disp: int = 0, op: Op = SUM

@@ -65,6 +65,11 @@ class Synchronised(Accessed):
     def learned(self) -> None:
         self._memory("MPI").exchange()
 
+    def _called(self, name: str, **given: Any) -> tuple[Memory, str]:
+        """The memory, and the text of a call that may wait for any other rank of the window."""
+        held = self._memory(name.removeprefix("Win."))
+        return held, note(held.core, name, by=self, **given)
+
     def _check_closed(self, call: str, ends: bool = False) -> None:
         """Complain unless no epoch is open; `ends`: there will be none that closes it."""
         opened = [each.call for each in self._epochs.values()]
@@ -113,9 +118,8 @@ class Synchronised(Accessed):
 
     def Lock(self, rank: int, lock_type: int = LOCK_EXCLUSIVE, assertion: int = 0) -> None:
         kinds = {LOCK_EXCLUSIVE: EXCLUSIVE, LOCK_SHARED: SHARED}
-        held = self._memory("Lock")
         kind = kinds.get(lock_type)
-        call = _note(held, self, "Lock", rank=rank, lock_type=kind)
+        held, call = self._called("Lock", rank=rank, lock_type=kind)
         if kind is None:
             raise invalid(f"{call}: lock_type={lock_type} is neither exclusive nor shared")
         check_root(held.core, rank, call)
@@ -136,8 +140,7 @@ class Synchronised(Accessed):
         self._fence = None
 
     def Unlock(self, rank: int) -> None:
-        held = self._memory("Unlock")
-        call = _note(held, self, "Unlock", rank=rank)
+        held, call = self._called("Unlock", rank=rank)
         check_root(held.core, rank, call)
         epoch = self._epochs.get(rank)
         if epoch is None or epoch.kind not in (EXCLUSIVE, SHARED):
@@ -147,8 +150,7 @@ class Synchronised(Accessed):
         del self._epochs[rank]
 
     def Lock_all(self, assertion: int = 0) -> None:
-        held = self._memory("Lock_all")
-        call = _note(held, self, "Lock_all")
+        held, call = self._called("Lock_all")
         if self._epochs or self._all:
             raise _twice(call, self._all or next(iter(self._epochs.values())).call)
         self._end_fence(call)
@@ -158,8 +160,7 @@ class Synchronised(Accessed):
         self._epochs[held.core.rank].take_lock(held)
 
     def Unlock_all(self) -> None:
-        held = self._memory("Unlock_all")
-        call = _note(held, self, "Unlock_all")
+        held, call = self._called("Unlock_all")
         if self._all is None:
             raise MPIException("double-epoch", f"{call}: Lock_all was not called")
         many = [epoch for epoch in self._epochs.values() if epoch.is_open]
@@ -173,8 +174,7 @@ class Synchronised(Accessed):
     def _flush(
         self, name: str, ranks: Iterable[int] | None, everywhere: bool, **given: int
     ) -> None:
-        held = self._memory(name)
-        call = _note(held, self, name, **given)
+        held, call = self._called(name, **given)
         for rank in [*self._epochs] if ranks is None else ranks:
             check_root(held.core, rank, call)
             epoch = self._epochs.get(rank)
@@ -213,8 +213,7 @@ class Synchronised(Accessed):
 
     def Post(self, group: Group, assertion: int = 0) -> None:
         """Others may access this rank's memory."""
-        held = self._memory("Post")
-        call = _note(held, self, "Post")
+        held, call = self._called("Post")
         if self._posted is not None:
             raise _twice(call, "Post")
         self._end_fence(call)
@@ -225,8 +224,7 @@ class Synchronised(Accessed):
 
     def Start(self, group: Group, assertion: int = 0) -> None:
         """Access the memory of others, once they have posted it."""
-        held = self._memory("Start")
-        call = _note(held, self, "Start")
+        held, call = self._called("Start")
         if self._epochs or self._started is not None:
             raise _twice(call, next(iter(self._epochs.values())).call if self._epochs else "Start")
         self._end_fence(call)
@@ -236,8 +234,7 @@ class Synchronised(Accessed):
             self._epochs[target] = Epoch(target, STARTED, call)
 
     def Complete(self) -> None:
-        held = self._memory("Complete")
-        call = _note(held, self, "Complete")
+        held, call = self._called("Complete")
         if self._started is None:
             raise MPIException("double-epoch", f"{call}: Start was not called")
         for epoch in self._epochs.values():
@@ -248,8 +245,7 @@ class Synchronised(Accessed):
 
     def Wait(self) -> bool:
         """Until all that may access this rank's memory have done so."""
-        held = self._memory("Wait")
-        call = _note(held, self, "Win.Wait")
+        held, call = self._called("Win.Wait")
         if self._posted is None:
             raise MPIException("double-epoch", f"{call}: Post was not called")
         for origin in self._posted:
@@ -260,18 +256,11 @@ class Synchronised(Accessed):
 
     def Test(self) -> bool:
         """Whether `Wait` would not wait; then it is done."""
-        held = self._memory("Test")
-        call = _note(held, self, "Win.Test")
+        held, call = self._called("Win.Test")
         if self._posted is None:
             raise MPIException("double-epoch", f"{call}: Post was not called")
         boxes = [f"{held.core.name}@{held.core.rank}-{origin}" for origin in self._posted]
         return all(look(box).choice for box in boxes) and self.Wait()
-
-
-def _note(held: Memory, win: Synchronised, name: str, **given: Any) -> str:
-    """Note a call that may wait for any other rank of the window."""
-    others = [rank for at, rank in enumerate(held.core.ranks) if at != held.core.rank]
-    return enter_call(name, others, by=win, **given)
 
 
 def _twice(call: str, other: str | None) -> MPIException:

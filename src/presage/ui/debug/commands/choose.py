@@ -5,8 +5,8 @@ from __future__ import annotations
 from presage.debug.branch import Option
 from presage.debug.walk import LENGTH, WALKS
 from presage.errors import BadCommand
-from presage.model.world.event import Deliver, Drop, Duplicate, Receive
-from presage.trace.show import show
+from presage.model.world.event import Mail
+from presage.trace.show import plural, show
 from presage.trace.trace import common
 from presage.ui.debug.commands.show import moved
 from presage.ui.debug.registry import Commands, number
@@ -40,7 +40,7 @@ def _option(screen: Screen, at: int, option: Option, width: int) -> str:
     lead = f"{at:>5}  "
     node = f"{pad(theme.clean(event.node), width)}  "
     label = "" if str(event) == event.kind else theme.clean(str(event))
-    if isinstance(event, Deliver | Receive | Drop | Duplicate):
+    if isinstance(event, Mail):
         ends = theme.clean(f" {event.source} -> {event.node}")
         taken = cells(lead + node + ends + behind) + KIND_COLUMNS + 2
         label = theme.fit(theme.clean(show(event.message)), theme.width - taken) + ends
@@ -107,7 +107,7 @@ def live(screen: Screen, rest: str) -> None:
     elif not walked.steps:
         screen.say(["all is well here already"])
     else:
-        count = f"{len(walked.steps):,} step{'' if len(walked.steps) == 1 else 's'}"
+        count = plural(len(walked.steps), "step")
         tried = f" (walk {walked.walks} of {given['walks']})" if walked.walks > 1 else ""
         screen.say([f"all is well again after {count}{tried}"])
         came(screen, branch)

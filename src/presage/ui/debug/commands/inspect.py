@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from presage.debug.inspect import around, channels, node_state, value_of
 from presage.errors import BadCommand
+from presage.trace.show import plural
 from presage.ui.debug.registry import Commands
 from presage.ui.debug.screen import Screen
 from presage.ui.theme import Span, cells, pad
@@ -31,8 +32,7 @@ def state(screen: Screen, rest: str) -> None:
         parts = around(session)
         lines += _field_lines(screen, parts) if parts else []
         count = sum(len(each.messages) for each in channels(session))
-        many = f"{count} message{'' if count == 1 else 's'}"
-        lines.append(screen.dim(f"{many} under way; `messages` lists them"))
+        lines.append(screen.dim(f"{plural(count, 'message')} under way; `messages` lists them"))
     screen.say(lines)
 
 

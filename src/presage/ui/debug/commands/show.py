@@ -18,7 +18,7 @@ from presage.ui import differences, graph
 from presage.ui.debug.registry import Commands, number
 from presage.ui.debug.screen import Screen
 from presage.ui.story import effects
-from presage.ui.summary import mark
+from presage.ui.summary import mark, marks
 from presage.ui.theme import Span
 from presage.ui.violation import remark
 
@@ -70,20 +70,12 @@ def strip(screen: Screen, step: int) -> list[str]:
     """What the properties say of the state after `step`, if that is wanted."""
     if not screen.strip:
         return []
-    session, theme = screen.session, screen.theme
+    session = screen.session
     sometimes = {prop.name for prop in session.here.properties if prop.kind == "sometimes"}
-    spans: list[Span] = []
-    rows: list[str] = []
-    for name, said in session.judge(step).items():
-        status = FAILING[said.holds]
-        if name in sometimes:
-            status = "reached" if said.holds else "open"
-        span = mark(name, status, theme)
-        if spans and sum(len(each.text) for each in spans) + len(span.text) + 2 > theme.width:
-            rows.append(theme.line(*spans))
-            spans = []
-        spans.append(Span(f"  {span.text}", span.style))
-    return [*rows, theme.line(*spans)]
+    reached = FAILING | {True: "reached", False: "open"}
+    said = session.judge(step).items()
+    statuses = {n: (reached if n in sometimes else FAILING)[each.holds] for n, each in said}
+    return marks(statuses, screen.theme)
 
 
 @command("show [N]", "a step: event, place, sends, logs, changed parts")
