@@ -133,7 +133,7 @@ impl Machine for Services<'_> {
     fn is_new(&mut self, (_, sum): State<'_>, depth: u32, branch: usize) -> PyResult<bool> {
         let candidate = &self.lister.branches[branch];
         if let Some(recorder) = &mut self.recorder {
-            recorder.edge(&self.worker.expander, sum, candidate)?;
+            recorder.edge(&self.worker, sum, candidate)?;
         }
         let search = self.worker.search;
         let key = nonzero(candidate.fingerprint);
@@ -203,8 +203,10 @@ impl Machine for Services<'_> {
     }
 
     fn bound_done(&self, last: bool) -> PyResult<()> {
-        let done = |graph: &Bounded| graph.bound_done(self.worker.search, last);
-        self.graph.map_or(Ok(()), done)
+        if let Some(graph) = self.graph {
+            graph.bound_done(self.worker.search, last);
+        }
+        Ok(())
     }
 
     fn allow(&self, delays: u32) {
