@@ -6,7 +6,8 @@
 //! edges that end a round are accepting (`copies.rs`).
 //!
 //! With a bound, a state has the edges that cost no more than is left of it. What a state costs,
-//! and the order of its tasks, are those of its first visit.
+//! and the order of its tasks, are those of its first visit, within whatever bound. All that costs
+//! less than a bound was met before, so the first visit is a cheapest one.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -25,6 +26,13 @@ use crate::table::fingerprint::nonzero;
 
 const NONE: u32 = u32::MAX;
 
+/// What stays known of a state when a search begins anew.
+struct Kept {
+    cost: u32,
+    addresses: Box<[u32]>,
+    scheduler: u32,
+}
+
 struct Layered<'a> {
     search: &'a Search,
     planner: Planner<'a>,
@@ -40,6 +48,8 @@ struct Layered<'a> {
     /// States with edges that were not followed yet: their entries and what they cost.
     entries: FxHashMap<u32, (Vec<u32>, u64)>,
     costs: Vec<u32>,
+    /// By fingerprint: what other bounds know, too.
+    kept: FxHashMap<u64, Kept>,
     bound: u32,
     /// Something costs more.
     cut: bool,
@@ -50,13 +60,15 @@ struct Layered<'a> {
 /// Search depth first; if `bounded`, again and again with one delay more. Gives how many states
 /// were known when each bound was done.
 pub fn work(search: &Search, plan: &Plan, graph: &Bounded, is_bounded: bool) -> PyResult<Vec<u64>> {
-    let mut bounds = Vec::new();
+    let (mut bounds, mut kept) = (Vec::new(), FxHashMap::default());
     loop {
         let bound = search.delays.load(Relaxed);
         let mut layered = Layered::new(search, plan, graph)?;
         layered.bound = if is_bounded { bound } else { u32::MAX };
+        layered.kept = kept;
         layered.run()?;
         let cut = layered.cut;
+        kept = layered.kept;
         graph.replace(layered.growing);
         if search.stopping() {
             return Ok(bounds);
@@ -87,6 +99,7 @@ impl<'a> Layered<'a> {
             next: Vec::new(),
             entries: FxHashMap::default(),
             costs: Vec::new(),
+            kept: FxHashMap::default(),
             bound: 0,
             cut: false,
             addresses: Vec::new(),
@@ -177,7 +190,7 @@ impl<'a> Layered<'a> {
     ) -> PyResult<()> {
         let mut addresses = std::mem::take(&mut self.addresses);
         let machine = &mut self.machine;
-        let rest = self
+        let mut rest = self
             .planner
             .arrange(machine, state, depth, origin, &mut addresses)?;
         let parent = origin.map(|origin| origin.parent);
@@ -186,7 +199,7 @@ impl<'a> Layered<'a> {
         let from = self.link();
         self.costs.resize(from, 0);
         let known = self.growing.space.meet(nonzero(state.1));
-        self.costs[known as usize] = cost;
+        self.costs[known as usize] = self.settle(state.1, cost, &mut rest, &mut addresses);
         match rest.map(|rest| (rest, self.planner.next_offset(&addresses, rest, 0))) {
             Some((rest, Some(offset))) => {
                 let mut entry = Vec::new();
@@ -198,6 +211,28 @@ impl<'a> Layered<'a> {
         }
         self.addresses = addresses;
         Ok(())
+    }
+
+    /// Give a state the order that it was first met with, and what it cost then.
+    fn settle(
+        &mut self,
+        sum: u64,
+        cost: u32,
+        rest: &mut Option<Rest>,
+        addresses: &mut Vec<u32>,
+    ) -> u32 {
+        let Some(rest) = rest.as_mut().filter(|_| self.bound < u32::MAX) else {
+            return cost;
+        };
+        let kept = self.kept.entry(nonzero(sum)).or_insert_with(|| Kept {
+            cost,
+            addresses: addresses.as_slice().into(),
+            scheduler: rest.scheduler,
+        });
+        rest.scheduler = kept.scheduler;
+        addresses.clear();
+        addresses.extend_from_slice(&kept.addresses);
+        kept.cost
     }
 
     /// Take over what the recorder has noted; gives how many states there are.
