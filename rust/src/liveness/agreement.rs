@@ -145,7 +145,9 @@ fn accepting_cycles_are_those_of_plain_reachability() {
         let among = graph.reached(0);
         let expected = graph.has_cycle(&among);
         let mut nested = Nested::default();
-        let cycle = nested.cycle(&mut Explicit(&graph), 0).expect("it cannot fail");
+        let cycle = nested
+            .cycle(&mut Explicit(&graph), 0)
+            .expect("it cannot fail");
         assert_eq!(cycle.is_some(), expected, "seed {seed}: {:?}", graph.edges);
         assert!(cycle.is_none_or(|cycle| graph.is_accepting(&cycle)));
     }
@@ -220,7 +222,10 @@ fn components_maps_and_nested_searches_agree_on_fair_cycles() {
                 let cycle = cycle(&space, 0, fairness, algorithm).expect("it cannot fail");
                 let told = format!("seed {seed}, {fairness:?}, {algorithm}: {cycle:?}");
                 assert_eq!(cycle.is_some(), witness.is_some(), "{told}");
-                assert!(cycle.is_none_or(|cycle| is_fair(&space, fairness, &cycle)), "{told}");
+                assert!(
+                    cycle.is_none_or(|cycle| is_fair(&space, fairness, &cycle)),
+                    "{told}"
+                );
             }
             if fairness == Fairness::Weak {
                 found[usize::from(witness.is_some())] += 1;

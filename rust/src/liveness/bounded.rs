@@ -309,7 +309,12 @@ impl Growing {
         crew: &Crew<'_>,
     ) -> Result<Option<Vec<u32>>, Cut> {
         let (space, copies) = (&self.space, &mut self.copies[claim]);
-        for (state, _) in self.written.iter().enumerate().filter(|(_, written)| **written) {
+        for (state, _) in self
+            .written
+            .iter()
+            .enumerate()
+            .filter(|(_, written)| **written)
+        {
             let state = state as u32;
             if !space.holds(claim, state) && !copies.contains(state) {
                 copies.add(state, count(space.owed(state, fairness)));

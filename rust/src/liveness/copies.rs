@@ -82,7 +82,9 @@ pub fn count(owed: &[u32]) -> usize {
 /// `there` can; both ascend. Gives which copy that is, and whether a round ends.
 #[inline(always)]
 pub fn follow(here: &[u32], copy: usize, unit: u32, there: &[u32]) -> (usize, bool) {
-    let next = here.get(copy).map_or(0, |&owed| owed + u32::from(owed == unit));
+    let next = here
+        .get(copy)
+        .map_or(0, |&owed| owed + u32::from(owed == unit));
     let copy = there.partition_point(|&other| other < next);
     if copy < there.len() {
         (copy, false)

@@ -136,7 +136,9 @@ impl<'a> Layered<'a> {
     fn place(&self, node: usize) -> Option<(usize, usize)> {
         let state = self.copies.state(node as u32);
         let claims = 0..self.graph.claims.len();
-        let claim = claims.rev().find(|&claim| self.first(state, claim) <= node)?;
+        let claim = claims
+            .rev()
+            .find(|&claim| self.first(state, claim) <= node)?;
         Some((claim, node - self.first(state, claim)))
     }
 
@@ -241,7 +243,10 @@ impl<'a> Layered<'a> {
         self.growing.write(self.recorder.take());
         let states = self.growing.space.len();
         for state in self.ends.len() as u32..states as u32 {
-            let nodes = 1 + (0..self.graph.claims.len()).map(|claim| self.count(state, claim)).sum::<usize>();
+            let nodes = 1
+                + (0..self.graph.claims.len())
+                    .map(|claim| self.count(state, claim))
+                    .sum::<usize>();
             self.copies.add(state, nodes);
         }
         self.ends.resize(states, (NONE, NONE));

@@ -88,12 +88,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Note an edge of the state with the fingerprint `sum`, and hand over what is much.
-    pub fn edge(
-        &mut self,
-        worker: &Worker<'_>,
-        sum: u64,
-        candidate: &Candidate,
-    ) -> PyResult<()> {
+    pub fn edge(&mut self, worker: &Worker<'_>, sum: u64, candidate: &Candidate) -> PyResult<()> {
         self.note(&worker.expander, sum, candidate)?;
         if self.log.edges.len() >= self.graph.chunk.load(Relaxed) {
             let log = self.take();
