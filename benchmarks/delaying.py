@@ -159,7 +159,7 @@ def whole_graph(row: Endless, seconds: float) -> Cell:
 
 
 def table_3(seconds: float) -> Cell:
-    """Of each row and algorithm, states and seconds: medians of seeds, each tried by all in turn."""
+    """Of each row and algorithm, states and seconds: medians of seeds, tried by all in turn."""
     result: Cell = {}
     algorithms = [("ndfs", 1), ("indfs", 1), ("map", 1), ("scc", 1)]
     if (os.cpu_count() or 1) >= 4:

@@ -2,7 +2,7 @@
 //!
 //! An endless execution breaks a claim if the claim holds only finitely often on it, and if it is
 //! fair. So the graph is the part where the claim does not hold, with copies of each state for the
-//! units that may be owed there.
+//! units that may be due there.
 
 use super::copies::{Copies, follow};
 use super::fair::Fairness;
@@ -37,11 +37,11 @@ impl Accepting for Lacking<'_> {
     #[inline(always)]
     fn edges(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
         let (state, copy) = (self.copies.state(node), self.copies.copy(node));
-        let here = self.space.owed(state, self.fairness);
+        let here = self.space.due(state, self.fairness);
         let edges = self.space.edges(state);
         let edges = edges.filter(|edge| !self.space.holds(self.claim, edge.target));
         edges.map(move |edge| {
-            let there = self.space.owed(edge.target, self.fairness);
+            let there = self.space.due(edge.target, self.fairness);
             let (copy, accepting) = follow(here, copy, edge.unit, there);
             (self.copies.first(edge.target) + copy as u32, accepting)
         })

@@ -220,11 +220,11 @@ fn components_maps_and_nested_searches_agree_on_fair_cycles() {
             let witness = fair.nearest(&survey.cyclic, &patience).expect("nor it");
             for algorithm in ["map", "ndfs"] {
                 let cycle = cycle(&space, 0, fairness, algorithm).expect("it cannot fail");
-                let told = format!("seed {seed}, {fairness:?}, {algorithm}: {cycle:?}");
-                assert_eq!(cycle.is_some(), witness.is_some(), "{told}");
+                let text = format!("seed {seed}, {fairness:?}, {algorithm}: {cycle:?}");
+                assert_eq!(cycle.is_some(), witness.is_some(), "{text}");
                 assert!(
                     cycle.is_none_or(|cycle| is_fair(&space, fairness, &cycle)),
-                    "{told}"
+                    "{text}"
                 );
             }
             if fairness == Fairness::Weak {

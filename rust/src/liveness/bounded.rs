@@ -317,7 +317,7 @@ impl Growing {
         {
             let state = state as u32;
             if !space.holds(claim, state) && !copies.contains(state) {
-                copies.add(state, count(space.owed(state, fairness)));
+                copies.add(state, count(space.due(state, fairness)));
             }
         }
         let sources = self.sources.iter().filter(|&&state| copies.contains(state));

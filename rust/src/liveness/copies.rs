@@ -1,13 +1,13 @@
-//! Fair cycles as accepting ones: a state once for each unit that may still be owed in it.
+//! Fair cycles as accepting ones: a state once for each unit that may still be due in it.
 //!
-//! Weak fairness wants each unit to be taken, or not to be enabled, again and again. So an execution
-//! goes in *rounds*: units come in their order, and one after the other is served by an edge that
+//! Weak fairness wants each unit to be taken, or not to be enabled, again and again. So executions
+//! go in *rounds*: units come in their order, and one after the other is served by an edge that
 //! takes it or a state where it is not enabled (Choueka, "Theories of automata on omega-tapes",
 //! 1974). The edge that ends a round is accepting. A cycle with such an edge serves every unit, and
 //! round a fair cycle rounds end again and again.
 //!
-//! Only units that are enabled in a state are owed there: all others are served by it, also those
-//! that nobody has met yet. Without fairness nothing is owed, and every edge ends a round.
+//! Only units that are enabled in a state are due there: all others are served by it, also those
+//! that nobody has met yet. Without fairness nothing is due, and every edge ends a round.
 //!
 //! Invariant: a state has as many copies as it was first given, so nodes keep their numbers while
 //! the graph grows.
@@ -72,19 +72,19 @@ impl Copies {
     }
 }
 
-/// How many copies a state has where these units can be owed.
+/// How many copies a state has where these units can be due.
 #[inline(always)]
-pub fn count(owed: &[u32]) -> usize {
-    owed.len().max(1)
+pub fn count(due: &[u32]) -> usize {
+    due.len().max(1)
 }
 
-/// Follow an edge of some unit from a copy of a state where `here` can be owed to one where
+/// Follow an edge of some unit from a copy of a state where `here` can be due to one where
 /// `there` can; both ascend. Gives which copy that is, and whether a round ends.
 #[inline(always)]
 pub fn follow(here: &[u32], copy: usize, unit: u32, there: &[u32]) -> (usize, bool) {
     let next = here
         .get(copy)
-        .map_or(0, |&owed| owed + u32::from(owed == unit));
+        .map_or(0, |&due| due + u32::from(due == unit));
     let copy = there.partition_point(|&other| other < next);
     if copy < there.len() {
         (copy, false)

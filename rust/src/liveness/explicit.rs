@@ -34,7 +34,7 @@ impl<G: Accepting> Lazy for Explicit<'_, G> {
 pub fn copies(space: &Space, claim: usize, fairness: Fairness) -> Copies {
     let mut copies = Copies::default();
     for state in (0..space.len() as u32).filter(|&state| !space.holds(claim, state)) {
-        copies.add(state, count(space.owed(state, fairness)));
+        copies.add(state, count(space.due(state, fairness)));
     }
     copies
 }

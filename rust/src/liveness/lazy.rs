@@ -111,17 +111,17 @@ impl<'a> Layered<'a> {
         self.graph.claims.len() + 1
     }
 
-    /// The units that may be owed in a state, in the layer of a claim.
-    fn owed(&self, state: u32, claim: usize) -> &[u32] {
+    /// The units that may be due in a state, in the layer of a claim.
+    fn due(&self, state: u32, claim: usize) -> &[u32] {
         let fairness = self.graph.claims[claim].fairness;
-        self.growing.space.owed(state, fairness)
+        self.growing.space.due(state, fairness)
     }
 
     /// How many copies of a state there are in the layer of a claim.
     fn count(&self, state: u32, claim: usize) -> usize {
         match self.growing.space.holds(claim, state) {
             true => 0,
-            false => count(self.owed(state, claim)),
+            false => count(self.due(state, claim)),
         }
     }
 
@@ -297,7 +297,7 @@ impl<'a> Layered<'a> {
         if self.growing.space.holds(claim, edge.target) {
             return None;
         }
-        let (here, there) = (self.owed(source, claim), self.owed(edge.target, claim));
+        let (here, there) = (self.due(source, claim), self.due(edge.target, claim));
         let (copy, accepting) = follow(here, copy, edge.unit, there);
         Some((self.first(edge.target, claim) + copy, accepting))
     }

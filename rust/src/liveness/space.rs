@@ -151,9 +151,9 @@ impl Space {
         listed.iter().chain(followed).copied()
     }
 
-    /// The units that a state of a graph that grows may owe, in ascending order.
+    /// The units that a state of a graph that grows may have due, in ascending order.
     #[inline(always)]
-    pub fn owed(&self, state: u32, fairness: Fairness) -> &[u32] {
+    pub fn due(&self, state: u32, fairness: Fairness) -> &[u32] {
         match &self.partial {
             Some(partial) if fairness != Fairness::Nothing => partial.enabled(state),
             _ => &[],
