@@ -307,12 +307,12 @@ DIFFERENCES = """\
   [the same graph](../decisions/0114-when-a-growing-graph-is-looked-at.md) within a bound.
 - **Table 3: `ndfs`.** Where cycles are rare, in the elevators, it did not end; with two elevators
   it does, after 97,687 to 124,269 states, and `indfs` after 2,485 to 4,805 (three seeds). In the
-  other two rows `indfs` saves nothing. Tree identification has one bug with a fair cycle, and almost
-  every run ends in it: the first path of `ndfs` closes it, after 96 states of twelve nodes and 228
+  other two rows `indfs` saves nothing. Tree identification has one bug with a fair cycle, and most
+  runs end in it: the first path of `ndfs` closes it, after 96 states of twelve nodes and 228
   of forty. In Lann `ndfs` is the better one at this size: it needs five times as many states with
   each node more (2,679, 12,559, 66,652 from three nodes on), `indfs` two to three times (13,727,
   28,740, 76,274). With seven nodes neither ended in 40 s (seed 0).
 - **Table 3: time.** A pass of `map` goes over the copies of each state, once for each claim, and
-  refines. Elevator planning, with twenty claims, and tree identification find their cycles with two
-  delays, so `indfs` restarts only twice. The machine was busy: seconds are rough.
+  refines. Elevator planning, with twenty claims, and tree identification find their cycles with
+  two delays, so `indfs` restarts only twice. The machine was busy: seconds are rough.
 """
