@@ -59,6 +59,7 @@ class Delay(msgspec.Struct):
     fault_delays: int
     states: list[int]
     reached: int
+    cut: bool
     scheduler_runs: int
     scheduler_states: int
 

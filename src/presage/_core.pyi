@@ -365,6 +365,8 @@ class Graph:
         self, property: int, fairness: str, seconds: float | None = None
     ) -> tuple[list[int], list[tuple[int, int]]] | None:
         """A nearest fair cycle without the property: the states before it, and the loop."""
+    def cycle(self, property: int, fairness: str, algorithm: str) -> list[int] | None:
+        """The states of a fair cycle without the property, in order, by `map` or `ndfs`."""
     def rest(self, property: int, seconds: float | None = None) -> list[int] | None:
         """The states from the start to a nearest one at rest without the property."""
     def finding(self, at: int, stem: Sequence[int], steps: Sequence[tuple[int, int]]) -> Finding:

@@ -103,6 +103,7 @@ class HuntPlan(Struct, frozen=True):
     storm: int
     prefixes: int
     prefix: tuple[int, Sequence[int]] | None
+    run_words: int | None = None  # kept of runs, by each thread; None: as many as hours take
 
 
 class Effort(Struct, frozen=True):

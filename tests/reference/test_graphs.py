@@ -107,6 +107,46 @@ def test_a_cycle_is_fair_by_what_is_enabled_also_where_it_was_not_followed():
     assert cautious > 100
 
 
+def check_cycle(graph, holds, fairness, cycle, cut):
+    """A closed walk through these states avoids the property and is fair."""
+    pairs = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+    units = [{unit for target, unit in graph[s] if target == t} for s, t in pairs]
+    assert all(units) and not any(holds[state] for state in cycle)
+    assert fair(graph, fairness, set(cycle), set().union(*units), cut)
+
+
+@pytest.mark.parametrize("algorithm", ["map", "ndfs"])
+def test_accepting_cycles_are_the_fair_ones_of_brute_force(algorithm):
+    found = {"weak": 0, "none": 0}
+    for whole, verdicts, rng in graphs(33, 2_500):
+        graph, cut, order = cut_graph(whole, rng)
+        holds = [verdicts[state] for state in order]
+        native = Graph.of(graph, [holds], cut)
+        for fairness in found:
+            cycle = native.cycle(0, fairness, algorithm)
+            assert (cycle is not None) == violated(graph, holds, fairness, cut), (graph, cut, holds)
+            if cycle is not None:
+                check_cycle(graph, holds, fairness, cycle, cut)
+                found[fairness] += 1
+    assert 300 < found["weak"] < found["none"]
+
+
+def test_all_algorithms_agree_on_larger_graphs():
+    met = set()
+    for graph, holds, rng in graphs(34, 400, states=60, edges=200, units=8):
+        cut = [[rng.randrange(8)] if rng.random() < 0.3 else [] for _ in graph]
+        native = Graph.of(graph, [holds], cut)
+        for fairness in ("weak", "none"):
+            expected = native.lasso(0, fairness) is not None
+            met.add((fairness, expected))
+            for algorithm in ("map", "ndfs"):
+                cycle = native.cycle(0, fairness, algorithm)
+                assert (cycle is not None) == expected, (graph, cut, holds, algorithm)
+                if cycle is not None:
+                    check_cycle(graph, holds, fairness, cycle, cut)
+    assert {("weak", True), ("weak", False)} <= met
+
+
 def test_several_properties_share_one_graph():
     for graph, holds, rng in graphs(11, 300, states=6, edges=10):
         other = [rng.random() < 0.5 for _ in graph]

@@ -51,8 +51,9 @@ struct Met<'a> {
     lister: Lister<'a>,
     origins: FxHashMap<u64, Origin>,
     ends: VecDeque<(Vec<u32>, u64)>,
-    /// Words kept of what was met.
+    /// Words kept of what was met, and the most that may be.
     words: usize,
+    words_max: usize,
     /// Whether a run was cut, or all were.
     cut: bool,
     /// All threads go through the same runs: one of them counts.
@@ -68,11 +69,17 @@ impl<'a> Runs<'a> {
                 origins: FxHashMap::default(),
                 ends: VecDeque::new(),
                 words: 0,
+                words_max: WORDS_MAX,
                 cut: false,
                 counts,
             },
             begun: false,
         })
+    }
+
+    /// End for good when so many words are kept.
+    pub fn keep(&mut self, words: usize) {
+        self.met.words_max = words;
     }
 }
 
@@ -109,8 +116,9 @@ impl Source for Runs<'_> {
 impl Met<'_> {
     /// Whether there is no room for more.
     fn is_full(&mut self) -> bool {
-        self.cut |= self.words > WORDS_MAX;
-        self.words > WORDS_MAX
+        let full = self.words > self.words_max;
+        self.cut |= full;
+        full
     }
 
     /// The execution that led to a state.
@@ -190,8 +198,8 @@ impl Machine for Site<'_, '_, '_> {
     }
 
     fn key(&mut self, state: &[u32], address: Address) -> PyResult<u64> {
-        let names = &mut self.met.lister.names;
-        names.key(&mut self.worker.expander, state, address)
+        let lister = &mut self.met.lister;
+        lister.key(&mut self.worker.expander, state, address)
     }
 
     fn list(&mut self, state: State<'_>, address: Option<Address>) -> PyResult<usize> {
@@ -218,10 +226,9 @@ impl Machine for Site<'_, '_, '_> {
         next: &mut Vec<u32>,
         sent: &mut Vec<u64>,
     ) -> PyResult<u64> {
-        let candidate = self.met.lister.branches[branch];
+        let lister = &self.met.lister;
+        let candidate = lister.build(&mut self.worker.expander, state, branch, next, sent);
         let sum = candidate.fingerprint;
-        self.met.lister.sent(&self.worker.expander, branch, sent);
-        self.worker.expander.build(state, &candidate, next);
         self.met.words += next.len() + WORDS_BESIDE;
         self.worker.count_fault(&candidate);
         match self.met.counts {

@@ -72,6 +72,8 @@ pub struct Settings {
     pub prefixes: u64,
     /// An execution to start from instead of an initial state: its first state and those after.
     pub prefix: Option<(u64, Vec<u64>)>,
+    /// How many words of runs in the order of delays a thread may keep.
+    pub run_words: Option<usize>,
 }
 
 impl Settings {

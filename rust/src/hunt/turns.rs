@@ -113,7 +113,10 @@ impl Hunt {
             parts.push(Part::new(Some(Box::new(tree))));
         }
         if let Some(plan) = &self.settings.delay {
-            let runs = Runs::new(plan, search.limits.seed, buckets, counts)?;
+            let mut runs = Runs::new(plan, search.limits.seed, buckets, counts)?;
+            if let Some(words) = self.settings.run_words {
+                runs.keep(words);
+            }
             parts.push(Part::new(Some(Box::new(runs))));
         }
         if self.settings.random {

@@ -1,16 +1,15 @@
 //! All searches for accepting cycles say the same, which is what plain reachability says.
 
-use pyo3::prelude::*;
-
 use super::accepting::{Accepting, Lacking};
 use super::bounded::Effort;
 use super::crew::Crew;
+use super::explicit::{Explicit, copies, cycle};
 use super::fair::{Fair, Fairness};
 use super::map::Map;
-use super::ndfs::{Lazy, Nested, Step};
+use super::ndfs::Nested;
 use super::patience::Patience;
 use super::reachability::Survey;
-use super::space::{Edge, Space};
+use super::space::{Edge, FAULT, Space};
 use crate::table::fingerprint::scramble;
 
 const GRAPHS: u64 = 3_000;
@@ -32,21 +31,6 @@ impl Accepting for Plain {
 
     fn rank(&self, state: u32) -> u64 {
         self.ranks[state as usize]
-    }
-}
-
-impl Lazy for Plain {
-    fn next(&mut self, node: usize, after: u32) -> PyResult<Option<Step>> {
-        let edge = self.edges[node].get(after as usize);
-        Ok(edge.map(|&(target, accepting)| Step {
-            edge: after + 1,
-            target: target as usize,
-            accepting,
-        }))
-    }
-
-    fn stopping(&self) -> bool {
-        false
     }
 }
 
@@ -122,8 +106,9 @@ fn crew(threads: usize) -> Crew<'static> {
     }
 }
 
-/// By maps, edges coming in several lots; the last graph is whole.
-fn by_map(graph: &Plain, lots: usize, threads: usize) -> Option<Vec<u32>> {
+/// By maps, edges coming in several lots, the last of which makes the graph whole: the length of
+/// a cycle.
+fn by_map(graph: &Plain, lots: usize, threads: usize) -> Option<usize> {
     let (mut map, mut effort) = (Map::default(), Effort::default());
     for lot in 1..=lots {
         let part = |edges: &Vec<(u32, bool)>| edges[..edges.len() * lot / lots].to_vec();
@@ -136,8 +121,10 @@ fn by_map(graph: &Plain, lots: usize, threads: usize) -> Option<Vec<u32>> {
         let cycle = cycle.expect("nobody stops it");
         let every = vec![true; graph.edges.len()];
         assert_eq!(cycle.is_some(), part.has_cycle(&every), "{:?}", part.edges);
-        if cycle.is_some() {
-            return cycle;
+        if let Some(cycle) = &cycle {
+            let cycle: Vec<usize> = cycle.iter().map(|&node| node as usize).collect();
+            assert!(part.is_accepting(&cycle), "{cycle:?}: {:?}", part.edges);
+            return cycle.len().into();
         }
     }
     None
@@ -147,7 +134,7 @@ fn by_map(graph: &Plain, lots: usize, threads: usize) -> Option<Vec<u32>> {
 fn accepting_cycles_are_those_of_plain_reachability() {
     let mut found = [0, 0];
     for seed in 0..GRAPHS {
-        let mut graph = random(seed);
+        let graph = random(seed);
         let every = vec![true; graph.edges.len()];
         let expected = graph.has_cycle(&every);
         found[usize::from(expected)] += 1;
@@ -158,58 +145,118 @@ fn accepting_cycles_are_those_of_plain_reachability() {
         let among = graph.reached(0);
         let expected = graph.has_cycle(&among);
         let mut nested = Nested::default();
-        let cycle = nested.cycle(&mut graph, 0).expect("it cannot fail");
+        let cycle = nested
+            .cycle(&mut Explicit(&graph), 0)
+            .expect("it cannot fail");
         assert_eq!(cycle.is_some(), expected, "seed {seed}: {:?}", graph.edges);
         assert!(cycle.is_none_or(|cycle| graph.is_accepting(&cycle)));
     }
     assert!(found.iter().all(|&count| count > GRAPHS / 5), "{found:?}");
 }
 
-/// The same graph, where a claim holds in some states and acceptance follows from that.
-fn space(graph: &Plain, holds: &[bool]) -> Space {
+const UNITS: u64 = 4;
+
+/// The same graph, where a claim holds in some states and each edge belongs to a unit or to nobody.
+/// Some units are enabled in states where no edge takes them.
+fn space(graph: &Plain, draw: &mut Draw) -> Space {
     let mut space = Space::growing(1);
-    for (state, &rank) in graph.ranks.iter().enumerate() {
-        let state_id = space.meet(rank);
-        assert_eq!(state_id as usize, state);
-        if holds[state] {
-            space.set_holds(0, state_id);
-        }
-    }
     let mut edges = Vec::new();
     for (state, targets) in graph.edges.iter().enumerate() {
-        let targets = targets.iter().map(|&(target, _)| Edge { target, unit: 0 });
-        edges.extend(targets.map(|edge| (state as u32, edge)));
+        let state = state as u32;
+        assert_eq!(space.meet(graph.ranks[state as usize]), state);
+        if draw.below(4) == 0 {
+            space.set_holds(0, state);
+        }
+        let mut enabled = Vec::new();
+        for &(target, _) in targets {
+            let unit = match draw.below(UNITS + 1) as u32 {
+                0 => FAULT,
+                unit => unit - 1,
+            };
+            edges.push((state, Edge { target, unit }));
+            enabled.extend((unit != FAULT).then_some(unit));
+        }
+        enabled.extend((draw.below(3) == 0).then(|| draw.below(UNITS) as u32));
+        enabled.sort_unstable();
+        enabled.dedup();
+        if let Some(partial) = &mut space.partial {
+            partial.set_enabled(state, &enabled);
+        }
     }
-    space.units = 1;
+    space.units = UNITS as usize;
     space.extend(edges);
     space
 }
 
+/// Whether a closed walk through these states, in order, avoids the claim and is fair.
+fn is_fair(space: &Space, fairness: Fairness, cycle: &[u32]) -> bool {
+    let mut taken = Vec::new();
+    for (at, &from) in cycle.iter().enumerate() {
+        let to = cycle[(at + 1) % cycle.len()];
+        let edges = space.edges(from).filter(|edge| edge.target == to);
+        let units: Vec<u32> = edges.map(|edge| edge.unit).collect();
+        assert!(!units.is_empty(), "{from} to {to} is no edge");
+        assert!(!space.holds(0, from));
+        taken.extend(units);
+    }
+    let always = |unit: &u32| {
+        let mut states = cycle.iter();
+        states.all(|&state| space.enabled(state).any(|other| other == *unit))
+    };
+    let mut units = (0..UNITS as u32).filter(always);
+    fairness == Fairness::Nothing || units.all(|unit| taken.contains(&unit))
+}
+
 #[test]
-fn components_and_maps_agree_where_a_claim_fails_at_both_ends() {
-    let mut found = [0, 0];
+fn components_maps_and_nested_searches_agree_on_fair_cycles() {
+    let (mut unfair, mut found) = (0, [0, 0]);
     for seed in 0..GRAPHS {
-        let (graph, mut draw) = (random(seed), Draw(seed << 20));
-        let holds: Vec<bool> = graph.edges.iter().map(|_| draw.below(4) == 0).collect();
-        let space = space(&graph, &holds);
+        let space = space(&random(seed), &mut Draw(seed << 20));
         let never = || false;
         let patience = Patience::new(1, &never);
         let survey = Survey::of(&space, 0, &patience).expect("nobody stops it");
-        let fair = Fair::new(&space, Fairness::Nothing);
-        let components = fair.nearest(&survey.cyclic, &patience).expect("nor it");
+        for fairness in [Fairness::Nothing, Fairness::Weak] {
+            let fair = Fair::new(&space, fairness);
+            let witness = fair.nearest(&survey.cyclic, &patience).expect("nor it");
+            for algorithm in ["map", "ndfs"] {
+                let cycle = cycle(&space, 0, fairness, algorithm).expect("it cannot fail");
+                let text = format!("seed {seed}, {fairness:?}, {algorithm}: {cycle:?}");
+                assert_eq!(cycle.is_some(), witness.is_some(), "{text}");
+                assert!(
+                    cycle.is_none_or(|cycle| is_fair(&space, fairness, &cycle)),
+                    "{text}"
+                );
+            }
+            if fairness == Fairness::Weak {
+                found[usize::from(witness.is_some())] += 1;
+                unfair += usize::from(witness.is_none() && !survey.cyclic.is_empty());
+            }
+        }
+    }
+    assert!(found.iter().all(|&count| count > GRAPHS / 5), "{found:?}");
+    assert!(unfair > GRAPHS as usize / 20, "{unfair}");
+}
+
+#[test]
+fn threads_that_share_a_pass_find_the_fair_cycles_that_one_finds() {
+    for seed in 0..GRAPHS / 3 {
+        let space = space(&random(seed), &mut Draw(seed << 20));
+        let fairness = Fairness::Weak;
+        let copies = &copies(&space, 0, fairness);
         let lacking = Lacking {
             space: &space,
             claim: 0,
+            fairness,
+            copies,
         };
-        let sources: Vec<u32> = (0..space.len() as u32).collect();
-        let threads = 1 + seed as usize % 3;
-        let roots = Map::default()
-            .cycle(&lacking, &sources, &crew(threads), &mut Effort::default())
-            .expect("nor it");
-        assert_eq!(roots.is_some(), components.is_some(), "seed {seed}");
-        found[usize::from(roots.is_some())] += 1;
+        let nodes: Vec<u32> = (0..copies.len() as u32).collect();
+        let found = [1, 3].map(|threads| {
+            let mut map = Map::default();
+            let cycle = map.cycle(&lacking, &nodes, &crew(threads), &mut Effort::default());
+            cycle.expect("nobody stops it").is_some()
+        });
+        assert_eq!(found[0], found[1], "seed {seed}");
     }
-    assert!(found.iter().all(|&count| count > GRAPHS / 5), "{found:?}");
 }
 
 #[test]

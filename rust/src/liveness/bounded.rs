@@ -1,18 +1,21 @@
 //! The graph that a search by delays has met so far, and when it is looked at for cycles.
 //!
-//! After a bound, when the graph has grown by a tenth, one thread looks for a cycle on which a
-//! claim never holds. So a cycle that few delays lead to is found before the rest of the graph is.
+//! When the graph has grown by a tenth, and when a bound is done, one thread looks for a cycle on
+//! which a claim never holds. So a cycle that few delays lead to is found before the rest of the
+//! graph is, and before the rest of its bound.
 //!
 //! Invariant: a state keeps the order and the delays of its first visit, so the graph only grows;
-//! what is a fair cycle of it is one of the system, whatever is added later.
+//! what is a fair cycle of it is one of the system, whatever is added later. An edge waits until
+//! both its ends are written down: before, nobody can say what holds and is enabled there.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use super::accepting::Lacking;
+use super::copies::{Copies, count};
 use super::crew::Crew;
 use super::fair::{Fair, Fairness};
 use super::map::Map;
@@ -29,6 +32,8 @@ pub const ASK_EVERY: u32 = 1024;
 /// The graph is looked at again when it has grown by one part in so many.
 const GROWTH: usize = 10;
 
+/// Edges after which a thread hands over what it noted: at least, and at most.
+const CHUNK: std::ops::RangeInclusive<usize> = 32..=1 << 12;
 /// States from which on more than one thread is worth its while.
 const WORTH: usize = 20_000;
 
@@ -63,6 +68,8 @@ pub struct Bounded {
     /// By predecessors instead of components.
     by_map: bool,
     growing: Mutex<Growing>,
+    /// Edges after which a thread hands over what it noted.
+    pub chunk: AtomicUsize,
 }
 
 /// What is known of the graph.
@@ -70,10 +77,13 @@ pub struct Growing {
     pub space: Space,
     /// Edges that are not in the graph yet, each with its source.
     pub edges: Vec<(u32, Edge)>,
+    /// Flags by state: it is written down, and not only known as an end of an edge.
+    written: Vec<bool>,
     /// Edges in it, and states with some that came since it was last looked at.
     size: usize,
     sources: Vec<u32>,
-    /// By claim, where there are any.
+    /// By claim, where there are any: the copies of states, and their predecessors.
+    copies: Vec<Copies>,
     maps: Vec<Map>,
     /// By claim.
     pub cycles: Vec<Option<Cycle>>,
@@ -88,6 +98,7 @@ impl Bounded {
             names: UnitNames::default(),
             by_map,
             growing: Mutex::new(Growing::new(claims.len())),
+            chunk: AtomicUsize::new(*CHUNK.start()),
             claims,
         }
     }
@@ -97,12 +108,28 @@ impl Bounded {
         self.growing.lock().write(log);
     }
 
-    /// A bound is done: look for cycles, if the graph has grown enough or will grow no more.
-    pub fn bound_done(&self, search: &Search, last: bool) -> PyResult<()> {
+    /// Write down what a thread has noted amid a bound, and look for cycles if that was much.
+    /// Threads that have more to hand over wait meanwhile.
+    pub fn take_amid(&self, log: Log, search: &Search) {
         let mut growing = self.growing.lock();
-        if !growing.has_grown(last) {
-            return Ok(());
+        growing.write(log);
+        if growing.has_grown(false) {
+            self.examine(&mut growing, search);
+            let share = growing.count() / (2 * GROWTH * search.limits.threads);
+            let chunk = share.clamp(*CHUNK.start(), *CHUNK.end());
+            self.chunk.store(chunk, Relaxed);
         }
+    }
+
+    /// A bound is done: look for cycles, if the graph has grown enough or will grow no more.
+    pub fn bound_done(&self, search: &Search, last: bool) {
+        let mut growing = self.growing.lock();
+        if growing.has_grown(last) {
+            self.examine(&mut growing, search);
+        }
+    }
+
+    fn examine(&self, growing: &mut Growing, search: &Search) {
         let started = Instant::now();
         growing.settle(self.names.lock().len());
         let crew = Crew {
@@ -114,7 +141,6 @@ impl Bounded {
         growing.effort.passes += 1;
         growing.effort.seconds += started.elapsed().as_secs_f64();
         growing.examined = looked.ok().map(|()| growing.count());
-        Ok(())
     }
 
     /// Begin anew with a graph that was made elsewhere.
@@ -139,8 +165,10 @@ impl Growing {
         Growing {
             space: Space::growing(claims),
             edges: Vec::new(),
+            written: Vec::new(),
             size: 0,
             sources: Vec::new(),
+            copies: (0..claims).map(|_| Copies::default()).collect(),
             maps: (0..claims).map(|_| Map::default()).collect(),
             cycles: (0..claims).map(|_| None).collect(),
             effort: Effort::default(),
@@ -154,7 +182,7 @@ impl Growing {
 
     /// Whether all of it was looked at.
     pub fn is_examined(&self) -> bool {
-        self.examined == Some(self.count())
+        self.examined == Some(self.count()) && self.edges.is_empty()
     }
 
     pub fn set_examined(&mut self) {
@@ -173,6 +201,10 @@ impl Growing {
         let mut first = 0;
         for met in &log.states {
             let state = self.space.meet(met.key);
+            if self.written.len() <= state as usize {
+                self.written.resize(state as usize + 1, false);
+            }
+            self.written[state as usize] = true;
             self.space.parents[state as usize] = match met.parent {
                 0 => NOBODY,
                 parent => self.space.meet(parent),
@@ -196,24 +228,33 @@ impl Growing {
         }
     }
 
+    fn is_written(&self, state: u32) -> bool {
+        self.written.get(state as usize) == Some(&true)
+    }
+
     pub fn set_complete(&mut self, state: u32) {
         if let Some(partial) = &mut self.space.partial {
             partial.set_complete(state);
         }
     }
 
-    /// Put all edges into the graph, in which so many units occur; where every claim holds, only
-    /// what they lead to counts.
+    /// Put all edges that need not wait into the graph, in which so many units occur; where every
+    /// claim holds, only what they lead to counts.
     fn settle(&mut self, units: usize) {
-        self.size += self.edges.len();
         self.space.units = units;
-        let mut edges = std::mem::take(&mut self.edges);
+        let edges = std::mem::take(&mut self.edges).into_iter();
+        let (mut edges, waiting): (Vec<_>, _) = edges
+            .partition(|(source, edge)| self.is_written(*source) && self.is_written(edge.target));
+        self.edges = waiting;
+        self.size += edges.len();
         edges.retain(|(source, edge)| {
             let kept = !self.space.all_hold(*source);
             self.space.entered[edge.target as usize] += u32::from(!kept);
             kept
         });
         self.sources.extend(edges.iter().map(|(source, _)| *source));
+        self.sources.sort_unstable();
+        self.sources.dedup();
         self.space.extend(edges);
     }
 
@@ -226,7 +267,7 @@ impl Growing {
                 continue;
             }
             let states = match graph.by_map {
-                true => self.by_map(at, crew)?,
+                true => self.by_map(at, claim.fairness, crew)?,
                 false => self.by_components(at, claim.fairness, crew)?,
             };
             let Some(states) = states else {
@@ -261,10 +302,36 @@ impl Growing {
         Ok(witness.map(|witness| witness.states))
     }
 
-    fn by_map(&mut self, claim: usize, crew: &Crew<'_>) -> Result<Option<Vec<u32>>, Cut> {
-        let space = &self.space;
-        let lacking = Lacking { space, claim };
-        self.maps[claim].cycle(&lacking, &self.sources, crew, &mut self.effort)
+    fn by_map(
+        &mut self,
+        claim: usize,
+        fairness: Fairness,
+        crew: &Crew<'_>,
+    ) -> Result<Option<Vec<u32>>, Cut> {
+        let (space, copies) = (&self.space, &mut self.copies[claim]);
+        for (state, _) in self
+            .written
+            .iter()
+            .enumerate()
+            .filter(|(_, written)| **written)
+        {
+            let state = state as u32;
+            if !space.holds(claim, state) && !copies.contains(state) {
+                copies.add(state, count(space.due(state, fairness)));
+            }
+        }
+        let sources = self.sources.iter().filter(|&&state| copies.contains(state));
+        let nodes = sources.flat_map(|&state| copies.nodes(state));
+        let lacking = Lacking {
+            space,
+            claim,
+            fairness,
+            copies,
+        };
+        let nodes: Vec<u32> = nodes.collect();
+        let cycle = self.maps[claim].cycle(&lacking, &nodes, crew, &mut self.effort)?;
+        let state = |node: u32| lacking.copies.state(node);
+        Ok(cycle.map(|cycle| cycle.into_iter().map(state).collect()))
     }
 }
 

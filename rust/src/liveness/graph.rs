@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use super::bounded::{Cycle, Growing};
 use super::events::happened;
+use super::explicit::cycle;
 use super::explore::Explorer;
 use super::fair::{Fair, Fairness, Witness};
 use super::lasso::Walk;
@@ -271,6 +272,23 @@ impl Graph {
                 .map(|taken| (taken.state, told(taken.edge.unit)));
             (stem, steps.collect())
         }))
+    }
+
+    /// The states of a fair cycle without the property, in order, as `map` or `ndfs` finds it in a
+    /// graph that grows.
+    fn cycle(
+        &self,
+        property: usize,
+        fairness: &str,
+        algorithm: &str,
+    ) -> PyResult<Option<Vec<u32>>> {
+        self.check(property)?;
+        let fairness = Fairness::of(fairness)?;
+        if fairness == Fairness::Strong || self.space.partial.is_none() {
+            let text = "only weak fairness, and in a graph that grows";
+            return Err(PyValueError::new_err(text));
+        }
+        cycle(&self.space, property, fairness, algorithm)
     }
 
     /// The states from the start to a nearest one at rest without the property.

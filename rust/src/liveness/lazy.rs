@@ -1,12 +1,13 @@
 //! The graph of a system, made while a nested depth-first search goes through it.
 //!
-//! A claim is broken by a cycle on which it never holds. So the search goes through the states in
-//! several *layers*: all states, and for each claim those where it does not hold. From a state of
-//! the first layer one may step into the others, and never back. Within these every edge is
-//! accepting: the claim fails at both ends.
+//! A claim is broken by a fair cycle on which it never holds. So the search goes through the states
+//! in several *layers*: all states, and for each claim the copies of those where it does not hold.
+//! From a state of the first layer one may step into the others, and never back. Within these the
+//! edges that end a round are accepting (`copies.rs`).
 //!
 //! With a bound, a state has the edges that cost no more than is left of it. What a state costs,
-//! and the order of its tasks, are those of its first visit.
+//! and the order of its tasks, are those of its first visit, within whatever bound. All that costs
+//! less than a bound was met before, so the first visit is a cheapest one.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,6 +15,7 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::bounded::{Bounded, Cycle, Growing};
+use super::copies::{Copies, count, follow};
 use super::ndfs::{Lazy, Nested, Step};
 use super::recorder::Recorder;
 use crate::python::tables::StopReason;
@@ -24,18 +26,30 @@ use crate::table::fingerprint::nonzero;
 
 const NONE: u32 = u32::MAX;
 
+/// What stays known of a state when a search begins anew.
+struct Kept {
+    cost: u32,
+    addresses: Box<[u32]>,
+    scheduler: u32,
+}
+
 struct Layered<'a> {
     search: &'a Search,
     planner: Planner<'a>,
     machine: Services<'a>,
+    graph: &'a Bounded,
     recorder: Recorder<'a>,
     growing: Growing,
+    /// Of each state: itself, then by claim the copies of it where that does not hold.
+    copies: Copies,
     /// Per state: its first and its last edge so far. Per edge: the next of the same state.
     ends: Vec<(u32, u32)>,
     next: Vec<u32>,
     /// States with edges that were not followed yet: their entries and what they cost.
     entries: FxHashMap<u32, (Vec<u32>, u64)>,
     costs: Vec<u32>,
+    /// By fingerprint: what other bounds know, too.
+    kept: FxHashMap<u64, Kept>,
     bound: u32,
     /// Something costs more.
     cut: bool,
@@ -46,13 +60,15 @@ struct Layered<'a> {
 /// Search depth first; if `bounded`, again and again with one delay more. Gives how many states
 /// were known when each bound was done.
 pub fn work(search: &Search, plan: &Plan, graph: &Bounded, is_bounded: bool) -> PyResult<Vec<u64>> {
-    let mut bounds = Vec::new();
+    let (mut bounds, mut kept) = (Vec::new(), FxHashMap::default());
     loop {
         let bound = search.delays.load(Relaxed);
         let mut layered = Layered::new(search, plan, graph)?;
         layered.bound = if is_bounded { bound } else { u32::MAX };
-        layered.run(graph)?;
+        layered.kept = kept;
+        layered.run()?;
         let cut = layered.cut;
+        kept = layered.kept;
         graph.replace(layered.growing);
         if search.stopping() {
             return Ok(bounds);
@@ -75,12 +91,15 @@ impl<'a> Layered<'a> {
             search,
             planner: Planner::new(plan, search.limits.seed)?,
             machine: Services::new(search, plan),
+            graph,
             recorder: Recorder::new(graph),
             growing: Growing::new(graph.claims.len()),
+            copies: Copies::default(),
             ends: Vec::new(),
             next: Vec::new(),
             entries: FxHashMap::default(),
             costs: Vec::new(),
+            kept: FxHashMap::default(),
             bound: 0,
             cut: false,
             addresses: Vec::new(),
@@ -89,11 +108,42 @@ impl<'a> Layered<'a> {
     }
 
     fn layers(&self) -> usize {
-        self.growing.cycles.len() + 1
+        self.graph.claims.len() + 1
+    }
+
+    /// The units that may be due in a state, in the layer of a claim.
+    fn due(&self, state: u32, claim: usize) -> &[u32] {
+        let fairness = self.graph.claims[claim].fairness;
+        self.growing.space.due(state, fairness)
+    }
+
+    /// How many copies of a state there are in the layer of a claim.
+    fn count(&self, state: u32, claim: usize) -> usize {
+        match self.growing.space.holds(claim, state) {
+            true => 0,
+            false => count(self.due(state, claim)),
+        }
+    }
+
+    /// The first node of a state in the layer of a claim; after the last one, where its nodes end.
+    fn first(&self, state: u32, claim: usize) -> usize {
+        let before = (0..claim).map(|claim| self.count(state, claim));
+        self.copies.first(state) as usize + 1 + before.sum::<usize>()
+    }
+
+    /// The claim in whose layer a node is, and which copy of its state there; none for a node of
+    /// the first layer.
+    fn place(&self, node: usize) -> Option<(usize, usize)> {
+        let state = self.copies.state(node as u32);
+        let claims = 0..self.graph.claims.len();
+        let claim = claims
+            .rev()
+            .find(|&claim| self.first(state, claim) <= node)?;
+        Some((claim, node - self.first(state, claim)))
     }
 
     /// Begin anew, and stop at the first cycle.
-    fn run(&mut self, graph: &Bounded) -> PyResult<()> {
+    fn run(&mut self) -> PyResult<()> {
         if self.search.seen.len() == 0 {
             self.machine.begin(&mut Vec::new())?;
         }
@@ -104,18 +154,20 @@ impl<'a> Layered<'a> {
         }
         let mut nested = Nested::default();
         let count = self.growing.space.len();
-        for state in 0..count {
-            let start = state * self.layers();
+        for state in 0..count as u32 {
+            let start = self.copies.first(state) as usize;
             let Some(cycle) = nested.cycle(self, start)? else {
                 continue;
             };
-            let claim = cycle[0] % self.layers() - 1;
-            let states = cycle.iter().map(|node| (node / self.layers()) as u32);
+            let Some((claim, _)) = self.place(cycle[0]) else {
+                continue; // no edge of the first layer is accepting
+            };
+            let states = cycle.iter().map(|&node| self.copies.state(node as u32));
             self.growing.cycles[claim] = Some(Cycle {
                 states: states.collect(),
                 delays: self.search.delays.load(Relaxed),
             });
-            let property = graph.claims[claim].property;
+            let property = self.graph.claims[claim].property;
             self.search.shared.properties[property]
                 .decided
                 .store(true, Relaxed);
@@ -140,7 +192,7 @@ impl<'a> Layered<'a> {
     ) -> PyResult<()> {
         let mut addresses = std::mem::take(&mut self.addresses);
         let machine = &mut self.machine;
-        let rest = self
+        let mut rest = self
             .planner
             .arrange(machine, state, depth, origin, &mut addresses)?;
         let parent = origin.map(|origin| origin.parent);
@@ -149,7 +201,7 @@ impl<'a> Layered<'a> {
         let from = self.link();
         self.costs.resize(from, 0);
         let known = self.growing.space.meet(nonzero(state.1));
-        self.costs[known as usize] = cost;
+        self.costs[known as usize] = self.settle(state.1, cost, &mut rest, &mut addresses);
         match rest.map(|rest| (rest, self.planner.next_offset(&addresses, rest, 0))) {
             Some((rest, Some(offset))) => {
                 let mut entry = Vec::new();
@@ -163,11 +215,40 @@ impl<'a> Layered<'a> {
         Ok(())
     }
 
+    /// Give a state the order that it was first met with, and what it cost then.
+    fn settle(
+        &mut self,
+        sum: u64,
+        cost: u32,
+        rest: &mut Option<Rest>,
+        addresses: &mut Vec<u32>,
+    ) -> u32 {
+        let Some(rest) = rest.as_mut().filter(|_| self.bound < u32::MAX) else {
+            return cost;
+        };
+        let kept = self.kept.entry(nonzero(sum)).or_insert_with(|| Kept {
+            cost,
+            addresses: addresses.as_slice().into(),
+            scheduler: rest.scheduler,
+        });
+        rest.scheduler = kept.scheduler;
+        addresses.clear();
+        addresses.extend_from_slice(&kept.addresses);
+        kept.cost
+    }
+
     /// Take over what the recorder has noted; gives how many states there are.
     fn link(&mut self) -> usize {
         let first = self.growing.edges.len();
         self.growing.write(self.recorder.take());
         let states = self.growing.space.len();
+        for state in self.ends.len() as u32..states as u32 {
+            let nodes = 1
+                + (0..self.graph.claims.len())
+                    .map(|claim| self.count(state, claim))
+                    .sum::<usize>();
+            self.copies.add(state, nodes);
+        }
         self.ends.resize(states, (NONE, NONE));
         self.next.resize(self.growing.edges.len(), NONE);
         for (at, (source, _)) in self.growing.edges.iter().enumerate().skip(first) {
@@ -204,6 +285,21 @@ impl<'a> Layered<'a> {
         self.visit((&next, sum), depth + 1, origin, cost)?;
         self.reached = next;
         Ok(())
+    }
+
+    /// The node that an edge leads to within a layer, and whether it is accepting there; none if
+    /// it leads out of the layer.
+    fn target(&self, edge: u32, place: Option<(usize, usize)>) -> Option<(usize, bool)> {
+        let (source, edge) = self.growing.edges[edge as usize];
+        let Some((claim, copy)) = place else {
+            return Some((self.copies.first(edge.target) as usize, false));
+        };
+        if self.growing.space.holds(claim, edge.target) {
+            return None;
+        }
+        let (here, there) = (self.due(source, claim), self.due(edge.target, claim));
+        let (copy, accepting) = follow(here, copy, edge.unit, there);
+        Some((self.first(edge.target, claim) + copy, accepting))
     }
 
     /// Follow what comes next in a state; false if there is nothing within the bound.
@@ -244,14 +340,14 @@ impl Lazy for Layered<'_> {
     /// What an edge is called: from 1 on a step into another layer, then its position among all.
     fn next(&mut self, node: usize, after: u32) -> PyResult<Option<Step>> {
         let layers = self.layers();
-        let (state, layer) = ((node / layers) as u32, node % layers);
+        let (state, place) = (self.copies.state(node as u32), self.place(node));
         let first = after as usize + 1;
-        if layer == 0 && first < layers {
+        if place.is_none() && first < layers {
             let space = &self.growing.space;
             if let Some(into) = (first..layers).find(|into| !space.holds(into - 1, state)) {
                 return Ok(Some(Step {
                     edge: into as u32,
-                    target: node + into,
+                    target: self.first(state, into - 1),
                     accepting: false,
                 }));
             }
@@ -268,12 +364,11 @@ impl Lazy for Layered<'_> {
                 }
                 return Ok(None);
             }
-            let target = self.growing.edges[edge as usize].1.target;
-            if layer == 0 || !self.growing.space.holds(layer - 1, target) {
+            if let Some((target, accepting)) = self.target(edge, place) {
                 return Ok(Some(Step {
                     edge: edge + layers as u32,
-                    target: target as usize * layers + layer,
-                    accepting: layer > 0,
+                    target,
+                    accepting,
                 }));
             }
             last = Some(edge);

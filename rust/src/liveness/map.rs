@@ -1,16 +1,22 @@
 //! Accepting cycles by maximal accepting predecessors (Brim, Cerna, Moravec, Simsa 2004).
 //!
-//! The *root* of a state is the greatest target of an accepting edge that leads to it. States on a
-//! common cycle have the same root. If an accepting edge leads from a state to its own root, there
-//! is a cycle. If none does, edges between states of different roots are dropped, and with them all
+//! The *root* of a node is the greatest target of an accepting edge that leads to it. Nodes on a
+//! common cycle have the same root. If an accepting edge leads from a node to its own root, there
+//! is a cycle. If none does, edges between nodes of different roots are dropped, and with them all
 //! that lead to a root; what is left is looked at again (*refined*) until there are no roots.
 //!
 //! Roots of the whole graph are kept while the graph grows, and only raised: new edges alone begin
 //! the next pass (Desai, Qadeer, Rajamani, "Iterative cycle detection via delaying explorers").
 //! They are raised in any order, by any number of threads, to the same values.
+//!
+//! Invariant: a path leads from the root of a node to the node, whatever is still to be raised. So
+//! the first edge that leads to the root of its own source closes a cycle, and ends the pass.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
+
+use rustc_hash::FxHashMap;
 
 use super::accepting::Accepting;
 use super::bounded::{ASK_EVERY, Effort};
@@ -20,9 +26,8 @@ use crate::search::dfs::Pool;
 use crate::table::fingerprint::scramble;
 
 const NO_ROOT: u64 = 0;
-const NO_STATE: u32 = u32::MAX;
-/// States that a thread looks through before it takes others.
-const CHUNK: usize = 4096;
+/// No edge closes a cycle.
+const OPEN: u64 = u64::MAX;
 
 /// The roots of the whole graph.
 #[derive(Default)]
@@ -34,14 +39,16 @@ pub struct Map {
 struct Round<'a, G> {
     graph: &'a G,
     roots: &'a [AtomicU64],
-    /// By state: the class of those that it may lie on a cycle with; empty in the first round, when
+    /// By node: the class of those that it may lie on a cycle with; empty in the first round, when
     /// these may be all.
     classes: &'a [u64],
+    /// An edge that closes a cycle, source and target in one word.
+    closed: AtomicU64,
 }
 
 impl Map {
-    /// The states with one root, which comes first, and among which there is a cycle through it;
-    /// none if there is no accepting cycle. `sources` have edges that are new since the last time.
+    /// The nodes of an accepting cycle, in order; none if there is none. `sources` have edges that
+    /// are new since the last time.
     pub fn cycle<G: Accepting>(
         &mut self,
         graph: &G,
@@ -51,12 +58,7 @@ impl Map {
     ) -> Result<Option<Vec<u32>>, Cut> {
         let none = || AtomicU64::new(NO_ROOT);
         self.roots.resize_with(graph.len(), none);
-        let first = Round {
-            graph,
-            roots: &self.roots,
-            classes: &[],
-        };
-        let mut cycle = first.run(sources, 0..graph.len() as u32, crew)?;
+        let mut cycle = Round::new(graph, &self.roots, &[]).run(sources, crew)?;
         if cycle.is_some() {
             return Ok(cycle);
         }
@@ -69,13 +71,8 @@ impl Map {
         while cycle.is_none() && !active.is_empty() {
             active
                 .iter()
-                .for_each(|&state| roots[state as usize] = none());
-            let round = Round {
-                graph,
-                roots: &roots,
-                classes: &classes,
-            };
-            cycle = round.run(&active, active.iter().copied(), crew)?;
+                .for_each(|&node| roots[node as usize] = none());
+            cycle = Round::new(graph, &roots, &classes).run(&active, crew)?;
             effort.checked += divide(graph, &roots, &mut active, &mut classes);
         }
         effort.refining += started.elapsed().as_secs_f64();
@@ -91,33 +88,37 @@ fn divide<G: Accepting>(
     classes: &mut [u64],
 ) -> u64 {
     let mut count = 0;
-    active.retain(|&state| {
-        let root = roots[state as usize].load(Relaxed);
-        let class = &mut classes[state as usize];
+    active.retain(|&node| {
+        let root = roots[node as usize].load(Relaxed);
+        let class = &mut classes[node as usize];
         *class = scramble(*class ^ root);
-        count += u64::from(root == graph.rank(state));
+        count += u64::from(root == graph.rank(node));
         root != NO_ROOT
     });
     count
 }
 
-impl<G: Accepting> Round<'_, G> {
-    /// Raise all roots that edges of `sources` raise; gives a cycle among `states`.
-    fn run(
-        &self,
-        sources: &[u32],
-        states: impl Iterator<Item = u32> + Clone,
-        crew: &Crew<'_>,
-    ) -> Result<Option<Vec<u32>>, Cut> {
+impl<'a, G: Accepting> Round<'a, G> {
+    fn new(graph: &'a G, roots: &'a [AtomicU64], classes: &'a [u64]) -> Self {
+        Round {
+            graph,
+            roots,
+            classes,
+            closed: AtomicU64::new(OPEN),
+        }
+    }
+
+    /// Raise all roots that edges of `sources` raise, or until a cycle is closed; gives its nodes.
+    fn run(&self, sources: &[u32], crew: &Crew<'_>) -> Result<Option<Vec<u32>>, Cut> {
         let stopping = || (crew.stopping)();
         let patience = Patience::new(ASK_EVERY, &stopping);
         let mut raised = Vec::new();
-        for &state in sources {
+        for &node in sources {
             patience.ask()?;
-            self.raise(state, &mut raised);
+            self.raise(node, &mut raised);
         }
         // The greatest is spread first, from the top of a stack: it need not be raised again.
-        raised.sort_unstable_by_key(|&state| (self.root(state), state));
+        raised.sort_unstable_by_key(|&node| (self.root(node), node));
         raised.dedup();
         let pool = Pool::default();
         crew.run(raised.len(), |member, patience| {
@@ -125,48 +126,46 @@ impl<G: Accepting> Round<'_, G> {
             let own = own.step_by(member.of).collect();
             self.spread(own, &pool, member, (crew, patience))
         })?;
-        let states: Vec<u32> = states.collect();
-        let Some(root) = self.closed(&states, crew)? else {
-            return Ok(None);
+        match self.closed.load(Relaxed) {
+            OPEN => Ok(None),
+            edge => self.around((edge >> 32) as u32, edge as u32, &patience),
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Relaxed) != OPEN
+    }
+
+    #[inline(always)]
+    fn root(&self, node: u32) -> u64 {
+        self.roots[node as usize].load(Relaxed)
+    }
+
+    /// The edges among nodes that may lie on a common cycle.
+    #[inline(always)]
+    fn edges(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
+        let classes = self.classes;
+        let alike = move |target: u32| {
+            classes.is_empty() || classes[node as usize] == classes[target as usize]
         };
-        let same = |&state: &u32| {
-            state != root && self.root(state) == self.graph.rank(root) && self.alike(state, root)
-        };
-        let others = states.iter().copied().filter(same);
-        Ok(Some(std::iter::once(root).chain(others).collect()))
+        let edges = self.graph.edges(node);
+        edges.filter(move |&(target, _)| alike(target))
     }
 
+    /// Raise the roots of the targets of a node; those that are raised go to `out`.
     #[inline(always)]
-    fn root(&self, state: u32) -> u64 {
-        self.roots[state as usize].load(Relaxed)
-    }
-
-    /// Whether two states may lie on a common cycle.
-    #[inline(always)]
-    fn alike(&self, one: u32, other: u32) -> bool {
-        self.classes.is_empty() || self.classes[one as usize] == self.classes[other as usize]
-    }
-
-    /// The edges that count, and the root that each gives by itself.
-    #[inline(always)]
-    fn edges(&self, state: u32) -> impl Iterator<Item = (u32, u64)> {
-        let edges = self.graph.edges(state);
-        let edges = edges.filter(move |&(target, _)| self.alike(state, target));
-        edges.map(|(target, accepting)| {
+    fn raise(&self, node: u32, out: &mut Vec<u32>) {
+        let root = self.root(node);
+        for (target, accepting) in self.edges(node) {
             let own = if accepting {
                 self.graph.rank(target)
             } else {
                 NO_ROOT
             };
-            (target, own)
-        })
-    }
-
-    /// Raise the roots of the targets of a state; those that are raised go to `out`.
-    #[inline(always)]
-    fn raise(&self, state: u32, out: &mut Vec<u32>) {
-        let root = self.root(state);
-        for (target, own) in self.edges(state) {
+            if own != NO_ROOT && own == root {
+                let edge = u64::from(node) << 32 | u64::from(target);
+                self.closed.fetch_min(edge, Relaxed);
+            }
             let root = root.max(own);
             if self.roots[target as usize].fetch_max(root, Relaxed) < root {
                 out.push(target);
@@ -174,7 +173,7 @@ impl<G: Accepting> Round<'_, G> {
         }
     }
 
-    /// Raise roots until none rises; one thread.
+    /// Raise roots until none rises or a cycle is closed; one thread.
     fn spread(
         &self,
         mut stack: Vec<u32>,
@@ -183,41 +182,48 @@ impl<G: Accepting> Round<'_, G> {
         (crew, patience): (&Crew<'_>, &Patience<'_>),
     ) -> Result<(), Cut> {
         loop {
-            while let Some(state) = stack.pop() {
+            while let Some(node) = stack.pop() {
                 patience.ask()?;
-                self.raise(state, &mut stack);
+                if self.is_closed() {
+                    return Ok(());
+                }
+                self.raise(node, &mut stack);
                 if pool.is_wanted() && stack.len() > 1 {
                     pool.give(stack.split_off(stack.len() / 2));
                 }
             }
-            match pool.take(member.of, || (crew.stopping)()) {
+            match pool.take(member.of, || (crew.stopping)() || self.is_closed()) {
                 Some(given) => stack = given,
                 None => return Ok(()),
             }
         }
     }
 
-    /// The first root that an accepting edge leads to from a state with that root.
-    fn closed(&self, states: &[u32], crew: &Crew<'_>) -> Result<Option<u32>, Cut> {
-        let (next, first) = (AtomicUsize::new(0), AtomicU32::new(NO_STATE));
-        crew.run(states.len(), |_, patience| {
-            loop {
-                let from = next.fetch_add(CHUNK, Relaxed);
-                let Some(chunk) = states.get(from..) else {
-                    return Ok(());
-                };
-                for &state in chunk.iter().take(CHUNK) {
-                    patience.ask()?;
-                    let root = self.root(state);
-                    for (target, own) in self.edges(state) {
-                        if own != NO_ROOT && own == root {
-                            first.fetch_min(target, Relaxed);
-                        }
-                    }
+    /// The nodes of a shortest cycle by the edge from `last` to `first`, which stands at its end.
+    fn around(
+        &self,
+        last: u32,
+        first: u32,
+        patience: &Patience<'_>,
+    ) -> Result<Option<Vec<u32>>, Cut> {
+        let mut came = FxHashMap::from_iter([(first, first)]);
+        let (mut queue, mut next) = (vec![first], 0);
+        while next < queue.len() && !came.contains_key(&last) {
+            patience.ask()?;
+            let node = queue[next];
+            next += 1;
+            for (target, _) in self.edges(node) {
+                if let Entry::Vacant(place) = came.entry(target) {
+                    place.insert(node);
+                    queue.push(target);
                 }
             }
-        })?;
-        let first = first.into_inner();
-        Ok((first != NO_STATE).then_some(first))
+        }
+        let mut cycle = vec![last];
+        while cycle[cycle.len() - 1] != first {
+            cycle.push(came[&cycle[cycle.len() - 1]]);
+        }
+        cycle.reverse();
+        Ok(Some(cycle))
     }
 }

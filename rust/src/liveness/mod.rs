@@ -7,17 +7,19 @@
 //! time. `graph` is what Python sees of all that, and `events` names what happens on the way.
 //!
 //! A search for cycles looks while the graph grows: `recorder` notes what threads meet, `bounded`
-//! keeps the graph, whose states may be `partial`, and `cycles` runs it all. Without fairness there
-//! are other algorithms: `map`, by a `crew` of threads, and `ndfs`, which `lazy` makes a graph for;
-//! `accepting` says what both look for.
+//! keeps the graph, whose states may be `partial`, and `cycles` runs it all. Where fairness is not
+//! strong there are other algorithms: `map`, by a `crew` of threads, and `ndfs`, which `lazy` makes
+//! a graph for; `accepting` says what both look for, and `copies` makes of fair cycles such.
 
 mod accepting;
 #[cfg(test)]
 mod agreement;
 mod bounded;
+mod copies;
 mod crew;
 mod cycles;
 mod events;
+mod explicit;
 mod explore;
 mod fair;
 mod graph;

@@ -4,6 +4,7 @@
 //! it is fair depends on all that is enabled in its states: so each state keeps the units that it
 //! lists, followed or not. Few sets of units are different, and each is kept once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -20,7 +21,7 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// The units that are enabled in `state`.
+    /// The units that are enabled in `state`, in ascending order.
     #[inline(always)]
     pub fn enabled(&self, state: u32) -> &[u32] {
         match self.enabled.get(state as usize) {
@@ -29,7 +30,7 @@ impl Partial {
         }
     }
 
-    /// Say what is enabled in `state`.
+    /// Say what is enabled in `state`; units ascend.
     pub fn set_enabled(&mut self, state: u32, units: &[u32]) {
         let set = match self.ids.get(units) {
             Some(&set) => set,
@@ -54,7 +55,8 @@ impl Partial {
             let followed = edges.iter().flatten().map(|&(_, unit)| unit);
             let units = followed.chain(cut.iter().copied());
             let units = units.filter_map(|unit| u32::try_from(unit).ok());
-            partial.set_enabled(state as u32, &units.collect::<Vec<_>>());
+            let units: BTreeSet<u32> = units.collect();
+            partial.set_enabled(state as u32, &units.into_iter().collect::<Vec<_>>());
             if edges.is_some() && cut.is_empty() {
                 partial.set_complete(state as u32);
             }

@@ -3,6 +3,8 @@
 //! A thread notes what it meets by fingerprints, and hands it over now and then, so that threads
 //! seldom meet at the lock of the graph.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use pyo3::prelude::*;
 
 use super::bounded::Bounded;
@@ -11,9 +13,6 @@ use super::units::Units;
 use crate::search::worker::Worker;
 use crate::services::expand::{Candidate, Expander};
 use crate::table::fingerprint::nonzero;
-
-/// Edges after which a thread hands over what it noted.
-const CHUNK: usize = 1 << 12;
 
 /// A state that was met for the first time.
 pub struct Met {
@@ -89,10 +88,11 @@ impl<'a> Recorder<'a> {
     }
 
     /// Note an edge of the state with the fingerprint `sum`, and hand over what is much.
-    pub fn edge(&mut self, expander: &Expander, sum: u64, candidate: &Candidate) -> PyResult<()> {
-        self.note(expander, sum, candidate)?;
-        if self.log.edges.len() >= CHUNK {
-            self.hand_over();
+    pub fn edge(&mut self, worker: &Worker<'_>, sum: u64, candidate: &Candidate) -> PyResult<()> {
+        self.note(&worker.expander, sum, candidate)?;
+        if self.log.edges.len() >= self.graph.chunk.load(Relaxed) {
+            let log = self.take();
+            self.graph.take_amid(log, worker.search);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@
 //! nobody looked: what lies behind them is not known. In a graph that grows (`partial`) states are
 //! numbered as they are met, each may have some of its edges, and says what else is enabled.
 
+use super::fair::Fairness;
 use super::ids::{Ids, prefetch, roomy};
 use super::partial::Partial;
 use super::patience::{Cut, Patience};
@@ -148,6 +149,15 @@ impl Space {
         let followed = self.edge_units[followed].iter();
         let followed = followed.filter(|&&unit| unit < FAULT);
         listed.iter().chain(followed).copied()
+    }
+
+    /// The units that a state of a graph that grows may have due, in ascending order.
+    #[inline(always)]
+    pub fn due(&self, state: u32, fairness: Fairness) -> &[u32] {
+        match &self.partial {
+            Some(partial) if fairness != Fairness::Nothing => partial.enabled(state),
+            _ => &[],
+        }
     }
 
     #[inline(always)]

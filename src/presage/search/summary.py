@@ -143,7 +143,8 @@ def _extent(report: Report) -> str:
         return f" in {plural(report.executions, 'execution')}"
     if report.delayed is not None:
         done = report.delayed.done
-        return "" if done is None else f" up to {plural(done, 'delay')}"
+        delays = "" if done is None else f" up to {plural(done, 'delay')}"
+        return f"{delays}, to depth {report.depth:,}" if report.delayed.cut else delays
     return f", to depth {report.depth:,}"
 
 

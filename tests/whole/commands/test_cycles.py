@@ -44,8 +44,8 @@ def test_a_loop_is_found_and_replays():
 def test_what_does_not_go_together_is_an_error_with_a_way_out():
     write(TICKS, "ticks.py")
     args = ("check", "ticks.py:system", "--search", "cycles")
-    done = run(*args, "--algorithm", "indfs")
+    done = run(*args, "--algorithm", "indfs", "--fairness", "strong")
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "`much` assumes weak fairness" in done.stderr and "--fairness none" in done.stderr
+    assert "`much` assumes strong fairness" in done.stderr and "--fairness weak" in done.stderr
     done = run("check", "ticks.py:system", "--fairness", "none")
     assert done.returncode == 2 and "is given for the search `bfs`" in done.stderr

@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 
+use super::entry::Rest;
 use super::machine::Machine;
 use crate::python::tables::StopReason;
 use crate::search::bfs::PATIENCE;
 use crate::search::dfs::Stack;
 use crate::search::level::Level;
+use crate::search::worker::{HEADER, stored};
 
 #[derive(Default)]
 struct Waiting {
@@ -22,6 +24,8 @@ struct Waiting {
     given: Vec<Stack>,
     idle: usize,
     over: bool,
+    /// The deepest states of a bucket are taken first, not the newest.
+    deepest_first: bool,
     /// How many states were known when each bound was done.
     states: Vec<u64>,
 }
@@ -34,6 +38,14 @@ pub struct Buckets {
 }
 
 impl Buckets {
+    /// Buckets whose deepest states are taken first: a depth-first search would come to what they
+    /// lead to before it comes to the rest.
+    pub fn deepest_first() -> Self {
+        let buckets = Buckets::default();
+        buckets.waiting.lock().deepest_first = true;
+        buckets
+    }
+
     /// How many states were known when each bound was done.
     pub fn states(&self) -> Vec<u64> {
         self.waiting.lock().states.clone()
@@ -120,9 +132,15 @@ impl Waiting {
         let Some(bucket) = self.buckets.front_mut() else {
             return Ok(false);
         };
-        let Some(chunk) = bucket.pop(Vec::new)? else {
+        let Some(mut chunk) = bucket.pop(Vec::new)? else {
             return Ok(false);
         };
+        if self.deepest_first {
+            while let Some(older) = bucket.pop(Vec::new)? {
+                chunk.extend_from_slice(&older);
+            }
+            chunk = by_depth(&chunk);
+        }
         *stack = Stack::of(chunk);
         Ok(true)
     }
@@ -144,4 +162,20 @@ impl Waiting {
         }
         Ok(())
     }
+}
+
+/// The same entries, the deepest last.
+fn by_depth(chunk: &[u32]) -> Vec<u32> {
+    let (mut entries, mut at) = (Vec::new(), 0);
+    while at < chunk.len() {
+        let words = stored(chunk, at).words;
+        entries.push((Rest::of(words).2.depth, at, HEADER + words.len()));
+        at += HEADER + words.len();
+    }
+    entries.sort_by_key(|(depth, ..)| *depth);
+    let mut sorted = Vec::with_capacity(chunk.len());
+    for (_, at, length) in entries {
+        sorted.extend_from_slice(&chunk[at..at + length]);
+    }
+    sorted
 }

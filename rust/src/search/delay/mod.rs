@@ -72,7 +72,10 @@ pub fn run(
     progress: Option<&Py<PyAny>>,
     graph: Option<&Bounded>,
 ) -> PyResult<(f64, Vec<u64>)> {
-    let buckets = Buckets::default();
+    let buckets = match graph {
+        Some(_) => Buckets::deepest_first(),
+        None => Buckets::default(),
+    };
     let work = |thread| {
         let mut machine = Services::new(search, plan);
         machine.graph = graph;

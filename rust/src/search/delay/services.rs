@@ -55,8 +55,34 @@ impl<'a> Lister<'a> {
         Ok(self.branches.len())
     }
 
+    /// The key of the task at an address.
+    pub fn key(
+        &mut self,
+        expander: &mut Expander,
+        state: &[u32],
+        address: Address,
+    ) -> PyResult<u64> {
+        self.names.key(expander, state, address)
+    }
+
+    /// Write out what a branch leads to, and in `sent` the keys of the mail that it sends; gives
+    /// the branch.
+    pub fn build(
+        &self,
+        expander: &mut Expander,
+        state: &[u32],
+        branch: usize,
+        next: &mut Vec<u32>,
+        sent: &mut Vec<u64>,
+    ) -> Candidate {
+        let candidate = self.branches[branch];
+        self.sent(expander, branch, sent);
+        expander.build(state, &candidate, next);
+        candidate
+    }
+
     /// The keys of the mail that a branch sends, in order.
-    pub fn sent(&self, expander: &Expander, branch: usize, out: &mut Vec<u64>) {
+    fn sent(&self, expander: &Expander, branch: usize, out: &mut Vec<u64>) {
         let candidate = &self.branches[branch];
         let Some(effect) = expander.effects.get(candidate.effect) else {
             return;
@@ -122,8 +148,7 @@ impl Machine for Services<'_> {
     }
 
     fn key(&mut self, state: &[u32], address: Address) -> PyResult<u64> {
-        let names = &mut self.lister.names;
-        names.key(&mut self.worker.expander, state, address)
+        self.lister.key(&mut self.worker.expander, state, address)
     }
 
     fn list(&mut self, state: State<'_>, address: Option<Address>) -> PyResult<usize> {
@@ -133,7 +158,7 @@ impl Machine for Services<'_> {
     fn is_new(&mut self, (_, sum): State<'_>, depth: u32, branch: usize) -> PyResult<bool> {
         let candidate = &self.lister.branches[branch];
         if let Some(recorder) = &mut self.recorder {
-            recorder.edge(&self.worker.expander, sum, candidate)?;
+            recorder.edge(&self.worker, sum, candidate)?;
         }
         let search = self.worker.search;
         let key = nonzero(candidate.fingerprint);
@@ -156,9 +181,8 @@ impl Machine for Services<'_> {
         next: &mut Vec<u32>,
         sent: &mut Vec<u64>,
     ) -> PyResult<u64> {
-        let candidate = self.lister.branches[branch];
-        self.lister.sent(&self.worker.expander, branch, sent);
-        self.worker.expander.build(state, &candidate, next);
+        let expander = &mut self.worker.expander;
+        let candidate = self.lister.build(expander, state, branch, next, sent);
         let route = || Route::Seen(nonzero(candidate.fingerprint), None);
         self.worker.check_state(next, Some(state), depth, route)?;
         self.worker.search.check_states();
@@ -203,8 +227,10 @@ impl Machine for Services<'_> {
     }
 
     fn bound_done(&self, last: bool) -> PyResult<()> {
-        let done = |graph: &Bounded| graph.bound_done(self.worker.search, last);
-        self.graph.map_or(Ok(()), done)
+        if let Some(graph) = self.graph {
+            graph.bound_done(self.worker.search, last);
+        }
+        Ok(())
     }
 
     fn allow(&self, delays: u32) {

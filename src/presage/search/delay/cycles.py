@@ -18,7 +18,7 @@ from presage.props.property import Property
 from presage.search.settings import Settings
 from presage.trace.show import plural
 
-UNFAIR = ("ndfs", "indfs", "map")  # find cycles, whether they are fair or not
+NOT_STRONG = ("ndfs", "indfs", "map")  # know fairness only as far as it is weak
 DEPTH_FIRST = ("ndfs", "indfs")
 
 
@@ -71,13 +71,12 @@ def prepared(system: System, settings: Settings) -> System:
             "only such a property says what an endless execution must not do",
             "add one, or use `--search delay`, which judges all others",
         )
-    fair = [prop for _, prop in claims(system) if prop.fairness != "none"]
-    if algorithm in UNFAIR and fair:
+    strong = [prop.name for _, prop in claims(system) if prop.fairness == "strong"]
+    if algorithm in NOT_STRONG and strong:
         raise BadSystem(
-            f"the algorithm `{algorithm}` is given, and `{fair[0].name}` assumes"
-            f" {fair[0].fairness} fairness",
-            "it finds some cycle, and a first one that is not fair says nothing of fair ones",
-            "use `--fairness none`, or `--algorithm scc`, which knows every fairness",
+            f"the algorithm `{algorithm}` is given, and `{strong[0]}` assumes strong fairness",
+            "it looks for cycles that are fair to what is possible all the time, which is weak",
+            "use `--fairness weak`, or `--algorithm scc`, which knows every fairness",
         )
     if algorithm in DEPTH_FIRST:
         _refuse_depth_first(settings)

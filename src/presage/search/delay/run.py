@@ -26,6 +26,7 @@ class Delayed:
     fault_delays: int
     bounds: tuple[int, ...]  # how many states were known when 0, 1, ... delays were done
     reached: int  # the delays that were allowed when it ended
+    cut: bool = False  # some runs were cut off by the limit of depth
     scheduler_runs: int = 0  # how often Python ran a user's scheduler
     scheduler_states: int = 0
 
@@ -42,6 +43,7 @@ class Delayed:
             "fault_delays": self.fault_delays,
             "states": list(self.bounds),
             "reached": self.reached,
+            "cut": self.cut,
             "scheduler_runs": self.scheduler_runs,
             "scheduler_states": self.scheduler_states,
         }
@@ -88,6 +90,7 @@ class Delaying:
             delay.fault_delays,
             tuple(outcome.bounds),
             outcome.delays,
+            outcome.cut,
             0 if asked is None else asked.runs,
             0 if asked is None else asked.states,
         )

@@ -14,9 +14,9 @@ come back with `bug="published"`. (The published claim is stronger, and does not
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from presage import Service, System, Verdict, WorldView, action, eventually, forall, on
+from presage import Service, System, WorldView, action, eventually, on
 from presage.systems.reactive.machine import (
     Event,
     Handlers,
@@ -245,25 +245,30 @@ def without(state: State, event: Kind) -> Handlers:
     return {kind: handler for kind, handler in state.on.items() if kind is not event}
 
 
-@eventually
-def opens(world: WorldView) -> Verdict:
-    """After `Open` the door opens, or is open."""
-    return forall(world.of(Elevator), lambda elevator: not elevator.wanted)
+def opens(elevator: str, name: str) -> Any:
+    """The claim that after `Open` the door of an elevator opens, or is open."""
+
+    def answered(world: WorldView) -> bool:
+        return not world[elevator].wanted
+
+    return eventually(answered, name=name)
 
 
 def system(*, elevators: int = 1, bug: Bug = "none") -> System:
     """Elevators, each with its door and timer, and somebody at the buttons.
 
-    elevators: how many; they have nothing to do with each other.
+    elevators: how many; they have nothing to do with each other, and each has its own claim.
     bug: `published` loses `Open` where it races with the door, in two ways. `obj` is not ready for
         an object in the way while it stops the door, `fail` takes a timer that could not be stopped
         for one that was, `stopreset` has a door that wants no reset after it was stopped,
         `ignore_open` does not stop the door for `Open`.
     """
     nodes: dict[str, Service] = {}
+    claims = []
     for n in range(elevators):
         nodes[f"elevator{n}"] = elevator(bug)()
         nodes[f"door{n}"] = Door(bug=bug)
         nodes[f"timer{n}"] = Timer(owner="elevator")
         nodes[f"user{n}"] = User()
-    return System(nodes, network="ordered", properties=[opens], name="elevator door")
+        claims.append(opens(f"elevator{n}", "opens" if elevators == 1 else f"opens{n}"))
+    return System(nodes, network="ordered", properties=claims, name="elevator door")

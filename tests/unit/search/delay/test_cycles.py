@@ -194,7 +194,7 @@ def test_limits_end_it_and_nothing_is_claimed_that_was_not_looked_at():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"algorithm": "map"}, "assumes weak fairness"),
+        ({"algorithm": "map", "fairness": "strong"}, "assumes strong fairness"),
         ({"algorithm": "indfs", "fairness": "none", "threads": 2}, "with 2 threads"),
         ({"algorithm": "ndfs", "fairness": "none", "delay": Delay(delays=2)}, "limit of delays"),
         ({"algorithm": "ndfs", "fairness": "none", "keep_going": True}, "with `--keep-going`"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from presage import Delay, Service, System, check, eventually, on
+from presage import Delay, Service, System, always, check, eventually, on
 from presage._core import resident_mib
 from presage.errors import BadSystem
 from presage.systems import paxos, ping_pong, two_phase_commit
@@ -52,6 +52,20 @@ def test_nothing_is_claimed_of_endless_executions():
 def test_runs_that_do_not_end_are_cut_by_a_depth_that_is_told():
     report = check(endless(), search="delay", depth=3, liveness="rest", traces=None)
     assert (report.exhausted, report.stopped_by, report.depth) == (False, "depth", 3)
+
+
+def test_a_depth_that_cut_runs_off_is_told_beside_the_delays():
+    few = always(lambda world: world["a"].seen < 9, name="few")
+    system = System({"a": Bounces(other="b"), "b": Bounces(other="a")}, properties=[few])
+    report = check(system, search="delay", depth=3, traces=None)
+    assert report.stopped_by == "depth" and report.delayed.cut
+    assert str(report).startswith("held so far: 1 property up to 0 delays, to depth 3")
+    report = check(system, search="delay", delay=Delay(delays=0), traces=None)
+    assert report.exhausted and not report.to_json()["delay"]["cut"]
+    two = paxos.system(clients=2)
+    report = check(two, search="delay", depth=5, delay=Delay(delays=1), traces=None)
+    assert report.stopped_by == "delays" and report.to_json()["delay"]["cut"]
+    assert " up to 1 delay, to depth 5" in str(report).splitlines()[0]
 
 
 def test_what_it_did_is_in_the_object_for_machines():

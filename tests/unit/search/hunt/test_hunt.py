@@ -1,12 +1,15 @@
 """Hunts: what is suspected, where it became inevitable, on what evidence, and what is refused."""
 
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
 from presage import Faults, Hunt, Service, System, always, check, eventually, on, replay, timer
 from presage.errors import BadSystem, BadTrace
+from presage.limits import HuntPlan
+from presage.search.hunt import executions as hunting
 from presage.search.hunt.critical import evidence
 from presage.systems import chord
 from presage.trace import codec
@@ -145,6 +148,22 @@ def test_what_is_systematic_ends_where_there_is_nothing_beyond(executions):
     report = check(ring_of(calm), search="hunt", hunt=how, traces=None)
     assert report.hunted.complete and report.unique == check(ring_of(calm)).unique
     assert any("from all executions" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_runs_that_are_kept_no_more_are_never_all_executions(threads, monkeypatch):
+    calm = eventually(lambda world: True, name="calm")
+    how = {"search": "hunt", "hunt": Hunt(executions="delay", prefixes=0), "traces": None}
+    whole = check(ring_of(calm), threads=threads, **how)
+    for words in range(0, 161, 20):  # all of it takes less than 200
+        monkeypatch.setattr(hunting, "HuntPlan", partial(HuntPlan, run_words=words))
+        report = check(ring_of(calm), threads=threads, **how)
+        assert not report.hunted.complete and not report.exhausted
+        assert report.unique < whole.unique
+        assert not any("from all executions" in note for note in report.notes)
+    monkeypatch.setattr(hunting, "HuntPlan", partial(HuntPlan, run_words=1 << 20))
+    report = check(ring_of(calm), threads=threads, **how)
+    assert report.hunted.complete and report.unique == whole.unique
 
 
 def test_a_seed_gives_the_same_runs_on_one_thread():
