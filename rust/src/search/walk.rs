@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pyo3::prelude::*;
 
+use super::alike::InWalk;
 use super::dice::{Dice, Target};
 use super::worker::Worker;
 use super::{EventId, Route, Search};
@@ -19,17 +20,23 @@ use crate::table::seen::Inserted;
 
 pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
     let mut worker = Worker::new(search);
+    let mut alike = search.alike.as_ref().map(InWalk::new);
     loop {
         let number = next.fetch_add(1, Relaxed);
         if number >= search.limits.walks || search.stopping() {
             return Ok(());
         }
-        walk(search, &mut worker, number)?;
+        walk(search, &mut worker, alike.as_mut(), number)?;
         search.walked.fetch_add(1, Relaxed);
     }
 }
 
-fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
+fn walk(
+    search: &Search,
+    worker: &mut Worker<'_>,
+    mut alike: Option<&mut InWalk<'_>>,
+    number: u64,
+) -> PyResult<()> {
     let mut dice = Dice::new(search.limits.seed, number);
     let sums = search.initial.iter().map(|initial| initial.sum);
     let start = dice.pick(sums).expect("every system begins somewhere");
@@ -38,6 +45,9 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
     let mut next = Vec::new();
     let mut events: Vec<EventId> = Vec::new();
     let mut targets = Vec::new();
+    if let Some(alike) = &mut alike {
+        alike.begin();
+    }
     worker.sync();
     worker.broken(initial.broken, 0, || Route::Walked(start, Vec::new()));
     search.generated.fetch_add(u64::from(number == 0), Relaxed);
@@ -57,10 +67,16 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
             worker.check_rest_by(&state, length, || Route::Walked(start, events.clone()))?;
         }
         report_broken(worker, &state, (start, &events));
+        if let Some(alike) = &mut alike {
+            alike.leave_out(worker, (&state, sum))?;
+        }
         let Some(picked) = pick(worker, &mut dice, &mut targets) else {
             return Ok(());
         };
         let candidate = worker.expander.candidates[picked];
+        if let Some(alike) = &mut alike {
+            alike.take(worker, &state, &candidate)?;
+        }
         worker.count_fault(&candidate);
         worker.count(1);
         events.push(worker.happened(&candidate, &state));

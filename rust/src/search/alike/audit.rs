@@ -1,0 +1,289 @@
+//! Some of the faults that are left out are followed all the same, for a while.
+//!
+//! If a property is decided there that was open, or if the system comes to rest there in roles in
+//! which the search never does, then the two faults that were taken for alike are not. Python is
+//! given both states and says which fields differ: what `recovery` should return.
+//!
+//! Breadth first, up to a number of states. What the search has met is not entered, and faults that
+//! the search would leave out are not followed: what differs is due to the place that is audited.
+
+use pyo3::prelude::*;
+use rustc_hash::FxHashSet;
+
+use super::faults::{Alike, Reason, is_met};
+use super::keys::{Crashed, Place, is_at_rest};
+use crate::search::worker::Worker;
+use crate::search::{EventId, Route, Search};
+use crate::services::context::Kind;
+use crate::services::expand::{Candidate, Expander};
+use crate::services::ids::LocalId;
+use crate::services::path;
+use crate::table::fingerprint::nonzero;
+
+/// Places at whose rest nobody else comes to rest, at most.
+const OPEN_MAX: usize = 1_000;
+
+/// A place that was left out, and why.
+#[derive(Clone)]
+pub struct Case {
+    state: Box<[u32]>,
+    place: Place,
+    reason: Reason,
+}
+
+impl Case {
+    pub fn new(state: &[u32], place: Place, reason: Reason) -> Self {
+        Case {
+            state: state.into(),
+            place,
+            reason,
+        }
+    }
+}
+
+/// A state behind the place, the step that led to it and from which one.
+struct Reached {
+    words: Vec<u32>,
+    sum: u64,
+    parent: Option<usize>,
+    event: EventId,
+    crashed: Option<Crashed>,
+}
+
+/// The states of one audit, in the order in which they were reached.
+struct Audit {
+    reached: Vec<Reached>,
+    known: FxHashSet<u64>,
+    most: usize,
+}
+
+impl Audit {
+    fn add(&mut self, expander: &mut Expander, candidate: &Candidate, reached: Reached) {
+        if self.reached.len() < self.most && self.known.insert(reached.sum) {
+            let mut reached = reached;
+            let mut next = Vec::with_capacity(reached.words.len() + 4);
+            expander.build(&reached.words, candidate, &mut next);
+            reached.words = next;
+            self.reached.push(reached);
+        }
+    }
+
+    /// The events that lead to one of the states.
+    fn events(&self, at: usize) -> Vec<EventId> {
+        let mut events = Vec::new();
+        let mut next = Some(at);
+        while let Some(at) = next {
+            events.push(self.reached[at].event);
+            next = self.reached[at].parent;
+        }
+        events.reverse();
+        events
+    }
+}
+
+/// A property that is decided by a state, or by a step out of it.
+type Decided = (usize, Option<EventId>);
+
+impl Alike<'_> {
+    /// Look at what lies behind a place that is left out. `ways` are the branches of its fault.
+    pub fn audit(
+        &mut self,
+        worker: &mut Worker<'_>,
+        ((state, sum), crashed): ((&[u32], u64), Option<&Crashed>),
+        case: Case,
+        ways: &[Candidate],
+    ) -> PyResult<()> {
+        worker.search.skipped.audit();
+        let mut audit = Audit {
+            reached: Vec::new(),
+            known: FxHashSet::default(),
+            most: self.plan.audit,
+        };
+        for way in ways {
+            self.enter(worker, &mut audit, (state, crashed, None), way)?;
+        }
+        let mut at = 0;
+        while at < audit.reached.len() && !worker.search.stopping() {
+            let decided = self.look_at(worker, &mut audit, at, &case)?;
+            if !decided.is_empty() {
+                return self.report(worker, &audit, at, (sum, &case), &decided);
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Go by an event of a state to one that nobody has met.
+    fn enter(
+        &mut self,
+        worker: &mut Worker<'_>,
+        audit: &mut Audit,
+        (state, crashed, parent): (&[u32], Option<&Crashed>, Option<usize>),
+        candidate: &Candidate,
+    ) -> PyResult<()> {
+        if is_met(worker, candidate.fingerprint) {
+            return Ok(());
+        }
+        let reached = Reached {
+            words: state.to_vec(),
+            sum: candidate.fingerprint,
+            parent,
+            event: worker.happened(candidate, state),
+            crashed: self
+                .keys
+                .after(&worker.expander, state, crashed, candidate)?,
+        };
+        audit.add(&mut worker.expander, candidate, reached);
+        Ok(())
+    }
+
+    /// Judge one state, and enter what it leads to; gives what it decides.
+    fn look_at(
+        &mut self,
+        worker: &mut Worker<'_>,
+        audit: &mut Audit,
+        at: usize,
+        case: &Case,
+    ) -> PyResult<Vec<Decided>> {
+        let state = audit.reached[at].words.clone();
+        let (sum, crashed) = (audit.reached[at].sum, audit.reached[at].crashed.clone());
+        worker.expander.candidates.clear();
+        worker.expander.list(&state, sum, 0)?;
+        let at_rest = is_at_rest(&worker.expander, sum);
+        let candidates = worker.expander.candidates.clone();
+        let mut decided = judged(worker, &state, at_rest)?;
+        for candidate in &candidates {
+            let mut broken = worker.expander.broken_by(candidate);
+            while broken != 0 {
+                let event = worker.happened(candidate, &state);
+                decided.push((broken.trailing_zeros() as usize, Some(event)));
+                broken &= broken - 1;
+            }
+        }
+        let properties = &worker.search.shared.properties;
+        let is_open = |&(property, _): &Decided| !properties[property].is_decided();
+        decided.retain(is_open);
+        if at_rest {
+            self.rest_behind(worker, &state, case)?;
+        }
+        for candidate in candidates.iter().filter(|each| each.fingerprint != sum) {
+            if let Some(place) = Place::of(&worker.expander, candidate)
+                && self
+                    .reason(worker, &state, (crashed.as_ref(), at_rest), place)?
+                    .is_some()
+            {
+                continue;
+            }
+            let from = (&state[..], crashed.as_ref(), Some(at));
+            self.enter(worker, audit, from, candidate)?;
+        }
+        Ok(decided)
+    }
+
+    /// Remember a state at rest whose roles no state at rest has, as far as is known now.
+    fn rest_behind(&mut self, worker: &Worker<'_>, state: &[u32], case: &Case) -> PyResult<()> {
+        let roles = self.keys.whole(&worker.expander, state)?;
+        let is_new = !self.rests.contains(roles) && !self.open.contains_key(roles);
+        if is_new && self.open.len() < OPEN_MAX {
+            self.open.insert(roles.into(), case.clone());
+        }
+        Ok(())
+    }
+
+    /// Report what a state of an audit decides, as any finding, and that the faults are not alike.
+    fn report(
+        &self,
+        worker: &Worker<'_>,
+        audit: &Audit,
+        at: usize,
+        (sum, case): (u64, &Case),
+        decided: &[Decided],
+    ) -> PyResult<()> {
+        let (initial, mut events) = path::retrace(worker.search, nonzero(sum))?;
+        events.extend(audit.events(at));
+        for (property, step) in decided {
+            let mut events = events.clone();
+            events.extend(step);
+            let length = events.len() as u32;
+            worker.found(*property, length, Route::Walked(initial, events));
+        }
+        let properties = decided.iter().map(|(property, _)| *property);
+        self.not_alike(worker.search, case, properties.collect())
+    }
+
+    /// The search has ended by itself: what only audits came to shows that faults were not alike.
+    pub fn conclude(&self, search: &Search) -> PyResult<()> {
+        for (roles, case) in &self.open {
+            if !self.rests.contains(roles) {
+                self.not_alike(search, case, Vec::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Give Python both states. Without properties, it is the roles at rest that differ.
+    fn not_alike(&self, search: &Search, case: &Case, properties: Vec<usize>) -> PyResult<()> {
+        Python::attach(|py| {
+            let skipped = (case.place.node, shown(py, search, &case.state)?);
+            let tried = match case.reason {
+                Reason::Unchanged => None,
+                Reason::Like(number) => {
+                    let tried = &self.tried[number];
+                    Some((tried.node, shown(py, search, &tried.state)?))
+                }
+            };
+            let asked = (case.place.fault, skipped, tried, properties);
+            self.plan.call(py, "not_alike", asked)
+        })
+    }
+}
+
+/// The properties that a state decides: what holds always and does not, or sometimes and does; and
+/// at rest, what holds there and does not, or that it is sealed for ever.
+fn judged(worker: &mut Worker<'_>, state: &[u32], at_rest: bool) -> PyResult<Vec<Decided>> {
+    let mut decided = Vec::new();
+    if at_rest && let Some(condition) = worker.expander.seal(state)? {
+        decided.push((condition, None));
+        return Ok(decided);
+    }
+    for property in 0..worker.search.shared.properties.len() {
+        let deciding = match worker.search.shared.properties[property].kind {
+            Kind::Always => false,
+            Kind::AtRest if at_rest => false,
+            Kind::Sometimes => true,
+            Kind::AtRest | Kind::Step | Kind::Seal => continue,
+        };
+        if worker.judge(property, state)? == Some(deciding) {
+            decided.push((property, None));
+        }
+    }
+    Ok(decided)
+}
+
+type Shown<'py> = (
+    Vec<Bound<'py, PyAny>>,
+    Vec<Bound<'py, PyAny>>,
+    Vec<Bound<'py, PyAny>>,
+);
+
+/// A state for Python: the values of its nodes, its observers, and what is in flight.
+fn shown<'py>(py: Python<'py>, search: &Search, state: &[u32]) -> PyResult<Shown<'py>> {
+    let (shared, layout) = (&search.shared, &search.shared.layout);
+    let (locals, rest) = state.split_at(layout.nodes);
+    let nodes = locals
+        .iter()
+        .map(|&local| Ok(shared.fresh(py, LocalId::of(local))?.into_any()));
+    let nodes = nodes.collect::<PyResult<Vec<_>>>()?;
+    let observers = rest[..layout.observers]
+        .iter()
+        .map(|&id| shared.value(py, id));
+    let observers = observers.collect::<PyResult<Vec<_>>>()?;
+    let mut envelopes = Vec::new();
+    let expander = Expander::new(shared.clone());
+    let flight = expander.mirror.flight();
+    flight.visit(layout, state, None, |envelope| envelopes.push(envelope));
+    let messages = envelopes
+        .iter()
+        .map(|&envelope| shared.message(py, envelope));
+    Ok((nodes, observers, messages.collect::<PyResult<Vec<_>>>()?))
+}
