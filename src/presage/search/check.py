@@ -118,14 +118,19 @@ def check(
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     given = {name: value for name, value in locals().items() if name != "system"}
-    program = _is_program(system)
-    settings = Settings(**given).validated(program=program).with_defaults(program=program)
-    annotate.check_path(settings.coverage)
-    check_memory(settings.memory_mib)
+    settings = _settings(Settings(**given), program=_is_program(system))
     with settings.budget.watching():
         if isinstance(system, Program):
             return check_program(system, settings)
         return _check_system(prepared(system, settings), settings)
+
+
+def _settings(given: Settings, *, program: bool) -> Settings:
+    """What was given, whole; refuses what makes no sense, or is not there."""
+    settings = given.validated(program=program).with_defaults(program=program)
+    annotate.check_path(settings.coverage)
+    check_memory(settings.memory_mib)
+    return settings
 
 
 def _check_system(system: System, settings: Settings) -> Report:

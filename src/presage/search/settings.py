@@ -132,6 +132,7 @@ class Settings:
         "symmetric-faults: crashes and restarts like ones tried",
         "search",
         metavar="WHAT",
+        rare=True,
     )
     audit: int = opt.count(
         AUDIT_DEFAULT,

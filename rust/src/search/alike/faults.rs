@@ -201,8 +201,8 @@ pub fn is_met(worker: &Worker<'_>, fingerprint: u64) -> bool {
     parent.is_some()
 }
 
-/// Whether to follow all the same what is the `count`-th place to be left out: decided by the state,
-/// so that no pattern of the search is always missed.
+/// Whether to follow all the same what is the `count`-th place to be left out: decided by the
+/// state, so that no pattern of the search is always missed.
 fn is_audited(count: u64, sum: u64, place: Place) -> bool {
     let one_in = (count / FIRST).clamp(1, SHARE);
     let drawn = scramble(sum ^ scramble(u64::from(place.node) << 8 | place.fault as u64));

@@ -1,6 +1,6 @@
 """Fields that never change: settings, such as the number of a node or the list of its peers.
 
-They say which node it is, not what it does. Told from bytecode: a field whose value cannot be
+They say which node it is, not what it does. Bytecode shows it: a field whose value cannot be
 changed, and that no code of the class assigns.
 
 Invariant: what is said here is checked again on each state. A value that is not the first one of
