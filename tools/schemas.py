@@ -91,6 +91,7 @@ class Skip(msgspec.Struct):
     places: int
     skipped: int
     audited: int
+    audit_states: int
     not_alike: list[NotAlike]
 
 

@@ -45,6 +45,7 @@ class Outcome:
     fault_places: int  # where it was decided whether a fault is like others
     faults_skipped: int  # of those, left out
     faults_audited: int  # of these, followed all the same for a while
+    audit_states: int  # that were looked at there
     resumed_from: int | None  # states in the checkpoint it went on from
     checkpoints: int
     notes: list[str]

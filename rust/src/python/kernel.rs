@@ -360,6 +360,7 @@ impl Kernel {
             fault_places: search.skipped.places.load(Relaxed),
             faults_skipped: search.skipped.skipped.load(Relaxed),
             faults_audited: search.skipped.audited.load(Relaxed),
+            audit_states: search.skipped.looked_at.load(Relaxed),
             ..Outcome::default()
         })
     }

@@ -33,6 +33,7 @@ pub struct Outcome {
     pub fault_places: u64,
     pub faults_skipped: u64,
     pub faults_audited: u64,
+    pub audit_states: u64,
     pub resumed_from: Option<u64>,
     pub checkpoints: u64,
     pub notes: Vec<String>,

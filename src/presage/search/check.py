@@ -194,7 +194,7 @@ def _searched(
         searched = structs.replace(
             as_found(outcome), delayed=delaying.summary(outcome), cycled=found
         )
-        return _with_skipped(searched, settings, roles, exact=exact)
+        return _with_skipped(searched, roles, exact=exact)
 
     def run(limits: Limits, storage: Storage) -> Outcome:
         sleep = settings.reduction == "sleep"
@@ -206,15 +206,13 @@ def _searched(
 
     reached = {at for at, prop in enumerate(system.properties, 1) if prop.kind == "sometimes"}
     searched = settle(run(limits, storage), limits, reached, alone)
-    return _with_skipped(searched, settings, roles, exact=False)
+    return _with_skipped(searched, roles, exact=False)
 
 
-def _with_skipped(
-    searched: Searched, settings: Settings, roles: Roles | None, *, exact: bool
-) -> Searched:
+def _with_skipped(searched: Searched, roles: Roles | None, *, exact: bool) -> Searched:
     if roles is None:
         return searched
-    skipped = skipped_of(searched.counts, settings.audit, roles.found, exact=exact)
+    skipped = skipped_of(searched.counts, roles.found, exact=exact)
     return structs.replace(searched, skipped=skipped)
 
 

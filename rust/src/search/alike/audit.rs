@@ -4,8 +4,14 @@
 //! which the search never does, then the two faults that were taken for alike are not. Python is
 //! given both states and says which fields differ: what `recovery` should return.
 //!
-//! Breadth first, up to a number of states. What the search has met is not entered, and faults that
-//! the search would leave out are not followed: what differs is due to the place that is audited.
+//! Audits wait while they have looked at more than a share of what the search has met; the first one
+//! need not. When the search ends by itself, those that wait are made.
+//!
+//! Breadth first, up to a number of states; what the search has met is not entered. The executions
+//! count as those of the search do. Faults are followed whatever their keys, which may be wrong;
+//! only restarts still wait for a role to change.
+
+use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
@@ -23,22 +29,27 @@ use crate::table::fingerprint::nonzero;
 /// Places at whose rest nobody else comes to rest, at most.
 const OPEN_MAX: usize = 1_000;
 
+/// Audits that wait, at most.
+const WAITING_MAX: usize = 1_000;
+
+/// Audits may look at one state for so many that the search has met.
+const SHARE: u64 = 8;
+
 /// A place that was left out, and why.
 #[derive(Clone)]
 pub struct Case {
-    state: Box<[u32]>,
-    place: Place,
-    reason: Reason,
+    pub state: Box<[u32]>,
+    pub place: Place,
+    pub reason: Reason,
 }
 
-impl Case {
-    pub fn new(state: &[u32], place: Place, reason: Reason) -> Self {
-        Case {
-            state: state.into(),
-            place,
-            reason,
-        }
-    }
+/// An audit that is to be made.
+pub struct Waiting {
+    pub case: Case,
+    pub sum: u64,
+    pub crashed: Option<Crashed>,
+    /// The branches of the fault.
+    pub ways: Vec<Candidate>,
 }
 
 /// A state behind the place, the step that led to it and from which one.
@@ -48,6 +59,8 @@ struct Reached {
     parent: Option<usize>,
     event: EventId,
     crashed: Option<Crashed>,
+    /// Whether the execution that led here goes on with another state.
+    goes_on: bool,
 }
 
 /// The states of one audit, in the order in which they were reached.
@@ -58,14 +71,20 @@ struct Audit {
 }
 
 impl Audit {
-    fn add(&mut self, expander: &mut Expander, candidate: &Candidate, reached: Reached) {
-        if self.reached.len() < self.most && self.known.insert(reached.sum) {
-            let mut reached = reached;
-            let mut next = Vec::with_capacity(reached.words.len() + 4);
-            expander.build(&reached.words, candidate, &mut next);
-            reached.words = next;
-            self.reached.push(reached);
+    /// Whether a state is to be added: it is new, and there are not too many.
+    fn has_room_for(&self, sum: u64) -> bool {
+        self.reached.len() < self.most && !self.known.contains(&sum)
+    }
+
+    fn add(&mut self, search: &Search, reached: Reached) {
+        let parent = reached.parent;
+        let before = parent.map(|parent| &mut self.reached[parent].goes_on);
+        if before.is_none_or(|goes_on| std::mem::replace(goes_on, true)) {
+            search.walked.fetch_add(1, Relaxed);
         }
+        search.skipped.looked_at.fetch_add(1, Relaxed);
+        self.known.insert(reached.sum);
+        self.reached.push(reached);
     }
 
     /// The events that lead to one of the states.
@@ -85,28 +104,45 @@ impl Audit {
 type Decided = (usize, Option<EventId>);
 
 impl Alike<'_> {
-    /// Look at what lies behind a place that is left out. `ways` are the branches of its fault.
-    pub fn audit(
-        &mut self,
-        worker: &mut Worker<'_>,
-        ((state, sum), crashed): ((&[u32], u64), Option<&Crashed>),
-        case: Case,
-        ways: &[Candidate],
-    ) -> PyResult<()> {
+    /// Let an audit wait for its turn, if there is room.
+    pub fn ask_for(&mut self, waiting: Waiting) {
+        if self.waiting.len() < WAITING_MAX {
+            self.waiting.push_back(waiting);
+        }
+    }
+
+    /// Make the audits whose turn has come; `all`: those that wait, too.
+    pub fn audits(&mut self, worker: &mut Worker<'_>, all: bool) -> PyResult<()> {
+        while !self.waiting.is_empty() && !worker.search.stopping() {
+            let looked_at = worker.search.skipped.looked_at.load(Relaxed);
+            if !all && looked_at * SHARE > worker.search.seen.len() as u64 {
+                break;
+            }
+            if let Some(waiting) = self.waiting.pop_front() {
+                self.audit(worker, &waiting)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Look at what lies behind a place that is left out.
+    fn audit(&mut self, worker: &mut Worker<'_>, waiting: &Waiting) -> PyResult<()> {
         worker.search.skipped.audit();
+        let Waiting { case, sum, .. } = waiting;
         let mut audit = Audit {
             reached: Vec::new(),
             known: FxHashSet::default(),
             most: self.plan.audit,
         };
-        for way in ways {
-            self.enter(worker, &mut audit, (state, crashed, None), way)?;
+        for way in &waiting.ways {
+            let from = (&case.state[..], waiting.crashed.as_ref(), None);
+            self.enter(worker, &mut audit, from, way)?;
         }
         let mut at = 0;
         while at < audit.reached.len() && !worker.search.stopping() {
-            let decided = self.look_at(worker, &mut audit, at, &case)?;
+            let decided = self.look_at(worker, &mut audit, at, case)?;
             if !decided.is_empty() {
-                return self.report(worker, &audit, at, (sum, &case), &decided);
+                return self.report(worker, &audit, at, (*sum, case), &decided);
             }
             at += 1;
         }
@@ -121,19 +157,23 @@ impl Alike<'_> {
         (state, crashed, parent): (&[u32], Option<&Crashed>, Option<usize>),
         candidate: &Candidate,
     ) -> PyResult<()> {
-        if is_met(worker, candidate.fingerprint) {
+        let sum = candidate.fingerprint;
+        if !audit.has_room_for(sum) || is_met(worker, sum) {
             return Ok(());
         }
+        let mut words = Vec::with_capacity(state.len() + 4);
+        worker.expander.build(state, candidate, &mut words);
         let reached = Reached {
-            words: state.to_vec(),
-            sum: candidate.fingerprint,
+            words,
+            goes_on: false,
+            sum,
             parent,
             event: worker.happened(candidate, state),
             crashed: self
                 .keys
                 .after(&worker.expander, state, crashed, candidate)?,
         };
-        audit.add(&mut worker.expander, candidate, reached);
+        audit.add(worker.search, reached);
         Ok(())
     }
 
@@ -167,12 +207,11 @@ impl Alike<'_> {
             self.rest_behind(worker, &state, case)?;
         }
         for candidate in candidates.iter().filter(|each| each.fingerprint != sum) {
-            if let Some(place) = Place::of(&worker.expander, candidate)
-                && self
-                    .reason(worker, &state, (crashed.as_ref(), at_rest), place)?
-                    .is_some()
-            {
-                continue;
+            if let Some(place) = Place::of(&worker.expander, candidate) {
+                let (keys, expander) = (&mut self.keys, &worker.expander);
+                if !at_rest && keys.unchanged(expander, &state, crashed.as_ref(), place)? {
+                    continue;
+                }
             }
             let from = (&state[..], crashed.as_ref(), Some(at));
             self.enter(worker, audit, from, candidate)?;

@@ -3,11 +3,13 @@
 //! The history is that of the whole search. Which nodes have crashed, and what the others were like
 //! then, belongs to the way by which a state was first met: it is kept beside the states.
 
+use std::collections::VecDeque;
+
 use pyo3::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Plan;
-use super::audit::Case;
+use super::audit::{Case, Waiting};
 use super::keys::{Crashed, Keys, Place, is_at_rest};
 use crate::search::worker::Worker;
 use crate::services::expand::Candidate;
@@ -42,6 +44,7 @@ pub struct Alike<'a> {
     crashed: FxHashMap<u64, Crashed>,
     /// The roles of states at rest.
     pub rests: FxHashSet<Box<[u32]>>,
+    pub waiting: VecDeque<Waiting>,
     /// Roles that only audits met, each with the place behind which they were met.
     pub open: FxHashMap<Box<[u32]>, Case>,
     /// Representatives of the states that faults led to, where faults are compared by these.
@@ -57,6 +60,7 @@ impl<'a> Alike<'a> {
             tried: Vec::new(),
             crashed: FxHashMap::default(),
             rests: FxHashSet::default(),
+            waiting: VecDeque::new(),
             open: FxHashMap::default(),
             entered: FxHashSet::default(),
         }
@@ -98,15 +102,24 @@ impl<'a> Alike<'a> {
             worker.search.discount_faults(place.fault, ways.len());
             let count = worker.search.skipped.skip();
             if self.plan.audit > 0 && is_audited(count, from.1, place) {
-                let case = Case::new(from.0, place, reason);
-                self.audit(worker, (from, crashed.as_ref()), case, &ways)?;
+                let state = from.0.into();
+                self.ask_for(Waiting {
+                    case: Case {
+                        state,
+                        place,
+                        reason,
+                    },
+                    sum: from.1,
+                    crashed: crashed.clone(),
+                    ways,
+                });
             }
         }
-        Ok(())
+        self.audits(worker, false)
     }
 
     /// Why a fault is not to be followed; none if it is.
-    pub fn reason(
+    fn reason(
         &mut self,
         worker: &Worker<'_>,
         state: &[u32],

@@ -66,6 +66,8 @@ pub struct Counts {
     pub places: AtomicU64,
     pub skipped: AtomicU64,
     pub audited: AtomicU64,
+    /// States, by audits.
+    pub looked_at: AtomicU64,
 }
 
 impl Counts {

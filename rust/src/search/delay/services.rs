@@ -99,11 +99,17 @@ impl<'a> Services<'a> {
 
 impl Services<'_> {
     /// Nothing is left to do: say what can only be said now.
-    pub fn conclude(&self) -> PyResult<()> {
+    pub fn conclude(&mut self) -> PyResult<()> {
         let search = self.worker.search;
         let ended = search.driver.reason().is_none() && !search.cut.load(Relaxed);
-        let alike = self.alike.as_deref().filter(|_| ended);
-        alike.map_or(Ok(()), |alike| alike.conclude(search))
+        let Some(alike) = &mut self.alike else {
+            return Ok(());
+        };
+        alike.audits(&mut self.worker, true)?;
+        if ended {
+            alike.conclude(search)?;
+        }
+        Ok(())
     }
 }
 

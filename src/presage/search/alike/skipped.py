@@ -58,7 +58,7 @@ class Skipped:
     places: int  # a place: a state and a node to which a fault may happen in it
     skipped: int
     audited: int  # of those, followed all the same for a while
-    audit: int  # states at most that were looked at behind each
+    audit_states: int  # that were looked at there
     not_alike: tuple[NotAlike, ...] = ()
 
     @property
@@ -74,8 +74,8 @@ class Skipped:
             yield f"{self.share()}, up to an exchange of nodes: no state is missed by that"
         if self.audited:
             yield (
-                f"{self.audited:,} of the places skipped were followed for up to"
-                f" {self.audit:,} states"
+                f"{self.audited:,} of the places skipped were followed all the same:"
+                f" {self.audit_states:,} more states"
             )
 
     def to_json(self) -> dict[str, Any]:
@@ -85,16 +85,17 @@ class Skipped:
             "places": self.places,
             "skipped": self.skipped,
             "audited": self.audited,
+            "audit_states": self.audit_states,
             "not_alike": [found.to_json() for found in self.not_alike],
         }
 
 
-def skipped_of(outcome: Outcome, audit: int, found: list[NotAlike], *, exact: bool) -> Skipped:
+def skipped_of(outcome: Outcome, found: list[NotAlike], *, exact: bool) -> Skipped:
     return Skipped(
         exact=exact,
         places=outcome.fault_places,
         skipped=outcome.faults_skipped,
         audited=outcome.faults_audited,
-        audit=audit,
+        audit_states=outcome.audit_states,
         not_alike=tuple(found),
     )

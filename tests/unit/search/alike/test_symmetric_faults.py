@@ -125,6 +125,7 @@ def test_the_report_makes_its_reservation_everywhere():
         "places": skipped.places,
         "skipped": skipped.skipped,
         "audited": skipped.audited,
+        "audit_states": skipped.audit_states,
         "not_alike": [found.to_json() for found in skipped.not_alike],
     }
 
