@@ -4,7 +4,7 @@
 //! which the search never does, then the two faults that were taken for alike are not. Python is
 //! given both states and says which fields differ: what `recovery` should return.
 //!
-//! Audits wait while they have looked at more than a share of what the search has met; the first one
+//! Audits wait while they have looked at more than a share of what the search has met; the first
 //! need not. When the search ends by itself, those that wait are made.
 //!
 //! Breadth first, up to a number of states; what the search has met is not entered. The executions
