@@ -341,3 +341,10 @@ def test_between_interchangeable_nodes_it_is_exact():
     assert "exhaustively" in str(report) and "heuristic" not in str(report)
     assert "no state is missed by that" in str(report)
     report.assert_holds()
+
+
+def test_a_trace_keeps_the_reservation_for_its_page(tmp_path):
+    found = check(system(Blind), keep_going=True, **{**SKIP, "traces": tmp_path})
+    [violation] = found.violations
+    leads = [lead for lead, _ in violation.trace.remarks]
+    assert "heuristic" in leads and "not alike" in leads
