@@ -74,6 +74,28 @@ class Cycles(msgspec.Struct):
     refining: float
 
 
+class NotAlike(msgspec.Struct):
+    """Two faults that were taken for alike, and are not."""
+
+    fault: Literal["crash", "restart"]
+    node: str
+    like: str | None
+    why: str
+    fields: list[tuple[str, str, str]]
+
+
+class Skip(msgspec.Struct):
+    """How many faults were left out because they are like others."""
+
+    what: Literal["symmetric-faults"]
+    exact: bool
+    places: int
+    skipped: int
+    audited: int
+    audit_states: int
+    not_alike: list[NotAlike]
+
+
 class Hunt(msgspec.Struct):
     """How the executions of a hunt ended."""
 
@@ -184,6 +206,7 @@ class Check(msgspec.Struct):
     hunt: Hunt | None
     delay: Delay | None
     cycles: Cycles | None
+    skip: Skip | None
     violations: list[Violation]
     errors: list[str]
     order_dependence: list[OrderDependent]

@@ -16,7 +16,16 @@ from presage._results import Progress as Progress
 from presage._results import Reachable as Reachable
 from presage._results import RunFinding as RunFinding
 from presage._results import StopReason as StopReason
-from presage.limits import CyclePlan, DelayPlan, Effort, HuntPlan, KernelSystem, Limits, Storage
+from presage.limits import (
+    CyclePlan,
+    DelayPlan,
+    Effort,
+    HuntPlan,
+    KernelSystem,
+    Limits,
+    SkipPlan,
+    Storage,
+)
 
 _T = TypeVar("_T")
 
@@ -217,6 +226,7 @@ class Kernel:
         progress: Callable[[Progress], None] | None = None,
         storage: Storage | None = None,
         sleep: bool = False,
+        skip: SkipPlan | None = None,
     ) -> Outcome:
         """One finding per property, the shortest. A second search runs no handler again.
 
@@ -237,6 +247,7 @@ class Kernel:
         limits: Limits,
         progress: Callable[[Progress], None] | None = None,
         storage: Storage | None = None,
+        skip: SkipPlan | None = None,
     ) -> Outcome:
         """Search in the order of delays; `storage` has no checkpoint."""
     def cycles(

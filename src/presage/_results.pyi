@@ -42,6 +42,10 @@ class Outcome:
     handler_runs: int  # how often Python ran a step
     property_runs: int
     faults: list[int]  # how often each happened, in the order of `FAULTS`
+    fault_places: int  # where it was decided whether a fault is like others
+    faults_skipped: int  # of those, left out
+    faults_audited: int  # of these, followed all the same for a while
+    audit_states: int  # that were looked at there
     resumed_from: int | None  # states in the checkpoint it went on from
     checkpoints: int
     notes: list[str]

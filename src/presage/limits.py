@@ -80,6 +80,15 @@ class DelayPlan(Struct, frozen=True):
     user: Any = None  # a `presage.search.delay.asked.Asked`: ranks tasks, or orders them
 
 
+class SkipPlan(Struct, frozen=True):
+    """Which faults are left out because they are like others."""
+
+    roles: Any  # a `presage.search.alike.roles.Roles`: gives roles, hears what is not alike
+    flight: Sequence[bool]  # per node: whether the types of messages to and from it count
+    audit: int  # states that are looked at behind some of the faults left out
+    exact: bool = False  # compare the states that faults lead to, up to an exchange of nodes
+
+
 class CyclePlan(Struct, frozen=True):
     """Which endless executions to look for, and how."""
 

@@ -48,7 +48,7 @@ class Delaying:
         self.system, self.scheduler, self.seed = system, scheduler, seed
         self.cost, self.choice, self.fault = cost, choice, fault
         self.world = World(system)
-        self.seen, self.buckets, self.executions = set(), {0: []}, 1
+        self.seen, self.buckets, self.executions = set(), {0: []}, 0
 
     def run(self):
         """The states known when each bound was done."""
@@ -67,10 +67,10 @@ class Delaying:
         for automaton in self.system.automata:
             runs = automaton.branches(automaton.initial, ("start",), held={})
             branches = [(*b, *(k for k, _ in run.choices)) for b in branches for run in runs]
-        self.reached = None
         for choices in branches:
             self.world = World.initial(self.system, choices)
             if self.world.fingerprint not in self.seen:
+                self.executions += 1
                 self.visit(1, 0, [], None, [])
 
     def visit(self, depth, bound, before, ran, sent):
@@ -98,21 +98,20 @@ class Delaying:
         if offsets:
             later = min(offsets) - entry.offset
             self.buckets.setdefault(bound + later, []).append(entry._replace(offset=min(offsets)))
-            self.reached = entry.fingerprint if later == 0 else self.reached
 
     def resume(self, entry, bound):
-        goes_on, self.reached = self.reached == entry.fingerprint and entry.offset == 0, None
         self.wait(entry, bound, entry.offset + 1)
-        new = False
+        new = 0
         before = [task.key for task in entry.tasks]
         for at, task in enumerate(entry.tasks):
             for branch, (event, choices) in enumerate(task.branches):
                 if self.price(at) + (self.choice if branch else 0) == entry.offset:
-                    new |= self.follow(entry, bound, event, choices, before, at)
+                    new += self.follow(entry, bound, event, choices, before, at)
         if self.fault == entry.offset:
             for event, choices in entry.faults:
-                new |= self.follow(entry, bound, event, choices, before, None)
-        self.executions += new and not goes_on
+                new += self.follow(entry, bound, event, choices, before, None)
+        # One execution came here; without a delay it goes on with the first new state.
+        self.executions += new - 1 if entry.offset == 0 and new else new
 
     def follow(self, entry, bound, event, choices, before, ran):
         self.world.restore(entry.saved)
@@ -200,10 +199,10 @@ class DelayingProgram(Delaying):
     def __init__(self, bridge, count, scheduler, *, cost="log", choice=1):
         self.scheduler, self.cost, self.choice, self.fault = scheduler, cost, choice, 0
         self.world = Processes(bridge, count)
-        self.seen, self.buckets, self.executions = set(), {0: []}, 1
+        self.seen, self.buckets, self.executions = set(), {0: []}, 0
 
     def begin(self):
-        self.reached = None
+        self.executions += 1
         self.visit(1, 0, [], None, [])
 
     def here(self):

@@ -16,7 +16,7 @@ use crate::python::tables::FAULTS;
 use crate::reduce::sleep::Table;
 use crate::reduce::symmetry::images::{SymmetricNodes, Symmetry};
 use crate::search::bfs::Start;
-use crate::search::{Limits, Search, bfs, delay, dfs, walk};
+use crate::search::{Limits, Search, alike, bfs, delay, dfs, walk};
 use crate::services::context::{Kind, PropertyState, Shared};
 use crate::services::coverage::{Growth, KernelCoverage};
 use crate::services::ids::LocalId;
@@ -144,7 +144,8 @@ impl Kernel {
     }
 
     /// Run one search; a second one on the same kernel finds every step already run.
-    #[pyo3(signature = (kind, limits, progress=None, storage=None, sleep=false))]
+    #[pyo3(signature = (kind, limits, progress=None, storage=None, sleep=false, skip=None))]
+    #[allow(clippy::too_many_arguments)] // keywords of Python
     fn search(
         &self,
         py: Python<'_>,
@@ -153,17 +154,19 @@ impl Kernel {
         progress: Option<Py<PyAny>>,
         storage: Option<Storage>,
         sleep: bool,
+        skip: Option<alike::Plan>,
     ) -> PyResult<Outcome> {
         let depths = kind == "dfs" && limits.depth < u32::MAX;
         let mut search = self.begin(py, limits, depths)?;
         search.keep_in(storage);
         search.sleep = sleep.then(|| Table::new(depths));
+        search.alike = skip;
         let seconds = run(py, kind, &search, progress.as_ref())?;
         self.outcome(py, &search, seconds)
     }
 
     /// Search in the order of delays.
-    #[pyo3(signature = (plan, limits, progress=None, storage=None))]
+    #[pyo3(signature = (plan, limits, progress=None, storage=None, skip=None))]
     fn delay(
         &self,
         py: Python<'_>,
@@ -171,9 +174,12 @@ impl Kernel {
         limits: Limits,
         progress: Option<Py<PyAny>>,
         storage: Option<Storage>,
+        skip: Option<alike::Plan>,
     ) -> PyResult<Outcome> {
         let mut search = self.begin(py, limits, false)?;
         search.keep_in(storage);
+        search.representatives = false;
+        search.alike = skip;
         let (seconds, bounds) = delay::run(py, &plan, &search, progress.as_ref(), None)?;
         Ok(Outcome {
             bounds,
@@ -355,6 +361,10 @@ impl Kernel {
             notes: search.notes.lock().clone(),
             sampled: self.shared.symmetry.as_ref().is_some_and(sampled),
             found,
+            fault_places: search.skipped.places.load(Relaxed),
+            faults_skipped: search.skipped.skipped.load(Relaxed),
+            faults_audited: search.skipped.audited.load(Relaxed),
+            audit_states: search.skipped.looked_at.load(Relaxed),
             ..Outcome::default()
         })
     }

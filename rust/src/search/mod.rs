@@ -1,5 +1,6 @@
 //! What every search of services has in common: limits, counters and findings.
 
+pub mod alike;
 pub mod bfs;
 pub mod delay;
 pub mod dfs;
@@ -162,6 +163,11 @@ pub struct Search {
     pub notes: Mutex<Vec<String>>,
     /// What sleeps where, in a search that leaves out orders which lead to the same state.
     pub sleep: Option<sleep::Table>,
+    /// Whether the table of states met holds one of those that exchanging nodes makes of each.
+    pub representatives: bool,
+    /// Which faults are left out because they are like others, and how many were.
+    pub alike: Option<alike::Plan>,
+    pub skipped: alike::Counts,
 }
 
 #[derive(Clone)]
@@ -181,6 +187,7 @@ impl Search {
         shared.properties.iter().for_each(forget);
         let properties = shared.properties.len();
         Search {
+            representatives: shared.symmetry.is_some(),
             shared,
             seen: Seen::within(depths, limits.memory_mib),
             driver: Driver::new(limits.threads, limits.seconds),
@@ -201,6 +208,8 @@ impl Search {
             memory: relief::Memory::default(),
             notes: Mutex::default(),
             sleep: None,
+            alike: None,
+            skipped: alike::Counts::default(),
         }
     }
 

@@ -149,6 +149,15 @@ impl Worker<'_> {
         Ok(true)
     }
 
+    /// The fingerprint of the representative of where `candidate` leads.
+    pub fn standing_behind(&mut self, from: &[u32], candidate: &Candidate) -> PyResult<u64> {
+        let canon = &self.symmetric.as_deref().expect("symmetric").canon;
+        match canon.known(candidate.fingerprint) {
+            Some(sum) => Ok(sum),
+            None => self.arrive(from, candidate, &mut Vec::new()),
+        }
+    }
+
     /// Write the representative of where `candidate` leads.
     fn arrive(
         &mut self,

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pyo3::prelude::*;
 
+use super::alike::InWalk;
 use super::dice::{Dice, Target};
 use super::worker::Worker;
 use super::{EventId, Route, Search};
@@ -19,17 +20,22 @@ use crate::table::seen::Inserted;
 
 pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
     let mut worker = Worker::new(search);
+    let mut alike = search.alike.as_ref().map(InWalk::new);
     loop {
         let number = next.fetch_add(1, Relaxed);
         if number >= search.limits.walks || search.stopping() {
             return Ok(());
         }
-        walk(search, &mut worker, number)?;
+        if let Some(alike) = &mut alike {
+            alike.begin();
+        }
+        walk(&mut worker, alike.as_mut(), number)?;
         search.walked.fetch_add(1, Relaxed);
     }
 }
 
-fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
+fn walk(worker: &mut Worker<'_>, mut alike: Option<&mut InWalk<'_>>, number: u64) -> PyResult<()> {
+    let search = worker.search;
     let mut dice = Dice::new(search.limits.seed, number);
     let sums = search.initial.iter().map(|initial| initial.sum);
     let start = dice.pick(sums).expect("every system begins somewhere");
@@ -57,17 +63,29 @@ fn walk(search: &Search, worker: &mut Worker<'_>, number: u64) -> PyResult<()> {
             worker.check_rest_by(&state, length, || Route::Walked(start, events.clone()))?;
         }
         report_broken(worker, &state, (start, &events));
-        let Some(picked) = pick(worker, &mut dice, &mut targets) else {
+        if let Some(alike) = &mut alike {
+            alike.leave_out(worker, (&state, sum))?;
+        }
+        let Some(candidate) = pick(worker, &mut dice, &mut targets) else {
             return Ok(());
         };
-        let candidate = worker.expander.candidates[picked];
+        if let Some(alike) = &mut alike {
+            alike.take(worker, &state, &candidate)?;
+        }
         worker.count_fault(&candidate);
         worker.count(1);
         events.push(worker.happened(&candidate, &state));
-        next.clear();
-        worker.expander.build(&state, &candidate, &mut next);
-        std::mem::swap(&mut state, &mut next);
+        worker.go_to(&mut state, &candidate, &mut next);
         sum = candidate.fingerprint;
+    }
+}
+
+impl Worker<'_> {
+    /// Let a state become the one that a candidate leads to.
+    fn go_to(&mut self, state: &mut Vec<u32>, candidate: &Candidate, next: &mut Vec<u32>) {
+        next.clear();
+        self.expander.build(state, candidate, next);
+        std::mem::swap(state, next);
     }
 }
 
@@ -77,18 +95,20 @@ fn weight(worker: &Worker<'_>, candidate: &Candidate) -> u64 {
     weights.map_or(1, |weights| weights.of(&worker.expander, candidate))
 }
 
-/// The position of the candidate to go on with; `None` where nothing has any weight.
-fn pick(worker: &Worker<'_>, dice: &mut Dice, targets: &mut Vec<Target>) -> Option<usize> {
+/// The candidate to go on with; `None` where nothing has any weight.
+fn pick(worker: &Worker<'_>, dice: &mut Dice, targets: &mut Vec<Target>) -> Option<Candidate> {
     let candidates = &worker.expander.candidates;
     if worker.search.limits.weights.is_none() {
-        return dice.pick(candidates.iter().map(|candidate| candidate.fingerprint));
+        let picked = dice.pick(candidates.iter().map(|candidate| candidate.fingerprint));
+        return picked.map(|picked| candidates[picked]);
     }
     targets.clear();
     targets.extend(candidates.iter().enumerate().map(|(position, candidate)| {
         let weight = weight(worker, candidate);
         (candidate.fingerprint, weight, position)
     }));
-    dice.pick_weighted(targets)
+    let picked = dice.pick_weighted(targets);
+    picked.map(|picked| candidates[picked])
 }
 
 /// A step that breaks a property is worth telling even where the walk goes another way.

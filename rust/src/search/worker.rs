@@ -76,7 +76,7 @@ impl<'a> Worker<'a> {
 
     /// Put the initial states into `out` and judge them. One thread does this, before all else.
     pub fn begin(&mut self, out: &mut Vec<u32>) -> PyResult<()> {
-        if self.symmetric.is_some() {
+        if self.search.representatives {
             return self.begin_symmetric(out);
         }
         self.search.depth.fetch_max(1, Relaxed);

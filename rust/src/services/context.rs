@@ -3,7 +3,7 @@
 //! Invariant: encoding and decoding may run user code, so they happen without the tables' lock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -39,6 +39,13 @@ pub struct PropertyState {
     pub trie: Mutex<Trie>,
     /// Nothing more to learn: violated, reached, or its predicate raised.
     pub decided: AtomicBool,
+}
+
+impl PropertyState {
+    /// Whether there is nothing more to learn about it.
+    pub fn is_decided(&self) -> bool {
+        self.decided.load(Relaxed)
+    }
 }
 
 pub struct Shared {

@@ -54,7 +54,7 @@ fn recovered(
 ) -> PyResult<Finding> {
     let (initial, happened) = match route {
         Route::Walked(initial, happened) => (*initial, happened.clone()),
-        Route::Seen(last, event) if search.shared.symmetry.is_some() => {
+        Route::Seen(last, event) if search.representatives => {
             symmetric::retrace(search, *last, event.map(|_| property))?
         }
         Route::Seen(last, event) => {
@@ -128,7 +128,8 @@ pub fn listed(worker: &mut Worker<'_>, state: &[u32], sum: u64) -> PyResult<Vec<
     Ok(std::mem::take(&mut worker.expander.candidates))
 }
 
-fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<EventId>)> {
+/// The events that lead to a state that was met, whose fingerprint is `last`.
+pub fn retrace(search: &Search, last: u64) -> PyResult<(usize, Vec<EventId>)> {
     let chain = search.seen.chain(last);
     let mut worker = Worker::new(search);
     let first = |initial: &crate::search::Initial| nonzero(initial.sum) == chain[0];

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -24,6 +24,8 @@ from presage.model.service.down import Down
 from presage.model.service.stream import LOST
 from presage.model.world.system import System
 from presage.process.program import Program
+from presage.search.alike.roles import Roles
+from presage.search.alike.skipped import skipped_of
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
@@ -49,8 +51,15 @@ from presage.search.memory import check_memory, peak_mib
 from presage.search.processes import check_program
 from presage.search.progress import ProgressLine, Tell, progress_callback
 from presage.search.reductions import check_reduction, reduction_notes, symmetric_nodes
-from presage.search.report import Hunted, Report, with_notes
-from presage.search.settings import BY_DELAYS, CHECKPOINT_SECONDS, TRACES, WALKS, Settings
+from presage.search.report import Hunted, Report, with_notes, with_reservation
+from presage.search.settings import (
+    AUDIT_DEFAULT,
+    BY_DELAYS,
+    CHECKPOINT_SECONDS,
+    TRACES,
+    WALKS,
+    Settings,
+)
 from presage.search.threads import AUTO, Searched, as_found, settle
 from presage.search.tree import explored
 from presage.search.twin import here
@@ -77,6 +86,8 @@ def check(
     reduction: str | None = None,
     spins: int | None = None,
     symmetry: bool = False,
+    skip: str | None = None,
+    audit: int = AUDIT_DEFAULT,
     calm: bool = False,
     algorithm: str = "scc",
     fairness: str | None = None,
@@ -108,14 +119,19 @@ def check(
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     given = {name: value for name, value in locals().items() if name != "system"}
-    program = _is_program(system)
-    settings = Settings(**given).validated(program=program).with_defaults(program=program)
-    annotate.check_path(settings.coverage)
-    check_memory(settings.memory_mib)
+    settings = _settings(Settings(**given), program=_is_program(system))
     with settings.budget.watching():
         if isinstance(system, Program):
             return check_program(system, settings)
         return _check_system(prepared(system, settings), settings)
+
+
+def _settings(given: Settings, *, program: bool) -> Settings:
+    """What was given, whole; refuses what makes no sense, or is not there."""
+    settings = given.validated(program=program).with_defaults(program=program)
+    annotate.check_path(settings.coverage)
+    check_memory(settings.memory_mib)
+    return settings
 
 
 def _check_system(system: System, settings: Settings) -> Report:
@@ -136,7 +152,9 @@ def _check_system(system: System, settings: Settings) -> Report:
             delaying = Delaying(
                 ServiceTasks(system), settings.delay, sandbox.run, plan_of(system, settings)
             )
-        searched = _searched(kernel, system, settings, storage, teller(), delaying)
+        roles = Roles(system, sandbox.run) if settings.skip else None
+        asked = Asked(teller(), delaying, roles)
+        searched = _searched(kernel, system, settings, storage, asked)
         refuse_sealed(system, sandbox, searched.found)
         twin.begin(kernel, settings.memory_mib)
         report = _concluded(kernel, bridge, sandbox, searched, settings, teller)
@@ -144,17 +162,22 @@ def _check_system(system: System, settings: Settings) -> Report:
         exhausted = report.exhausted and not orders
         report = replace(report, compared=compared, orders=orders, exhausted=exhausted)
         report = with_notes(report, bridge.rules.notes())
+        report = with_reservation(report)
     return annotate.written(settings.coverage, saved(report, settings.traces, bridge.early))
 
 
+class Asked(NamedTuple):
+    """Who else takes part in a search: hears how far it is, orders tasks, compares faults."""
+
+    progress: Tell
+    delaying: Delaying | None
+    roles: Roles | None
+
+
 def _searched(
-    kernel: Kernel,
-    system: System,
-    settings: Settings,
-    storage: Storage,
-    progress: Tell,
-    delaying: Delaying | None,
+    kernel: Kernel, system: System, settings: Settings, storage: Storage, asked: Asked
 ) -> Searched:
+    progress, delaying, roles = asked
     budget, search = settings.budget, settings.search
     examined = search in GRAPHS and settings.exact
     examined = examined and any(prop.kind == "eventually" for prop in system.properties)
@@ -165,20 +188,34 @@ def _searched(
     if search == "hunt":
         return as_found(hunting.run(kernel, system, settings.hunt, limits, progress))
 
+    exact = settings.symmetry and delaying is not None
+    skip = None if roles is None else roles.plan(audit=settings.audit, exact=exact)
     if delaying is not None:
-        outcome = delaying.run(kernel, limits, progress, storage)
+        outcome = delaying.run(kernel, limits, progress, storage, skip)
         found = cycled(settings.algorithm, outcome.cycles, outcome.seconds)
-        return structs.replace(as_found(outcome), delayed=delaying.summary(outcome), cycled=found)
+        searched = structs.replace(
+            as_found(outcome), delayed=delaying.summary(outcome), cycled=found
+        )
+        return _with_skipped(searched, roles, exact=exact)
 
     def run(limits: Limits, storage: Storage) -> Outcome:
-        return kernel.search(search, limits, progress, storage, settings.reduction == "sleep")
+        sleep = settings.reduction == "sleep"
+        return kernel.search(search, limits, progress, storage, sleep, skip)
 
     def alone(limits: Limits) -> Outcome:
         limits = structs.replace(limits, seconds=budget.remaining())
         return run(limits, structs.replace(storage, checkpoint=None))
 
     reached = {at for at, prop in enumerate(system.properties, 1) if prop.kind == "sometimes"}
-    return settle(run(limits, storage), limits, reached, alone)
+    searched = settle(run(limits, storage), limits, reached, alone)
+    return _with_skipped(searched, roles, exact=False)
+
+
+def _with_skipped(searched: Searched, roles: Roles | None, *, exact: bool) -> Searched:
+    if roles is None:
+        return searched
+    skipped = skipped_of(searched.counts, roles.found, exact=exact)
+    return structs.replace(searched, skipped=skipped)
 
 
 def _concluded(
@@ -243,7 +280,8 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
     system, counts, walked = bridge.system, searched.counts, settings.search in WALKS
     stopped_by = counts.stopped_by or (StopReason.DEPTH if counts.cut and not walked else None)
     faults = zip(FAULTS, counts.faults, system.faults.budgets, strict=True)
-    in_tree = settings.search == "tree"
+    in_tree, skipped = settings.search == "tree", searched.skipped
+    heuristic = skipped is not None and skipped.is_heuristic
     hunted = None if counts.hunt is None else hunting.summary(counts.hunt)
     properties, errors = _judged(bridge, searched)
     violations, notes = confirmed_findings(system, sandbox, searched.found, settings)
@@ -256,7 +294,8 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
         reduction=settings.reduction,
         symmetry=settings.symmetry,
         calm=settings.calm,
-        exhausted=stopped_by is None and not walked,
+        exhausted=stopped_by is None and not walked and not heuristic,
+        skipped=skipped,
         stopped_by=stopped_by,
         unique=counts.unique,
         generated=counts.generated,
@@ -294,6 +333,8 @@ def _notes(
         yield from delay_notes(searched.delayed, searched.counts.unique)
     if searched.cycled is not None:
         yield searched.cycled.note()
+    if searched.skipped is not None:
+        yield from searched.skipped.notes()
     if settings.calm:
         yield CALM
     yield from reduction_notes(system, settings, sampled=searched.counts.sampled)

@@ -104,7 +104,10 @@ def reduction_notes(system: System, settings: Settings, *, sampled: bool) -> Ite
     groups = "; ".join(
         ", ".join(system.names[node] for node in group) for group in system.symmetric.groups
     )
-    yield f"states that differ by exchanging nodes count as one: {groups}"
+    if settings.search == "delay":
+        yield f"faults that differ by exchanging nodes count as one: {groups}"
+    else:
+        yield f"states that differ by exchanging nodes count as one: {groups}"
     if sampled:
         yield (
             "some steps or states have so many arrangements of nodes that whether all are"

@@ -16,6 +16,7 @@ from presage.search.summary import plain
 from presage.trace.trace import common, plain_parameters
 
 if TYPE_CHECKING:
+    from presage.search.alike.skipped import Skipped
     from presage.search.coverage.report import Coverage
     from presage.search.delay.cycles import Cycled
     from presage.search.delay.run import Delayed
@@ -238,6 +239,7 @@ class Report:
     hunted: Hunted | None = None  # by `hunt`
     delayed: Delayed | None = None  # by `delay` and `cycles`
     cycled: Cycled | None = None  # by `cycles`
+    skipped: Skipped | None = None  # faults that are like others, where asked for
     violations: tuple[Violation, ...] = ()
     errors: tuple[str, ...] = ()  # of properties that raised
     orders: tuple[OrderDependent, ...] = ()  # what depends on an order
@@ -255,9 +257,16 @@ class Report:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a limit or Ctrl-C ended the search, or left a property unknown."""
+        """Whether a limit or Ctrl-C ended the search, left a property unknown, or a heuristic left
+        something out.
+        """
         limited = self.stopped_by not in (None, StopReason.VIOLATION)
-        return limited or "unknown" in self.properties.values()
+        return limited or self.is_heuristic or "unknown" in self.properties.values()
+
+    @property
+    def is_heuristic(self) -> bool:
+        """Whether faults were left out that may lead to states which nothing else leads to."""
+        return self.skipped is not None and self.skipped.is_heuristic
 
     @property
     def nothing_ended(self) -> bool:
@@ -325,6 +334,7 @@ class Report:
             "hunt": None if self.hunted is None else self.hunted.to_json(),
             "delay": None if self.delayed is None else self.delayed.to_json(),
             "cycles": None if self.cycled is None else self.cycled.to_json(),
+            "skip": None if self.skipped is None else self.skipped.to_json(),
             "violations": [violation.to_json() for violation in self.violations],
             "errors": list(self.errors),
             "order_dependence": [found.to_json() for found in self.orders],
@@ -340,3 +350,12 @@ class Report:
 def with_notes(report: Report, notes: Iterable[str]) -> Report:
     """A report with more notes, each of them once."""
     return replace(report, notes=tuple(dict.fromkeys([*report.notes, *notes])))
+
+
+def with_reservation(report: Report) -> Report:
+    """A report that says of no property that it held, if a heuristic left states out."""
+    if not report.is_heuristic:
+        return report
+    statuses = report.properties.items()
+    properties = {name: "unknown" if said == "held" else said for name, said in statuses}
+    return replace(report, properties=properties)

@@ -55,6 +55,10 @@ _SLEEP = Use(
 )
 _BFS = Use(("bfs",), (), "only `bfs` can stop and go on without changing its result")
 _SPILL = Use(("bfs", "delay"), (), "these alone let the states that wait lie in files")
+_FAULTS = Use(
+    ("delay", "walk"), (), "it leaves states out; other searches claim to have met all of them"
+)
+_AUDIT = Use(("delay",), (), "only a search by delays looks behind the faults that it leaves out")
 _CALM = "random walks can be calm; a hunt walks calmly by itself, other searches try everything"
 _FOLLOWED = "its executions are followed state by state, each as it is"
 _CYCLES = Use(("cycles",), (), "it says how `cycles` looks for endless executions")
@@ -66,6 +70,8 @@ _LEFT_IN = "settings of a hunt, such as `--walk-length`, left in after the searc
 _ORDER = "settings of a search by delays, such as `--scheduler`, left in after it was changed"
 
 SEARCH_WORDS = {name: _BOTH if name in PROGRAM_SEARCHES else _SERVICES for name in SEARCHES}
+SKIPS = ("symmetric-faults",)
+AUDIT_DEFAULT = 500
 ALGORITHMS = ("scc", "ndfs", "indfs", "map")
 REDUCTIONS = {"none": _BOTH, "sleep": _SLEEP, "dpor": _TREE, "sdpor": _TREE, "odpor": _TREE}
 
@@ -118,7 +124,23 @@ class Settings:
         use=Use(services=()),
     )
     symmetry: bool = opt.on_off(
-        "default: off", "search", use=Use(("bfs", "dfs", "walk"), (), _FOLLOWED)
+        "default: off", "search", use=Use(("bfs", "dfs", "delay", "walk"), (), _FOLLOWED)
+    )
+    skip: str | None = opt.words(
+        None,
+        dict.fromkeys(SKIPS, _FAULTS),
+        "symmetric-faults: crashes and restarts like ones tried",
+        "search",
+        metavar="WHAT",
+        rare=True,
+    )
+    audit: int = opt.count(
+        AUDIT_DEFAULT,
+        "of skip: states looked at behind a sample of what it skips",
+        "search",
+        least=0,
+        use=_AUDIT,
+        rare=True,
     )
     calm: bool = opt.switch(
         "random walks only: no faults, likely events first",
@@ -229,12 +251,32 @@ class Settings:
                 " representative has another",
                 "choose one; symmetry saves states, `sleep` only transitions",
             )
+        yield from self._skip_conflicts()
         kept = [name for name in ("checkpoint", "spill") if getattr(self, name) is not None]
         if kept and (self.symmetry or self.reduction == "sleep"):
             yield (
                 f"`{kept[0]}` together with a reduction or symmetry",
                 "what these know of the states met is kept in memory only",
                 f"leave out either; without `{kept[0]}` the search must fit into memory",
+            )
+
+    def _skip_conflicts(self) -> Iterator[tuple[str, str, str]]:
+        """The same, of faults that are left out."""
+        if self.search == "delay" and self.symmetry and self.skip is None:
+            yield (
+                "`symmetry` is given for the search `delay`",
+                _FOLLOWED,
+                "leave it out, or add `--skip symmetric-faults`: faults are then compared up to"
+                " an exchange of nodes",
+            )
+        if self.audit != AUDIT_DEFAULT and self.skip is None:
+            fact = "`audit` is given, and nothing is skipped"
+            yield fact, "it looks behind what `skip` leaves out", "add `--skip symmetric-faults`"
+        if self.search == "delay" and self.skip and self.threads not in (AUTO, 1):
+            yield (
+                f"`skip` is given with {self.threads} threads",
+                "which of two like faults comes first would be chance",
+                "leave out `--threads`",
             )
 
     @property

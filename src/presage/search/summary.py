@@ -56,6 +56,8 @@ def sentences(report: Report) -> dict[str, list[str]]:
     """What is said below the headline, by how each line begins."""
     return {
         "assumes": list(report.assumes),
+        "heuristic": [report.skipped.share()] if report.skipped and report.is_heuristic else [],
+        "not alike": [str(found) for found in report.skipped.not_alike] if report.skipped else [],
         "error": list(report.errors),
         "order": [str(found) for found in report.orders],
         **_coverage(report),
@@ -106,12 +108,20 @@ def verdict(report: Report) -> list[tuple[str, str]]:
         pieces.append((plural(len(report.errors), "property") + " could not be judged", "bad"))
     statuses = list(report.properties.values())
     good = sum(status in ("held", "reached") for status in statuses)
+    if report.is_heuristic:
+        if not pieces:
+            pieces.append((f"no violation found{_extent(report)}", "strong"))
+        return _joined(pieces)
     if report.nothing_ended:
         pieces.append(("no execution came to its end", "bad"))
     elif good or not pieces:
         pieces.append((_held(report, good, first=not pieces), "strong"))
     if unknown := statuses.count("unknown"):
         pieces.append((plural(unknown, "property") + " unknown", "warn"))
+    return _joined(pieces)
+
+
+def _joined(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(f"{', ' if at else ''}{text}", style) for at, (text, style) in enumerate(pieces)]
 
 
@@ -193,6 +203,8 @@ def not_covered(report: Report) -> list[str]:
     if report.orders and report.stopped_by is None:
         return ["other orders of sets and dicts, on which the checked code depends"]
     if report.stopped_by is None:
+        if report.is_heuristic and report.search == "delay":
+            return ["whatever only the faults lead to that were skipped as alike"]
         if report.hunted is not None and not report.exhausted:
             return ["other executions: a hunt proves nothing; `check` does, where it ends"]
         return [] if report.exhausted else ["whatever the search did not come across"]

@@ -18,6 +18,7 @@ from presage._results import Finding, Outcome
 from presage.limits import Limits
 
 if TYPE_CHECKING:
+    from presage.search.alike.skipped import Skipped
     from presage.search.delay.cycles import Cycled
     from presage.search.delay.run import Delayed
 
@@ -52,6 +53,7 @@ class Searched(Struct, frozen=True):
     checkpoints: int
     delayed: Delayed | None = None  # by a search by delays
     cycled: Cycled | None = None  # by a search for cycles
+    skipped: Skipped | None = None  # where faults were left out as like others
 
 
 def as_found(outcome: Outcome, *notes: str, seconds: float = 0.0) -> Searched:

@@ -8,6 +8,8 @@ from presage.ui.theme import Span, Theme, cells
 
 STYLES = {
     "assumes": "warn",
+    "heuristic": "warn",
+    "not alike": "warn",
     "error": "bad",
     "order": "bad",
     "never ran": "warn",

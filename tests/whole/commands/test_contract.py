@@ -35,6 +35,7 @@ ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
 ADDED |= {"coverage": dict, "order_dependence": list, "second_process": (dict, type(None))}
 ADDED |= {"reduction": str, "symmetry": bool, "hunt": (dict, type(None))}
 ADDED |= {"delay": (dict, type(None)), "assumes": list, "cycles": (dict, type(None))}
+ADDED |= {"skip": (dict, type(None))}
 VIOLATION: dict[str, Any] = {
     "property": str,
     "kind": str,

@@ -22,8 +22,6 @@ pub struct Explorer<'a> {
     /// What is to be done within the delays now allowed, and later, by how many delays.
     stack: Stack,
     later: Vec<Vec<u32>>,
-    /// The state just reached is on top of the stack.
-    reached: bool,
     entry: Vec<u32>,
     addresses: Vec<u32>,
     next: Vec<u32>,
@@ -38,7 +36,6 @@ impl<'a> Explorer<'a> {
             most: plan.delays,
             buckets,
             stack: Stack::default(),
-            reached: false,
             entry: Vec::new(),
             addresses: Vec::new(),
             next: Vec::new(),
@@ -53,9 +50,9 @@ impl<'a> Explorer<'a> {
         while at < initial.len() {
             let Stored { words, sum } = stored(&initial, at);
             self.visit(machine, (words, sum), 1, None)?;
+            machine.count_execution();
             at += HEADER + words.len();
         }
-        machine.count_execution();
         Ok(())
     }
 
@@ -123,7 +120,6 @@ impl<'a> Explorer<'a> {
         store(out, sum, |out| rest.write(words, addresses, offset, out));
         if delays == 0 {
             self.stack.index(top, rest.depth);
-            self.reached = true;
         } else if out.len() >= CHUNK {
             self.buckets.pass_on(machine, delays, out);
         }
@@ -132,7 +128,6 @@ impl<'a> Explorer<'a> {
 
     /// Go on with a state that waited.
     fn resume(&mut self, machine: &mut impl Machine, entry: &[u32]) -> PyResult<()> {
-        let goes_on = std::mem::take(&mut self.reached);
         let Stored { words, sum } = stored(entry, 0);
         let waiting = Waiting::of(words, sum);
         let Waiting {
@@ -142,41 +137,41 @@ impl<'a> Explorer<'a> {
         } = waiting;
         // First what waits on: what is reached now is on top of it.
         let waits = self.wait(machine, state, addresses, rest, rest.offset + 1);
-        let mut new = false;
+        // The execution that led here goes on with the first new state, if that costs nothing.
+        let mut ends = rest.offset == 0;
         self.planner.forget();
         for at in waiting.places() {
             for branch in self.planner.list(machine, waiting, at)? {
-                new |= self.follow(machine, waiting, at, branch)?;
+                if machine.is_new(state, rest.depth, branch)? {
+                    if !std::mem::take(&mut ends) {
+                        machine.count_execution();
+                    }
+                    self.follow(machine, waiting, at, branch)?;
+                }
             }
         }
-        if rest.offset == 0 && !new {
+        if ends {
             machine.end(state);
         }
         if !waits {
             machine.leave(state, false);
         }
-        if !goes_on && new {
-            machine.count_execution();
-        }
         Ok(())
     }
 
-    /// Enter what a branch leads to, and visit it if it is new; gives if it is.
+    /// Visit what a branch leads to, which is new.
     fn follow(
         &mut self,
         machine: &mut impl Machine,
         waiting: Waiting<'_>,
         ran: Option<usize>,
         branch: usize,
-    ) -> PyResult<bool> {
+    ) -> PyResult<()> {
         let depth = waiting.rest.depth;
-        if !machine.is_new(waiting.state, depth, branch)? {
-            return Ok(false);
-        }
         let mut next = std::mem::take(&mut self.next);
         let sum = self.planner.build(machine, waiting, branch, &mut next)?;
         self.visit(machine, (&next, sum), depth + 1, Some(waiting.origin(ran)))?;
         self.next = next;
-        Ok(true)
+        Ok(())
     }
 }

@@ -85,7 +85,7 @@ pub fn run(
             explorer.begin(&mut machine)?;
         }
         while explorer.go_on(&mut machine)? {}
-        Ok(())
+        machine.conclude()
     };
     let seconds = search.supervise(py, progress, work)?;
     Ok((seconds, buckets.states()))

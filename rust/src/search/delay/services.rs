@@ -9,6 +9,7 @@ use super::agenda::{Address, Names, Task, list_task, mail_key, stream_key};
 use super::machine::{Machine, State};
 use crate::liveness::{Bounded, Recorder};
 use crate::python::tables::StopReason;
+use crate::search::alike::Alike;
 use crate::search::level::Level;
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
@@ -106,6 +107,8 @@ pub struct Services<'a> {
     /// The graph, and what writes it down, where it is looked at for cycles.
     pub graph: Option<&'a Bounded>,
     pub recorder: Option<Recorder<'a>>,
+    /// Where faults are left out that are like others: which were followed.
+    pub alike: Option<Box<Alike<'a>>>,
 }
 
 impl<'a> Services<'a> {
@@ -115,7 +118,24 @@ impl<'a> Services<'a> {
             lister: Lister::new(plan.user.as_ref()),
             graph: None,
             recorder: None,
+            alike: search.alike.as_ref().map(|plan| Box::new(Alike::new(plan))),
         }
+    }
+}
+
+impl Services<'_> {
+    /// Nothing is left to do: say what can only be said now.
+    pub fn conclude(&mut self) -> PyResult<()> {
+        let search = self.worker.search;
+        let ended = search.driver.reason().is_none() && !search.cut.load(Relaxed);
+        let Some(alike) = &mut self.alike else {
+            return Ok(());
+        };
+        alike.audits(&mut self.worker, true)?;
+        if ended {
+            alike.conclude(search)?;
+        }
+        Ok(())
     }
 }
 
@@ -140,6 +160,9 @@ impl Machine for Services<'_> {
             self.worker.visit(state, depth)?;
             let names = &mut self.lister.names;
             faults = Some(names.tasks(&mut self.worker.expander, state, tasks)?);
+            if let Some(alike) = self.alike.as_deref_mut().filter(|_| tasks.is_empty()) {
+                alike.rest(&self.worker, state.0)?;
+            }
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.state(&mut self.worker, state, parent, !cut)?;
@@ -152,7 +175,15 @@ impl Machine for Services<'_> {
     }
 
     fn list(&mut self, state: State<'_>, address: Option<Address>) -> PyResult<usize> {
-        self.lister.list(&mut self.worker.expander, state, address)
+        let count = self
+            .lister
+            .list(&mut self.worker.expander, state, address)?;
+        let faults = self.alike.as_deref_mut().filter(|_| address.is_none());
+        let Some(alike) = faults else {
+            return Ok(count);
+        };
+        alike.leave_out(&mut self.worker, state, &mut self.lister.branches)?;
+        Ok(self.lister.branches.len())
     }
 
     fn is_new(&mut self, (_, sum): State<'_>, depth: u32, branch: usize) -> PyResult<bool> {
@@ -175,16 +206,21 @@ impl Machine for Services<'_> {
 
     fn build(
         &mut self,
-        (state, _): State<'_>,
+        from: State<'_>,
         depth: u32,
         branch: usize,
         next: &mut Vec<u32>,
         sent: &mut Vec<u64>,
     ) -> PyResult<u64> {
         let expander = &mut self.worker.expander;
-        let candidate = self.lister.build(expander, state, branch, next, sent);
+        let candidate = self.lister.build(expander, from.0, branch, next, sent);
+        if let Some(alike) = &mut self.alike {
+            alike.arrive(&self.worker, from, &candidate)?;
+        }
         let route = || Route::Seen(nonzero(candidate.fingerprint), None);
-        self.worker.check_state(next, Some(state), depth, route)?;
+        // A verdict is compared with those on images wherever it is asked for.
+        let before = self.worker.symmetric.is_none().then_some(from.0);
+        self.worker.check_state(next, before, depth, route)?;
         self.worker.search.check_states();
         Ok(candidate.fingerprint)
     }

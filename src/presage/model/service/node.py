@@ -125,6 +125,10 @@ class Node:
         service._run = run
         return service
 
+    def ask(self, method: Callable[..., Any], values: Values) -> Any:
+        """What a method that only reads says of these values. Uses `values` up."""
+        return method(self._revive(values, Quiet(self.name, values[0][2])))
+
     # -- what can happen ---------------------------------------------------------------------
 
     def stimuli(self, values: Values) -> list[tuple[Stimulus, int | None]]:

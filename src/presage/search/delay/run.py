@@ -8,7 +8,7 @@ from typing import Any
 
 from presage._core import Kernel
 from presage._results import Outcome
-from presage.limits import CyclePlan, DelayPlan, Limits, Storage
+from presage.limits import CyclePlan, DelayPlan, Limits, SkipPlan, Storage
 from presage.search.delay.asked import Asked, TaskNames
 from presage.search.delay.settings import Delay
 from presage.search.progress import Tell
@@ -76,10 +76,11 @@ class Delaying:
         limits: Limits,
         progress: Tell,
         storage: Storage,
+        skip: SkipPlan | None = None,
     ) -> Outcome:
         if self._cycles is not None:
             return kernel.cycles(self._cycles, self.plan, limits, progress)
-        return kernel.delay(self.plan, limits, progress, storage)
+        return kernel.delay(self.plan, limits, progress, storage, skip)
 
     def summary(self, outcome: Outcome) -> Delayed:
         delay, asked = self._delay, self._asked
