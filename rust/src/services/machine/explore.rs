@@ -20,7 +20,7 @@ use crate::services::ids::EnvelopeId;
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
 pub struct Wanted {
-    reduction: Reduction,
+    pub reduction: Reduction,
     /// Executions, at most.
     pub runs: u64,
     /// Tell the classes of executions and the states at rest.
@@ -76,7 +76,7 @@ pub fn explore(
 fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
     let worker = Worker::new(search);
     let mut machine = Events::new(worker, State::new(Vec::new(), 0));
-    let mut look = Recorder::new(search, wanted.runs, wanted.classes);
+    let mut look = Recorder::new(search, wanted);
     machine.worker.sync();
     machine.forget_labels();
     let restarts = por::restarting(&mut machine, &mut look, |machine, look| {

@@ -2,6 +2,34 @@
 
 use std::sync::Arc;
 
+use crate::services::ids::EnvelopeId;
+use crate::services::tables::NOT_A_FAULT;
+
+/// Why a node steps: a message, something of its own, or one of the faults in this set.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Cause {
+    Message(EnvelopeId),
+    Own,
+    Faults(u32),
+}
+
+impl Cause {
+    pub fn message(self) -> Option<EnvelopeId> {
+        match self {
+            Cause::Message(envelope) => Some(envelope),
+            _ => None,
+        }
+    }
+
+    /// Whether an effect with this fault, or `NOT_A_FAULT`, is one of its outcomes.
+    pub fn includes(self, fault: u8) -> bool {
+        match self {
+            Cause::Faults(some) => fault != NOT_A_FAULT && some >> fault & 1 == 1,
+            _ => fault == NOT_A_FAULT,
+        }
+    }
+}
+
 pub const NOTHING: (u32, u32) = (u32::MAX, 0);
 
 /// What does not depend on when the step happens, only on its node's local state.
@@ -38,8 +66,7 @@ impl Label {
 pub fn dependent(one: &Label, other: &Label) -> bool {
     let (mine, its) = (&one.footprint, &other.footprint);
     one.node == other.node
-        || one.fault
-        || other.fault
+        || (one.fault && other.fault)
         || mine.visible & its.visible != 0
         || (mine.records && its.records)
         || one.feeds(other)
@@ -89,7 +116,13 @@ mod tests {
             fault: true,
             ..seen(0, 0, false)
         };
-        assert!(both_ways(&fault, &seen(1, 0, false)));
+        assert!(both_ways(&fault, &seen(0, 0, false)));
+        assert!(!both_ways(&fault, &seen(1, 0, false)));
+        let elsewhere = Label {
+            node: 1,
+            ..fault.clone()
+        };
+        assert!(both_ways(&fault, &elsewhere));
     }
 
     #[test]

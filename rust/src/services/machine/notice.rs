@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 
 use super::events::{Events, Way, way_number};
-use super::label::{Footprint, Label, NOTHING};
+use super::label::{Cause, Footprint, Label, NOTHING};
 use super::losses::most_duplicates;
 use super::state::State;
 use crate::property::trie::Query;
@@ -15,7 +15,6 @@ use crate::services::context::{Kind, PropertyState};
 use crate::services::expand::Effect;
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
-use crate::services::tables::NOT_A_FAULT;
 use crate::table::fingerprint::combine_iter;
 
 impl Events<'_> {
@@ -61,25 +60,22 @@ impl Events<'_> {
     }
 
     pub fn label(&mut self, state: &State, process: u32, way: &Way) -> PyResult<Label> {
-        if process == self.terrain.nodes {
-            return Ok(Label {
-                node: u32::MAX,
-                fault: true,
-                takes: NOTHING,
-                footprint: self.quiet.clone(),
-                sent: Arc::new([]),
-            });
-        }
         let effect = self.effect(way.effect);
         let local = state.local(effect.node);
         let taken = self.terrain.key(process);
-        let footprint = self.footprint(local, taken.map(|_| EnvelopeId::of(effect.origin)))?;
+        let fault = self.terrain.stricken(process).is_some();
+        let cause = match taken {
+            Some(_) => Cause::Message(EnvelopeId::of(effect.origin)),
+            None if fault => Cause::Faults(self.left(&state.words)),
+            None => Cause::Own,
+        };
+        let footprint = self.footprint(local, cause)?;
         let mirror = &self.worker.expander.mirror;
         let sends = footprint.sends.iter();
         let sent = sends.map(|&(key, _)| self.terrain.sent(mirror, state, key));
         Ok(Label {
             node: effect.node,
-            fault: false,
+            fault,
             // Of messages that stay nothing is ever taken, and each delivery needs the first copy.
             takes: taken.map_or(NOTHING, |key| (key, state.taken(key) + 1)),
             sent: sent.collect(),
@@ -87,28 +83,24 @@ impl Events<'_> {
         })
     }
 
-    /// What a node in `local` may do when it gets `envelope`, or by itself.
-    fn footprint(
-        &mut self,
-        local: LocalId,
-        envelope: Option<EnvelopeId>,
-    ) -> PyResult<Arc<Footprint>> {
-        let key = (local, envelope);
+    /// What a node in `local` may do, whatever the choice.
+    fn footprint(&mut self, local: LocalId, cause: Cause) -> PyResult<Arc<Footprint>> {
+        let key = (local, cause);
         if let Some(known) = self.footprints.get(&key) {
             return Ok(known.clone());
         }
-        let range = match envelope {
-            Some(envelope) => self.worker.expander.delivery(local, envelope)?,
-            None => self.worker.expander.internal(local)?,
+        let range = match cause {
+            Cause::Message(envelope) => self.worker.expander.delivery(local, envelope)?,
+            _ => self.worker.expander.internal(local)?,
         };
         let mut footprint = Footprint::default();
         for at in range.iter() {
             let effect = self.effect(at);
-            if effect.fault != NOT_A_FAULT {
+            if !cause.includes(effect.fault) {
                 continue;
             }
             footprint.records |= effect.records != 0;
-            footprint.visible |= self.visible(local, envelope, &effect);
+            footprint.visible |= self.visible(local, cause.message(), &effect);
             self.count_sends(&effect, &mut footprint.sends);
         }
         let footprint = Arc::new(footprint);
