@@ -3,7 +3,7 @@
 An execution is over when nothing can happen any more, faults of nodes included. Two steps are
 dependent if they happen at one node, if both are faults, if both may record, or if one may send
 the very copy that the other takes. "May": whatever the process chooses. What does nothing is no
-step. For systems that lose no messages and have no property that is judged in every state.
+step. For systems that lose no messages.
 """
 
 from collections import Counter

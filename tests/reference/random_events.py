@@ -129,7 +129,7 @@ def _strikes(pick, names, network):
     )
 
 
-def build(pick, faults=_faults, judges=_properties):
+def build(pick, faults=_faults):
     """A system made of the integers that `pick(n)` gives."""
     names = [f"n{index}" for index in range(2 + pick(3))]
     network = ("unordered", "unordered", "ordered", "duplicating")[pick(4)]
@@ -139,7 +139,7 @@ def build(pick, faults=_faults, judges=_properties):
         faults=faults(pick, names, network),
         calls={name: [Call("work", pick(MODULUS))] for name in names if pick(4) == 0},
         observers={"sum": Sum(), "last": Last(), "order": Order()},
-        properties=judges(pick, names),
+        properties=_properties(pick, names),
         skip_noops=(None, True, False)[pick(3)],
     )
 
@@ -152,8 +152,3 @@ def lively_system(seed):
 def struck_system(seed):
     """One whose nodes crash, restart, are reset and slow."""
     return build(random.Random(seed).randrange, _strikes)
-
-
-def plain_struck_system(seed):
-    """The same without properties."""
-    return build(random.Random(seed).randrange, _strikes, lambda pick, names: [])

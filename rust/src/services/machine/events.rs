@@ -43,7 +43,9 @@ pub struct Events<'a> {
     pub footprints: FxHashMap<(LocalId, Cause), Arc<Footprint>>,
     losses: FxHashMap<EffectId, Arc<Vec<Vec<Loss>>>>,
     list: Vec<Way>,
-    /// Properties that are judged in every state, and how much they had looked at at the beginning.
+    /// Properties for which order is kept, as bits: executions have too many cuts for them.
+    pub ordered: u64,
+    /// Those of them that are open, and how much they had looked at at the beginning.
     pub watched: Vec<usize>,
     pub known: usize,
 }
@@ -167,6 +169,7 @@ impl<'a> Events<'a> {
             footprints: FxHashMap::default(),
             losses: FxHashMap::default(),
             list: Vec::new(),
+            ordered: 0,
             watched: Vec::new(),
             known: 0,
         }

@@ -25,14 +25,17 @@ pub struct Wanted {
     pub runs: u64,
     /// Tell the classes of executions and the states at rest.
     pub classes: bool,
+    /// Cuts of one execution that are judged, for one property, at most.
+    pub cuts: u32,
 }
 
 impl Wanted {
-    pub fn new(reduction: &str, runs: u64, classes: bool) -> PyResult<Self> {
+    pub fn new(reduction: &str, runs: u64, classes: bool, cuts: u32) -> PyResult<Self> {
         Ok(Wanted {
             reduction: Reduction::named(reduction)?,
             runs,
             classes,
+            cuts,
         })
     }
 }
@@ -82,6 +85,7 @@ fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
     let restarts = por::restarting(&mut machine, &mut look, |machine, look| {
         from_all(search, wanted, machine, look)
     })?;
+    search.notes.lock().extend(machine.note());
     Ok(Explored {
         counts: look.counts,
         transitions: machine.runs,

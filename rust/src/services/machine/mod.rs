@@ -8,8 +8,7 @@
 //!
 //! All choices of one step depend on the same: what differs between them is joined in one label
 //! (`label.rs`). Two steps depend on each other if they happen at one node, if one sends what the
-//! other takes, if both are recorded by observers, if both change what one property looks at, or
-//! if both are faults.
+//! other takes, if both are recorded by observers, or if both are faults.
 //!
 //! **Losses** (drops and duplicates, of unordered networks) are part of the step that sends: see
 //! `losses.rs`.
@@ -29,13 +28,20 @@
 //! it is possible after C, and C is not at rest. So C is all of E that does not happen after f: one
 //! state per fault, judged when E ends (`recorder.rs`).
 //!
-//! **Properties.** Let two steps be dependent if both change something that one `always` or
-//! `sometimes` property has ever read. Take any execution E, and the one explored of the class of
-//! one that goes on from E: the steps of E that the property can see come first there among all
-//! that it can see, in the same order. So after the last of these all that it has ever read is as
-//! after E, it reads the same, and its verdict is the same. This needs "ever read" to be known from
-//! the beginning: whenever a property reads something new, the exploration begins again. It also
-//! does when a property is decided, since nothing depends on that one any more.
+//! **Properties** that are judged in every state make no steps dependent. Any execution E is the
+//! beginning of a longer one that ends. The events of E are a consistent cut of that one's class,
+//! and all consistent cuts are beginnings of some order of it. So `always` and `sometimes` are
+//! judged in all cuts of each execution explored, or in others that the property cannot tell from
+//! them (`cuts.rs`). What `step` properties and exceptions say of a step depends on its node alone,
+//! and each step of each class is explored.
+//!
+//! Where one execution has too many cuts for a property, two steps are dependent if both change
+//! something that this property has ever read. Take any execution E, and the one explored of the
+//! class of one that goes on from E: the steps of E that the property can see come first there
+//! among all that it can see, in the same order. So after the last of these all that it has ever
+//! read is as after E, it reads the same, and its verdict is the same. This needs "ever read" to be
+//! known from the beginning: whenever such a property reads something new, the exploration begins
+//! again. It also does when it is decided, since nothing depends on that one any more.
 //!
 //! **What a step is like depends on what came before at its node**: turned round, a race may let
 //! the later step depend on others, or be another choice. Let w be what the level of i still owes,
@@ -64,6 +70,7 @@
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
 //! the exploration is one of a deterministic system, as choices of one step sleep together.
 
+mod cuts;
 mod disabling;
 mod events;
 mod explore;

@@ -11,7 +11,6 @@ use super::losses::most_duplicates;
 use super::state::State;
 use crate::property::trie::Query;
 use crate::reduce::por::Step;
-use crate::services::context::{Kind, PropertyState};
 use crate::services::expand::Effect;
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
@@ -23,11 +22,9 @@ impl Events<'_> {
     pub fn forget_labels(&mut self) {
         self.footprints.clear();
         let properties = self.worker.search.shared.properties.iter().enumerate();
-        let open = |property: &PropertyState| {
-            let everywhere = matches!(property.kind, Kind::Always | Kind::Sometimes);
-            everywhere && !property.decided.load(Relaxed)
-        };
-        let open = properties.filter(|(_, property)| open(property));
+        let open = properties.filter(|(at, property)| {
+            self.ordered >> at & 1 == 1 && !property.decided.load(Relaxed)
+        });
         self.watched = open.map(|(at, _)| at).collect();
         self.known = self.asked();
     }
@@ -38,11 +35,13 @@ impl Events<'_> {
         self.watched.iter().map(asked).sum()
     }
 
-    /// Whether to begin again: a property has looked at something new, or is decided.
+    /// Whether to begin again: order must be kept for one more property, or one for which it is
+    /// kept has looked at something new, or is decided.
     pub fn outdated(&self) -> bool {
-        let properties = &self.worker.search.shared.properties;
-        let decided = |property: &usize| properties[*property].decided.load(Relaxed);
-        self.asked() != self.known || self.watched.iter().any(decided)
+        let properties = self.worker.search.shared.properties.iter().enumerate();
+        let kept = |at: usize| self.ordered >> at & 1 == 1;
+        let open = properties.filter(|(at, property)| kept(*at) && !property.decided.load(Relaxed));
+        self.asked() != self.known || !open.map(|(at, _)| at).eq(self.watched.iter().copied())
     }
 
     /// A step as any exploration would name it: its process, which of its ways, what was lost of

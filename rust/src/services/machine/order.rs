@@ -23,6 +23,16 @@ impl EventSet {
         self.0[event / 64] |= 1 << (event % 64);
     }
 
+    pub fn remove(&mut self, event: usize) {
+        self.0[event / 64] &= !(1 << (event % 64));
+    }
+
+    /// Whether they have an event in common.
+    pub fn meets(&self, other: &EventSet) -> bool {
+        let mut both = self.0.iter().zip(&other.0);
+        both.any(|(mine, its)| mine & its != 0)
+    }
+
     fn join(&mut self, other: &EventSet) {
         let both = self.0.iter_mut().zip(&other.0);
         both.for_each(|(mine, its)| *mine |= its);
@@ -35,6 +45,8 @@ pub struct Ordered {
     pub labels: Vec<Label>,
     /// Per event, those that happen before it, and itself.
     pub past: Vec<EventSet>,
+    /// The states that it passes, from the start.
+    pub states: Vec<State>,
 }
 
 impl Ordered {
@@ -44,6 +56,7 @@ impl Ordered {
             steps: path.to_vec(),
             labels: Vec::with_capacity(path.len()),
             past: Vec::with_capacity(path.len()),
+            states: vec![state.clone()],
         };
         for (at, &step) in path.iter().enumerate() {
             let label = machine.run(&mut state, step)?;
@@ -59,6 +72,7 @@ impl Ordered {
             past.insert(at);
             order.labels.push(label);
             order.past.push(past);
+            order.states.push(state.clone());
         }
         Ok(order)
     }
@@ -67,21 +81,30 @@ impl Ordered {
     pub fn before(&self, first: usize, later: usize) -> bool {
         self.past[later].contains(first)
     }
+}
 
-    /// Run, from the start, the events that `keeps` lets through; `each` sees the state after it.
-    pub fn run(
-        &self,
-        machine: &mut Events<'_>,
-        keeps: impl Fn(usize) -> bool,
-        mut each: impl FnMut(&State),
-    ) -> PyResult<State> {
-        let mut state = machine.start()?;
-        for (at, &step) in self.steps.iter().enumerate() {
-            if keeps(at) {
-                machine.run(&mut state, step)?;
-                each(&state);
-            }
+/// The labels of the steps of an execution.
+pub fn labels(machine: &mut Events<'_>, path: &[Step]) -> PyResult<Vec<Label>> {
+    let mut state = machine.start()?;
+    path.iter()
+        .map(|&step| machine.run(&mut state, step))
+        .collect()
+}
+
+/// Per event, whether it happens after `first`, or is it. Needs no memory for the whole order.
+pub fn after(machine: &Events<'_>, (path, labels): (&[Step], &[Label]), first: usize) -> Vec<bool> {
+    let mut after = vec![false; path.len()];
+    after[first] = true;
+    let mut later = vec![first];
+    for event in first + 1..path.len() {
+        let follows = |&&known: &&usize| {
+            path[known].process == path[event].process
+                || machine.dependent(&labels[known], &labels[event])
+        };
+        if later.iter().rev().find(follows).is_some() {
+            after[event] = true;
+            later.push(event);
         }
-        Ok(state)
     }
+    after
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::events::Events;
 use super::explore::Wanted;
 use super::label::Label;
-use super::order::Ordered;
+use super::order::{after, labels};
 use super::state::State;
 use crate::python::tables::StopReason;
 use crate::reduce::por::{Counts, End, Machine, Reduction, Step, Visitor};
@@ -21,10 +21,11 @@ pub struct Recorder<'a> {
     pub runs: u64,
     /// Whether not every order of steps is explored.
     reduces: bool,
+    pub cuts: u32,
     /// The initial state, what was lost of what it sent, and then the steps up to here.
     pub initial: usize,
     pub began: Vec<EventId>,
-    trail: Vec<(Option<EventId>, Vec<EventId>)>,
+    pub trail: Vec<(Option<EventId>, Vec<EventId>)>,
     /// The relation of dependence is outdated.
     pub learnt: bool,
     /// Classes of executions, and states at rest, by their fingerprints: for tests.
@@ -39,6 +40,7 @@ impl<'a> Recorder<'a> {
             counts: Counts::default(),
             runs: wanted.runs,
             reduces: wanted.reduction != Reduction::None,
+            cuts: wanted.cuts,
             initial: 0,
             began: Vec::new(),
             trail: Vec::new(),
@@ -48,7 +50,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn route(&self) -> Route {
+    pub fn route(&self) -> Route {
         let steps = self.trail.iter();
         let steps = steps.flat_map(|(event, lost)| event.iter().chain(lost));
         let events = self.began.iter().chain(steps).copied();
@@ -60,21 +62,22 @@ impl<'a> Recorder<'a> {
     /// first fault that it lacks: all faults are in one order.
     fn judge_rests(&mut self, machine: &mut Events<'_>, path: &[Step]) -> PyResult<()> {
         let fault = |step: &Step| machine.terrain.stricken(step.process).is_some();
-        let Some(first) = path.iter().position(fault) else {
+        let faults: Vec<usize> = (0..path.len()).filter(|&at| fault(&path[at])).collect();
+        if faults.is_empty() {
             return Ok(());
-        };
-        let order = Ordered::new(machine, path)?;
-        for at in first..path.len() {
-            let rest = || at + 1..path.len();
-            if !order.labels[at].fault || rest().all(|event| order.before(at, event)) {
+        }
+        let labels = labels(machine, path)?;
+        for at in faults {
+            let after = after(machine, (path, &labels), at);
+            if after[at..].iter().all(|after| *after) {
                 continue;
             }
-            let mut trail = Vec::new();
-            let keeps = |event: usize| !order.before(at, event);
-            let state = order.run(machine, keeps, |state| {
-                trail.push((state.last, state.lost.clone()));
-            })?;
-            let own = std::mem::replace(&mut self.trail, trail);
+            let own = std::mem::take(&mut self.trail);
+            let mut state = machine.start()?;
+            for (&step, _) in path.iter().zip(&after).filter(|(_, after)| !**after) {
+                machine.run(&mut state, step)?;
+                self.trail.push((state.last, state.lost.clone()));
+            }
             self.judge_rest(machine, &state)?;
             self.trail = own;
         }
@@ -172,6 +175,8 @@ impl Visitor<Events<'_>> for Recorder<'_> {
         self.search.walked.store(ended, Relaxed);
         if self.reduces && how != End::Asleep {
             self.judge_rests(machine, path)?;
+            self.judge_cuts(machine, path, how)?;
+            self.learnt |= machine.outdated();
         }
         if self.classes.is_some() && how == End::Over {
             let class = self.class(machine, path)?;
@@ -180,7 +185,7 @@ impl Visitor<Events<'_>> for Recorder<'_> {
         if ended >= self.runs {
             self.search.stop(StopReason::Runs);
         }
-        Ok(!self.search.stopping())
+        Ok(!self.learnt && !self.search.stopping())
     }
 
     fn depth(&self) -> usize {
