@@ -12,6 +12,7 @@ from reference.batches import batches
 from reference.event_classes import count_classes
 from reference.random_events import lively_system, struck_system
 from reference.random_features import featured_system
+from reference.random_fields import fielded_system
 from reference.random_systems import random_system
 
 from presage.errors import BadSystem
@@ -141,6 +142,18 @@ def test_order_is_kept_of_what_a_property_notices_where_there_are_many_cuts(make
 def test_a_fault_that_two_things_keep_from_happening_is_tried(seed):
     with Sandbox(SECONDS_DEFAULT) as sandbox:
         kernel = kernel_of(struck_system(seed), sandbox)
+        assert compare(kernel, kernel)[0]
+
+
+@pytest.mark.parametrize("batch", batches(1, 9))
+def test_executions_and_states_tell_the_same_where_deliveries_do_not_meet(batch):
+    compare_many(batch * 10_000, MANY_PER_TEST if batch else SYSTEMS_PER_TEST // 4, fielded_system)
+
+
+def test_what_a_message_in_flight_already_makes_idle_is_tried_before_it_is_sent():
+    """Where messages stay, a step that sends what another one would send disables that one."""
+    with Sandbox(SECONDS_DEFAULT) as sandbox:
+        kernel = kernel_of(fielded_system(1_000_365), sandbox)
         assert compare(kernel, kernel)[0]
 
 

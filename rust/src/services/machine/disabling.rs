@@ -3,6 +3,8 @@
 //! A fault of a node depends on two chains of events: those of its node, which may leave nothing to
 //! strike, and all other faults, which may spend its budget.
 
+use std::borrow::Cow;
+
 use pyo3::prelude::*;
 
 use super::events::Events;
@@ -30,14 +32,49 @@ impl Events<'_> {
         Ok(range.iter().any(moves))
     }
 
+    /// The node that a step happened at.
+    fn acting(&self, after: &State) -> u32 {
+        let terrain = &self.terrain;
+        let Some(key) = terrain.key(after.by) else {
+            return terrain.stricken(after.by).unwrap_or(after.by);
+        };
+        match terrain.network {
+            Network::Ordered => key % terrain.nodes,
+            _ => self.worker.expander.mirror.envelopes[key as usize].to,
+        }
+    }
+
+    /// Whether a step may have made a difference to what a node can do. Where messages stay, what
+    /// it has sent does: to send it once more is nothing.
+    fn changes(&self, before: &State, after: &State, node: u32) -> bool {
+        let sends = self.terrain.network == Network::Duplicating
+            && before.words.len() != after.words.len()
+            && self.acting(after) == node;
+        sends || before.local(node) != after.local(node)
+    }
+
+    /// `free`, where messages stay with those that a step has sent.
+    fn with_sent<'s>(&self, free: &'s State, before: &State, after: &State) -> Cow<'s, State> {
+        if self.terrain.network != Network::Duplicating {
+            return Cow::Borrowed(free);
+        }
+        let fixed = self.terrain.fixed;
+        let mut then = free.clone();
+        let sent = after.words[fixed..].iter();
+        let sent = sent.filter(|word| !before.words[fixed..].contains(word));
+        then.words.extend(sent);
+        then.words[fixed..].sort_unstable();
+        Cow::Owned(then)
+    }
+
     /// Whether a step may have closed a node to what it can do, or to what is sent to it.
     pub fn may_close(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
         for node in 0..self.terrain.nodes {
             let (old, new) = (before.local(node), after.local(node));
-            if old == new {
+            if !self.changes(before, after, node) {
                 continue;
             }
-            if after.by != node && self.starts(before, old)? && !self.starts(before, new)? {
+            if after.by != node && self.starts(before, old)? && !self.starts(after, new)? {
                 return Ok(true);
             }
             let expander = &self.worker.expander;
@@ -62,13 +99,13 @@ impl Events<'_> {
         free: &State,
         into: &mut Vec<u32>,
     ) -> PyResult<()> {
+        let then = self.with_sent(free, before, after);
         for node in 0..self.terrain.nodes {
             let (old, new) = (before.local(node), after.local(node));
-            if old == new {
+            if !self.changes(before, after, node) {
                 continue;
             }
-            debug_assert_eq!(free.local(node), old);
-            if after.by != node && self.starts(free, old)? && !self.starts(free, new)? {
+            if after.by != node && self.starts(free, old)? && !self.starts(&then, new)? {
                 into.push(node);
             }
             for at in self.terrain.fixed..free.words.len() {
@@ -82,7 +119,7 @@ impl Events<'_> {
                 {
                     continue;
                 }
-                if self.accepts(free, old, envelope)? && !self.accepts(free, new, envelope)? {
+                if self.accepts(free, old, envelope)? && !self.accepts(&then, new, envelope)? {
                     into.push(process);
                 }
             }
@@ -130,7 +167,8 @@ impl Events<'_> {
     fn covers(&mut self, before: &State, after: &State) -> PyResult<bool> {
         for node in 0..self.terrain.nodes {
             let (old, new) = (before.local(node), after.local(node));
-            if old != new && after.by != self.terrain.faults_of(node) {
+            let other = after.by != self.terrain.faults_of(node);
+            if other && self.changes(before, after, node) {
                 let lost = self.exposure(before, old)? & !self.exposure(after, new)?;
                 return Ok(lost != 0);
             }
@@ -174,6 +212,7 @@ impl Events<'_> {
             Some(_) => self.left(&after.words),
             None => left,
         };
+        let then = self.with_sent(free, before, after);
         for node in 0..self.terrain.nodes {
             let process = self.terrain.faults_of(node);
             if process == after.by {
@@ -185,7 +224,7 @@ impl Events<'_> {
                 false => after.local(node),
             };
             let was = self.exposure(free, old)? & left;
-            if was != 0 && self.exposure(free, new)? & kept == 0 {
+            if was != 0 && self.exposure(&then, new)? & kept == 0 {
                 into.push(process);
             }
         }

@@ -41,6 +41,9 @@ pub struct Events<'a> {
     /// Steps run, those of race analysis too.
     pub runs: u64,
     pub footprints: FxHashMap<(LocalId, Cause), Arc<Footprint>>,
+    /// By node and class of message, and by node: see `touch.rs`.
+    pub touched: FxHashMap<(u32, u32), u64>,
+    pub kinds: FxHashMap<u32, Arc<[u64]>>,
     losses: FxHashMap<EffectId, Arc<Vec<Vec<Loss>>>>,
     list: Vec<Way>,
     /// Properties for which order is kept, as bits: executions have too many cuts for them.
@@ -167,6 +170,8 @@ impl<'a> Events<'a> {
             start,
             runs: 0,
             footprints: FxHashMap::default(),
+            touched: FxHashMap::default(),
+            kinds: FxHashMap::default(),
             losses: FxHashMap::default(),
             list: Vec::new(),
             ordered: 0,

@@ -40,6 +40,37 @@ pub struct Footprint {
     /// Bits of the properties that may notice.
     pub visible: u64,
     pub records: bool,
+    /// What it does to its node; `None` if that is not known.
+    pub touch: Option<Touch>,
+}
+
+/// Which values of its node a delivery may read or set, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touch {
+    pub touches: u64,
+    /// Those that it changes.
+    pub writes: u64,
+    /// Which things that may be possible or not depend on any of these.
+    pub decides: u64,
+}
+
+impl Touch {
+    fn apart(self, other: Touch) -> bool {
+        self.writes & other.touches == 0
+            && other.writes & self.touches == 0
+            && self.decides & other.decides == 0
+    }
+}
+
+impl Footprint {
+    /// Whether two deliveries at one node may change places as far as the node can tell.
+    fn apart(&self, other: &Footprint) -> bool {
+        let (Some(mine), Some(its)) = (self.touch, other.touch) else {
+            return false;
+        };
+        let sends = |key: u32| other.sends.iter().any(|(its, _)| *its == key);
+        mine.apart(its) && !self.sends.iter().any(|(key, _)| sends(*key))
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,7 +96,7 @@ impl Label {
 
 pub fn dependent(one: &Label, other: &Label) -> bool {
     let (mine, its) = (&one.footprint, &other.footprint);
-    one.node == other.node
+    (one.node == other.node && !mine.apart(its))
         || (one.fault && other.fault)
         || mine.visible & its.visible != 0
         || (mine.records && its.records)

@@ -7,8 +7,21 @@
 //! | the faults of a node | any of them that can happen now |
 //!
 //! All choices of one step depend on the same: what differs between them is joined in one label
-//! (`label.rs`). Two steps depend on each other if they happen at one node, if one sends what the
+//! (`label.rs`). Two steps depend on each other if they meet at one node, if one sends what the
 //! other takes, if both are recorded by observers, or if both are faults.
+//!
+//! **Values, not nodes.** Two deliveries at one node are independent if neither changes a value
+//! that the other can read or set (`touch.rs`), and they send no message in common. Each then does
+//! the same after the other as before it, to the same values, with the same label. "Can set"
+//! matters: one that sets a value to what it is changes nothing here, but would after the other.
+//! Whatever else happens at a node depends on all its deliveries.
+//!
+//! A step may be possible or not: guards close, and what does nothing is left out. Say that each of
+//! two deliveries alone disables a step. Were they independent, the proof below would have to undo
+//! both to find it. So two deliveries that change anything on which the same kind of message
+//! depends, or the node's own steps, are dependent. Two that change nothing never are. Where
+//! messages stay, and where a fault may happen any number of times, whether a step does anything
+//! depends on more than that, so there all of one node is dependent.
 //!
 //! **Losses** (drops and duplicates, of unordered networks) are part of the step that sends: see
 //! `losses.rs`.
@@ -59,13 +72,14 @@
 //!
 //! Is q the same after u? If q can step after p, choose the execution p w' q ...: all that q
 //! depends on comes after q there, so after p, and is not in u. If it cannot, u may hold what q
-//! depends on. If q is no fault, that is at the node of p, so not in u. If q is a fault, it depends
-//! on the steps of its node and on all faults; p is of one of these chains, and u may hold steps of
-//! the other: p spends the budget and u lets the node fail, or the reverse. So for each such step e
-//! the sequence is also made without what happens after e (`Machine::may_hide`). Let e be the first
-//! in u that leaves q disabled. Without e the sequence ends in q, or in another step of its process
-//! if u has earlier steps of that chain. One of these is then explored at the level: it goes as
-//! long as p does without depending on w, and q can step after it: the case before.
+//! depends on. If q is no fault, p changes a value that q depends on; so does all that could make q
+//! another, so that depends on p and is not in u. If q is a fault, it depends on the steps of its
+//! node and on all faults; p is of one of these chains, and u may hold steps of the other: p spends
+//! the budget and u lets the node fail, or the reverse. So for each such step e the sequence is
+//! also made without what happens after e (`Machine::may_hide`). Let e be the first in u that
+//! leaves q disabled. Without e the sequence ends in q, or in another step of its process if u has
+//! earlier steps of that chain. One of these is then explored at the level: it goes as long as p
+//! does without depending on w, and q can step after it: the case before.
 //!
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
 //! the exploration is one of a deterministic system, as choices of one step sleep together.
@@ -80,6 +94,7 @@ mod notice;
 mod order;
 mod recorder;
 mod state;
+mod touch;
 
 pub use explore::{Wanted, explore};
 pub use losses::TooManyWays;

@@ -102,6 +102,9 @@ impl Events<'_> {
             footprint.visible |= self.visible(local, cause.message(), &effect);
             self.count_sends(&effect, &mut footprint.sends);
         }
+        if let Some(envelope) = cause.message() {
+            footprint.touch = self.touch(local, envelope)?;
+        }
         let footprint = Arc::new(footprint);
         self.footprints.insert(key, footprint.clone());
         Ok(footprint)
