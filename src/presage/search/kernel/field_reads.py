@@ -76,13 +76,14 @@ def touched_together(node: Node) -> list[int]:
     All that the node starts by itself is one, and each kind of message another: a delivery that
     changes nothing may be left out, so whether it is possible depends on all that it touches.
     """
-    shape, handlers = node.shape, node.shape.handlers.values()
-    own = [each.function for each in shape.actions.values()]
+    shape = node.shape
+    own: list[Callable[..., Any] | None] = [each.function for each in shape.actions.values()]
     own += [each.function for each in shape.timers.values()]
     own += [getattr(node.service, call.method) for call in node.workload]
-    messages = [[handler.function, handler.guard] for handler in handlers]
-    kinds = [_bits(node, functions, stores=True) for functions in (own, *messages)]
-    return [kinds[0] | read_by_guards(node), *kinds[1:]]
+    kinds = [_bits(node, own, stores=True) | read_by_guards(node)]
+    for handler in shape.handlers.values():
+        kinds.append(_bits(node, [handler.function, handler.guard], stores=True))
+    return kinds
 
 
 def _bits(node: Node, functions: list[Callable[..., Any] | None], *, stores: bool = False) -> int:
