@@ -1,9 +1,14 @@
 """Classes of executions, counted one by one on the live `World`: written from the rules alone.
 
 An execution is over when nothing can happen any more, faults of nodes included. Two steps are
-dependent if they happen at one node, if both are faults, if both may record, or if one may send
-the very copy that the other takes. "May": whatever the process chooses. What does nothing is no
-step. For systems that lose no messages.
+dependent if they meet at one node, if both are faults, if both may record, or if one may send the
+very copy that the other takes. "May": whatever the process chooses. What does nothing is no step.
+For systems that lose no messages.
+
+Two steps at one node meet unless both are deliveries of which `uses(service)` says what they use:
+for each kind of message, and for all that the node starts by itself (under `None`), which fields.
+Then they meet if one changes what the other uses, if both change what something uses that may be
+possible or not, or if both send to one place.
 """
 
 from collections import Counter
@@ -25,13 +30,16 @@ class Done(NamedTuple):
     records: bool  # whether the process might have, here
     sends: dict  # message or channel -> from which of its copies on, up to which
     takes: tuple | None  # message or channel, and which of its copies
+    touch: tuple | None  # values that it may use, those it changes, and what depends on these
 
 
 class LiveClasses:
     """Follows every execution to its end."""
 
-    def __init__(self, system, most):
-        self.system, self.most = system, most
+    def __init__(self, system, most, uses=None):
+        self.system, self.most, self.uses = system, most, uses
+        if system.network == "duplicating" or UNLIMITED in system.faults.budgets:
+            self.uses = None
         self.ended, self.classes, self.rests = 0, set(), set()
 
     def explore(self):
@@ -68,10 +76,11 @@ class LiveClasses:
         saved, processes = world.save(), {}
         for event in world.enabled():
             for number, choices in enumerate(world.runs(event)):
-                step, moved = self.attempt(world, event, choices)
+                step, moved, writes = self.attempt(world, event, choices)
                 world.restore(saved)
                 if moved or step.records or self.spends(event):
-                    way = (event, choices, step, (self.system.codec.encode(str(event)), number))
+                    name = (self.system.codec.encode(str(event)), number)
+                    way = (event, choices, step, name, writes)
                     processes.setdefault(self.process_of(event), []).append(way)
         if world.at_rest():
             self.rests.add(world.fingerprint)
@@ -79,22 +88,39 @@ class LiveClasses:
             self.end(done)
         for process, ways in processes.items():
             most = Counter()
-            for _, _, step, _ in ways:
+            for _, _, step, *_ in ways:
                 most |= Counter(map(self.key_of, step.sends))
-            records = any(step.records for _, _, step, _ in ways)
-            for event, choices, step, name in ways:
+            records = any(step.records for _, _, step, *_ in ways)
+            touch = self.touch(ways[0][0], set().union(*(way[-1] for way in ways)))
+            for event, choices, step, name, _ in ways:
                 at = sum(other.name[0] == process for other in done)
                 after, sends, takes = self.counted(counts, process, step, most)
                 fault = process[0] == "faults"
-                known = Done((process, at, name), event.node, fault, records, sends, takes)
+                name = (process, at, name)
+                known = Done(name, event.node, fault, records, sends, takes, touch)
                 world.apply(event, choices)
                 self.follow(world, after, (*done, known))
                 world.restore(saved)
 
     def attempt(self, world, event, choices):
-        """What a step does, and whether it does anything."""
-        before = world._key()
-        return world.apply(event, choices), world._key() != before
+        """What a step does, whether it does anything, and which values of its node it changes."""
+        before, index = world._key(), self.system.index(event.node)
+        old = world._locals[index]
+        step = world.apply(event, choices)
+        new = enumerate(zip(old, world._locals[index], strict=True))
+        return step, world._key() != before, {at for at, (a, b) in new if a != b}
+
+    def touch(self, event, writes):
+        """What a delivery uses and changes, by positions, if that is known; 0 is control."""
+        automaton = self.system.automata[self.system.index(event.node)]
+        if self.uses is None or not isinstance(event, Deliver):
+            return None
+        used = self.uses(automaton.service)
+        if used is None:
+            return None
+        used = {kind: {0, *map(automaton.positions.get, used[kind])} for kind in used}
+        decides = {kind for kind in used if used[kind] & writes}
+        return used.get(type(event.message), {0}), writes, decides
 
     def spends(self, event):
         """Whether an event uses up what is limited: a budget, or a message."""
@@ -124,11 +150,18 @@ class LiveClasses:
 
 
 def dependent(one, other):
-    if one.name[0] == other.name[0] or one.node == other.node:
+    if one.name[0] == other.name[0] or (one.node == other.node and meet(one, other)):
         return True
     if (one.fault and other.fault) or (one.records and other.records):
         return True
     return feeds(one, other) or feeds(other, one)
+
+
+def meet(one, other):
+    if one.touch is None or other.touch is None or set(one.sends) & set(other.sends):
+        return True
+    (uses, writes, decides), (others, written, decided) = one.touch, other.touch
+    return bool(writes & others or written & uses or decides & decided)
 
 
 def feeds(one, other):

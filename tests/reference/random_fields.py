@@ -5,6 +5,7 @@ or set. `fielded_system(seed)` draws them from a seeded generator.
 """
 
 import random
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -66,6 +67,7 @@ def _compiled(source):
 def _function(source):
     names = {message.__name__: message for message in MESSAGES}
     exec(_compiled(source), names)  # the code tells what it reads
+    names["made"].fields = set(re.findall(r"self\.(peer|x|y|z|bag)\b", source))
     return names["made"]
 
 
@@ -118,6 +120,19 @@ def _class(pick, names):
     begin.__name__ = "work"
     body["work"] = begin
     return type("Fielded", (Service,), body)
+
+
+def fields_used(cls):
+    """Which fields each kind of message, and what the node starts by itself, reads or sets."""
+    shape, used = cls._presage_shape, {None: set()}
+    for message, handler in shape.handlers.items():
+        guard = handler.guard.fields if handler.guard else set()
+        used[message] = handler.function.fields | guard
+    for own in (*shape.actions.values(), *shape.timers.values()):
+        used[None] |= own.function.fields
+    for acting in shape.actions.values():
+        used[None] |= acting.guard.fields
+    return used
 
 
 def _predicate(pick, names):
