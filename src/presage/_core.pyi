@@ -271,8 +271,13 @@ class Kernel:
         limits: Limits,
         progress: Callable[[Progress], None] | None = None,
         classes: bool = False,
+        cuts: int = 100_000,
     ) -> Outcome:
-        """Explore executions one by one. `classes`: tell the classes of executions, too."""
+        """Explore executions one by one. `classes`: tell the classes of executions, too.
+
+        `cuts`: of one execution, for one property; where there are more, order is kept of all that
+        the property notices.
+        """
     def graph(
         self, properties: Sequence[int], room: tuple[int, int], limits: Limits
     ) -> tuple[Graph, float]:

@@ -1,8 +1,8 @@
 """Classes of executions of services, counted one by one: written from the rules, on plain states.
 
-For systems whose messages are unordered and never lost, without faults of nodes, and without
-properties that are judged in every state. Two steps are dependent if they happen at one node, if
-both may record, or if one may send the very copy that the other takes. "May": whatever its choice.
+For systems whose messages are unordered and never lost, without faults of nodes. Two steps are
+dependent if they happen at one node, if both may record, or if one may send the very copy that the
+other takes. "May": whatever its choice.
 """
 
 from collections import Counter

@@ -9,7 +9,7 @@ import random
 
 from reference.random_systems import MODULUS, Keeper, Last, Machine, Program, Sum
 
-from presage.model.world.faults import Faults
+from presage.model.world.faults import UNLIMITED, Faults
 from presage.model.world.system import Call, System
 from presage.props.property import always, eventually, no_deadlock, sometimes, step
 
@@ -114,14 +114,29 @@ def _faults(pick, names, network):
     )
 
 
-def build(pick):
+def _strikes(pick, names, network):
+    """Faults of nodes, nearly always some."""
+
+    def amount(*amounts):
+        return amounts[pick(len(amounts))]
+
+    return Faults(
+        crash=amount(0, 1, 1, 2),
+        restart=amount(0, 0, 1, 2),
+        reset=amount(0, 0, 0, 1, 1, UNLIMITED if pick(8) == 0 else 2),
+        slow=amount(0, 0, 1),
+        nodes=None if pick(2) else names[: 1 + pick(len(names))],
+    )
+
+
+def build(pick, faults=_faults):
     """A system made of the integers that `pick(n)` gives."""
     names = [f"n{index}" for index in range(2 + pick(3))]
     network = ("unordered", "unordered", "ordered", "duplicating")[pick(4)]
     return System(
         nodes={name: _machine(pick, names) for name in names},
         network=network,
-        faults=_faults(pick, names, network),
+        faults=faults(pick, names, network),
         calls={name: [Call("work", pick(MODULUS))] for name in names if pick(4) == 0},
         observers={"sum": Sum(), "last": Last(), "order": Order()},
         properties=_properties(pick, names),
@@ -132,3 +147,8 @@ def build(pick):
 def lively_system(seed):
     """The system of a seed."""
     return build(random.Random(seed).randrange)
+
+
+def struck_system(seed):
+    """One whose nodes crash, restart, are reset and slow."""
+    return build(random.Random(seed).randrange, _strikes)

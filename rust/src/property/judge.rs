@@ -92,8 +92,20 @@ impl Judge {
 
     #[inline]
     fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<bool> {
+        self.tries[property].decide(|query| self.answer(query, state, mirror))
+    }
+
+    /// Whether anything that `property` has ever looked at differs between two states.
+    pub fn notices(&self, property: usize, one: &[u32], other: &[u32], mirror: &Mirror) -> bool {
+        let answer = |query, state| self.answer(query, state, mirror);
+        let mut queries = self.queries(property).iter();
+        queries.any(|query| answer(query, one) != answer(query, other))
+    }
+
+    #[inline]
+    fn answer(&self, query: &trie::Query, state: &[u32], mirror: &Mirror) -> u64 {
         let layout = &self.shared.layout;
-        self.tries[property].decide(|query| match query {
+        match query {
             trie::Query::Field { node, field } => {
                 let local = mirror.locals[state[*node as usize] as usize];
                 u64::from(mirror.rows[(local.row + field) as usize])
@@ -102,7 +114,7 @@ impl Judge {
             trie::Query::Messages(types) => mirror.flight().answer(layout, state, types.as_deref()),
             trie::Query::Connection(slot) => u64::from(layout.links(state)[*slot as usize]),
             trie::Query::Partition => u64::from(layout.split(state)),
-        })
+        }
     }
 
     /// Run the predicate and file its verdict; false if it raised.

@@ -229,8 +229,9 @@ impl Kernel {
     }
 
     /// Explore executions one by one; `reduction` is none, dpor, sdpor or odpor. `classes`: tell
-    /// which classes of executions there were, and which states at rest.
-    #[pyo3(signature = (reduction, limits, progress=None, classes=false))]
+    /// which classes of executions there were, and which states at rest. `cuts`: of one execution,
+    /// for one property; where there are more, order is kept of all that the property notices.
+    #[pyo3(signature = (reduction, limits, progress=None, classes=false, cuts=100_000))]
     fn explore(
         &self,
         py: Python<'_>,
@@ -238,8 +239,9 @@ impl Kernel {
         limits: Limits,
         progress: Option<Py<PyAny>>,
         classes: bool,
+        cuts: u32,
     ) -> PyResult<Outcome> {
-        let wanted = Wanted::new(reduction, limits.walks, classes)?;
+        let wanted = Wanted::new(reduction, limits.walks, classes, cuts)?;
         let search = self.begin(py, limits, false)?;
         let outcome = |seconds| self.outcome(py, &search, seconds);
         explore(py, &search, wanted, progress.as_ref(), outcome)

@@ -124,14 +124,28 @@ def test_a_violation_is_found_and_its_trace_replays(reduction):
     assert replay(system, report.violations[0].trace).message is not None
 
 
-def test_what_properties_look_at_keeps_its_order():
+def test_a_state_that_only_another_order_passes_is_judged_and_its_trace_replays():
     @always
     def not_only_first(world):
         return (world["a"].said, world["b"].said) != (False, True)
 
     nodes = {"a": Talker(to="l"), "b": Talker(to="m"), "l": Listener(), "m": Listener()}
-    assert explored(System(nodes=nodes, properties=[not_only_first])).violations
-    assert explored(System(nodes=nodes)).traces == 1
+    system = System(nodes=nodes, properties=[not_only_first])
+    report = explored(system, keep_going=True)
+    assert (report.traces, len(report.violations)) == (1, 1)
+    assert replay(system, report.violations[0].trace).message is not None
+
+
+def test_a_report_says_that_order_was_kept_where_an_execution_has_too_many_cuts():
+    @always
+    def looks_at_all(world):
+        return all(world[f"t{n}"].said for n in range(17)) or True
+
+    pairs = {f"t{n}": Talker(to=f"l{n}", n=n) for n in range(17)}
+    pairs |= {f"l{n}": Listener() for n in range(17)}
+    report = explored(System(nodes=pairs, properties=[looks_at_all]), walks=2)
+    assert any("too many consistent cuts" in note for note in report.notes)
+    assert report.stopped_by == "runs"
 
 
 def test_what_is_never_reached_is_said_once_every_class_was_looked_at():

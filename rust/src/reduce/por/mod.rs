@@ -102,8 +102,19 @@ pub trait Machine {
         Ok(false)
     }
 
+    /// Whether each of two steps may keep the same process from running, so that it is disabled
+    /// while either of them has happened.
+    fn may_hide(
+        &mut self,
+        _first: [&Self::State; 2],
+        _second: [&Self::State; 2],
+    ) -> Result<bool, Self::Error> {
+        Ok(false)
+    }
+
     /// The processes enabled in `free` that the step from `before` to `after` would disable there.
-    /// `free` is what `before` becomes by all that does not happen after that step.
+    /// `free` is what `before` becomes by all that does not happen after that step, or after one
+    /// more that `may_hide` what this one disables.
     fn disabled_by(
         &mut self,
         _step: (&Self::State, &Self::State),

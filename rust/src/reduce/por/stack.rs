@@ -276,18 +276,43 @@ impl<M: Machine, S: Default> Stack<'_, M, S> {
                 continue;
             }
             self.set_sequence(first, length, |_, _| true)?;
-            disabled.clear();
-            let step = [first, first + 1].map(|at| &self.levels[at].state);
-            self.machine
-                .disabled_by((step[0], step[1]), &self.free, &mut disabled)?;
-            for &process in &disabled {
-                let race = Race {
-                    first,
-                    later: length,
-                    process,
-                };
-                backtrack.add(self, race)?;
+            self.reverse_disabled(backtrack, first, &mut disabled)?;
+            for second in first + 1..length {
+                if self.trace.before(first, second) || !self.may_hide(first, second)? {
+                    continue;
+                }
+                self.set_sequence(first, length, |stack, event| {
+                    !stack.trace.before(second, event)
+                })?;
+                self.reverse_disabled(backtrack, first, &mut disabled)?;
             }
+        }
+        Ok(())
+    }
+
+    fn may_hide(&mut self, first: usize, second: usize) -> Result<bool, M::Error> {
+        let [one, other] = [first, second].map(|at| [at, at + 1].map(|at| &self.levels[at].state));
+        self.machine.may_hide(one, other)
+    }
+
+    /// Put processes that the step `first` disables after the sequence that leads to `free`.
+    fn reverse_disabled<B: Backtrack<M, Set = S>>(
+        &mut self,
+        backtrack: &mut B,
+        first: usize,
+        disabled: &mut Vec<u32>,
+    ) -> Result<(), M::Error> {
+        disabled.clear();
+        let step = [first, first + 1].map(|at| &self.levels[at].state);
+        self.machine
+            .disabled_by((step[0], step[1]), &self.free, disabled)?;
+        for &process in disabled.iter() {
+            let race = Race {
+                first,
+                later: self.depth(),
+                process,
+            };
+            backtrack.add(self, race)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::label::{self, Footprint, Label};
+use super::label::{self, Cause, Footprint, Label};
 use super::losses::{Loss, TooManyWays, affordable, all_losses};
 use super::state::{State, Terrain};
 use crate::reduce::por::{Machine, Step};
@@ -14,9 +14,8 @@ use crate::search::worker::Worker;
 use crate::services::effects::EffectId;
 use crate::services::expand::{Effect, EventKind, NOWHERE};
 use crate::services::ids::{EnvelopeId, LocalId};
-use crate::services::layout::{Budget, Layout, Network};
+use crate::services::layout::{Layout, Network};
 use crate::services::tables::NOT_A_FAULT;
-use crate::table::flat::pair;
 
 /// The low bits of a choice say which of the process's steps it is, the others what is lost.
 const STEP_BITS: u32 = 16;
@@ -30,7 +29,6 @@ pub fn way_number(step: Step) -> u32 {
 #[derive(Clone, Copy)]
 pub struct Way {
     pub number: u32,
-    /// `NOWHERE`: the faults give up.
     pub effect: EffectId,
     pub word: u32,
     pub what: EventKind,
@@ -42,12 +40,15 @@ pub struct Events<'a> {
     pub start: State,
     /// Steps run, those of race analysis too.
     pub runs: u64,
-    /// By local state and message; `None` for what a node starts by itself.
-    pub footprints: FxHashMap<(LocalId, Option<EnvelopeId>), Arc<Footprint>>,
+    pub footprints: FxHashMap<(LocalId, Cause), Arc<Footprint>>,
+    /// By node and class of message, and by node: see `touch.rs`.
+    pub touched: FxHashMap<(u32, u32), u64>,
+    pub kinds: FxHashMap<u32, Arc<[u64]>>,
     losses: FxHashMap<EffectId, Arc<Vec<Vec<Loss>>>>,
-    pub quiet: Arc<Footprint>,
     list: Vec<Way>,
-    /// Properties that are judged in every state, and how much they had looked at at the beginning.
+    /// Properties for which order is kept, as bits: executions have too many cuts for them.
+    pub ordered: u64,
+    /// Those of them that are open, and how much they had looked at at the beginning.
     pub watched: Vec<usize>,
     pub known: usize,
 }
@@ -78,7 +79,10 @@ impl Machine for Events<'_> {
                 self.choices(state, self.terrain.process_of(key), into)?;
             }
         }
-        self.choices(state, self.terrain.nodes, into)
+        for node in 0..self.terrain.nodes {
+            self.choices(state, self.terrain.faults_of(node), into)?;
+        }
+        Ok(())
     }
 
     fn choices(&mut self, state: &State, process: u32, into: &mut Vec<Step>) -> PyResult<()> {
@@ -113,10 +117,6 @@ impl Machine for Events<'_> {
         let label = self.label(state, step.process, &way)?;
         (state.by, state.last) = (step.process, None);
         state.lost.clear();
-        if way.effect == EffectId::NONE {
-            state.calm = true;
-            return Ok(label);
-        }
         self.apply(state, (way.effect, way.word, way.what))?;
         if let Some(key) = self.terrain.key(step.process)
             && self.terrain.network != Network::Duplicating
@@ -144,61 +144,21 @@ impl Machine for Events<'_> {
     }
 
     fn may_disable(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
-        for node in 0..self.terrain.nodes {
-            let (old, new) = (before.local(node), after.local(node));
-            if old == new {
-                continue;
-            }
-            if after.by != node && self.starts(before, old)? && !self.starts(before, new)? {
-                return Ok(true);
-            }
-            let expander = &self.worker.expander;
-            let open = |key: u32| {
-                let plain = self.terrain.network == Network::Unordered;
-                let known = expander.deliveries.get(pair(new.number(), key));
-                let sure = plain && known.is_some_and(|range| range as u32 > 0);
-                after.by != self.terrain.process_of(key) && !sure
-            };
-            let mut here = self.terrain.due(&expander.mirror, before, last, node);
-            if here.any(open) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(self.may_close(before, after, last)? || self.may_spare(before, after)?)
+    }
+
+    fn may_hide(&mut self, first: [&State; 2], second: [&State; 2]) -> PyResult<bool> {
+        self.hides(first, second)
     }
 
     fn disabled_by(
         &mut self,
-        (before, after): (&State, &State),
+        step: (&State, &State),
         free: &State,
         into: &mut Vec<u32>,
     ) -> PyResult<()> {
-        for node in 0..self.terrain.nodes {
-            let (old, new) = (before.local(node), after.local(node));
-            if old == new {
-                continue;
-            }
-            debug_assert_eq!(free.local(node), old);
-            if after.by != node && self.starts(free, old)? && !self.starts(free, new)? {
-                into.push(node);
-            }
-            for at in self.terrain.fixed..free.words.len() {
-                let mirror = &self.worker.expander.mirror;
-                let envelope = self.terrain.envelope(mirror, free.words[at]);
-                let key = self.terrain.key_of(mirror, free.words[at]);
-                let process = self.terrain.process_of(key);
-                if mirror.envelopes[envelope.index()].to != node
-                    || process == after.by
-                    || into.contains(&process)
-                {
-                    continue;
-                }
-                if self.accepts(free, old, envelope)? && !self.accepts(free, new, envelope)? {
-                    into.push(process);
-                }
-            }
-        }
-        Ok(())
+        self.closed_by(step, free, into)?;
+        self.spared_by(step, free, into)
     }
 }
 
@@ -210,9 +170,11 @@ impl<'a> Events<'a> {
             start,
             runs: 0,
             footprints: FxHashMap::default(),
+            touched: FxHashMap::default(),
+            kinds: FxHashMap::default(),
             losses: FxHashMap::default(),
-            quiet: Arc::default(),
             list: Vec::new(),
+            ordered: 0,
             watched: Vec::new(),
             known: 0,
         }
@@ -228,7 +190,7 @@ impl<'a> Events<'a> {
 
     /// Whether an effect does nothing in `state`: such steps are left out. Only steps of its own
     /// node make any difference to that.
-    fn idle(&self, state: &State, local: LocalId, effect: &Effect) -> bool {
+    pub fn idle(&self, state: &State, local: LocalId, effect: &Effect) -> bool {
         let mix = |local: LocalId| self.worker.expander.mirror.locals[local.index()].mix;
         let flying = &state.words[self.terrain.fixed..];
         let stays = self.terrain.network == Network::Duplicating;
@@ -238,24 +200,9 @@ impl<'a> Events<'a> {
             && sent.all(|sent| stays && flying.contains(&sent.number()))
     }
 
-    /// Whether a node in `local` can start something by itself.
-    fn starts(&mut self, state: &State, local: LocalId) -> PyResult<bool> {
-        let range = self.worker.expander.internal(local)?;
-        let own = |effect: Effect| effect.fault == NOT_A_FAULT && !self.idle(state, local, &effect);
-        Ok(range.iter().any(|effect| own(self.effect(effect))))
-    }
-
-    /// Whether a node in `local` can take a message that is in flight.
-    fn accepts(&mut self, state: &State, local: LocalId, envelope: EnvelopeId) -> PyResult<bool> {
-        let range = self.worker.expander.delivery(local, envelope)?;
-        let stays = self.terrain.network == Network::Duplicating;
-        let moves = |effect: EffectId| !stays || !self.idle(state, local, &self.effect(effect));
-        Ok(range.iter().any(moves))
-    }
-
     fn ways(&mut self, state: &State, process: u32, into: &mut Vec<Way>) -> PyResult<()> {
-        if process == self.terrain.nodes {
-            return self.faults(state, into);
+        if let Some(node) = self.terrain.stricken(process) {
+            return self.faults(state, node, into);
         }
         let Some(key) = self.terrain.key(process) else {
             let local = state.local(process);
@@ -285,30 +232,14 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    fn faults(&mut self, state: &State, into: &mut Vec<Way>) -> PyResult<()> {
-        let left = |&fault: &usize| self.layout().allows(&state.words, fault);
-        if state.calm || !self.terrain.faults.iter().any(left) {
-            return Ok(());
-        }
-        let mut number = 0;
-        for node in 0..self.terrain.nodes {
-            let local = state.local(node);
-            let range = self.worker.expander.internal(local)?;
-            for effect in range.iter() {
-                let known = self.effect(effect);
-                let fault = known.fault as usize;
-                if known.fault == NOT_A_FAULT || !self.layout().allows(&state.words, fault) {
-                    continue;
-                }
-                let free = self.layout().budgets[fault] == Budget::Unlimited;
-                if !(free && self.idle(state, local, &known)) {
-                    into.push(Way::new(number, effect, NOWHERE, EventKind::Internal)?);
-                }
-                number += 1;
+    /// The faults of a node that can happen now.
+    fn faults(&mut self, state: &State, node: u32, into: &mut Vec<Way>) -> PyResult<()> {
+        let local = state.local(node);
+        for (number, effect) in self.worker.expander.internal(local)?.iter().enumerate() {
+            let known = self.effect(effect);
+            if self.strikes(state, local, &known) && self.is_left(&state.words, known.fault) {
+                into.push(Way::new(number, effect, NOWHERE, EventKind::Internal)?);
             }
-        }
-        if into.is_empty() {
-            into.push(Way::new(0, EffectId::NONE, NOWHERE, EventKind::Internal)?);
         }
         Ok(())
     }
@@ -318,10 +249,7 @@ impl<'a> Events<'a> {
         if let Some(known) = self.losses.get(&effect) {
             return Ok(known.clone());
         }
-        let mut sent = match effect {
-            EffectId::NONE => Vec::new(),
-            _ => self.sent(&self.effect(effect)).to_vec(),
-        };
+        let mut sent = self.sent(&self.effect(effect)).to_vec();
         let mirror = &self.worker.expander.mirror;
         sent.retain(|envelope| !mirror.envelopes[envelope.index()].notice);
         let found = Arc::new(all_losses(self.layout(), &sent)?);

@@ -20,19 +20,22 @@ use crate::services::ids::EnvelopeId;
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
 pub struct Wanted {
-    reduction: Reduction,
+    pub reduction: Reduction,
     /// Executions, at most.
     pub runs: u64,
     /// Tell the classes of executions and the states at rest.
     pub classes: bool,
+    /// Cuts of one execution that are judged, for one property, at most.
+    pub cuts: u32,
 }
 
 impl Wanted {
-    pub fn new(reduction: &str, runs: u64, classes: bool) -> PyResult<Self> {
+    pub fn new(reduction: &str, runs: u64, classes: bool, cuts: u32) -> PyResult<Self> {
         Ok(Wanted {
             reduction: Reduction::named(reduction)?,
             runs,
             classes,
+            cuts,
         })
     }
 }
@@ -76,12 +79,13 @@ pub fn explore(
 fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
     let worker = Worker::new(search);
     let mut machine = Events::new(worker, State::new(Vec::new(), 0));
-    let mut look = Recorder::new(search, wanted.runs, wanted.classes);
+    let mut look = Recorder::new(search, wanted);
     machine.worker.sync();
     machine.forget_labels();
     let restarts = por::restarting(&mut machine, &mut look, |machine, look| {
         from_all(search, wanted, machine, look)
     })?;
+    search.notes.lock().extend(machine.note());
     Ok(Explored {
         counts: look.counts,
         transitions: machine.runs,

@@ -2,6 +2,34 @@
 
 use std::sync::Arc;
 
+use crate::services::ids::EnvelopeId;
+use crate::services::tables::NOT_A_FAULT;
+
+/// Why a node steps: a message, something of its own, or one of the faults in this set.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Cause {
+    Message(EnvelopeId),
+    Own,
+    Faults(u32),
+}
+
+impl Cause {
+    pub fn message(self) -> Option<EnvelopeId> {
+        match self {
+            Cause::Message(envelope) => Some(envelope),
+            _ => None,
+        }
+    }
+
+    /// Whether an effect with this fault, or `NOT_A_FAULT`, is one of its outcomes.
+    pub fn includes(self, fault: u8) -> bool {
+        match self {
+            Cause::Faults(some) => fault != NOT_A_FAULT && some >> fault & 1 == 1,
+            _ => fault == NOT_A_FAULT,
+        }
+    }
+}
+
 pub const NOTHING: (u32, u32) = (u32::MAX, 0);
 
 /// What does not depend on when the step happens, only on its node's local state.
@@ -12,6 +40,37 @@ pub struct Footprint {
     /// Bits of the properties that may notice.
     pub visible: u64,
     pub records: bool,
+    /// What it does to its node; `None` if that is not known.
+    pub touch: Option<Touch>,
+}
+
+/// Which values of its node a delivery may read or set, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touch {
+    pub touches: u64,
+    /// Those that it changes.
+    pub writes: u64,
+    /// Which things that may be possible or not depend on any of these.
+    pub decides: u64,
+}
+
+impl Touch {
+    fn apart(self, other: Touch) -> bool {
+        self.writes & other.touches == 0
+            && other.writes & self.touches == 0
+            && self.decides & other.decides == 0
+    }
+}
+
+impl Footprint {
+    /// Whether two deliveries at one node may change places as far as the node can tell.
+    fn apart(&self, other: &Footprint) -> bool {
+        let (Some(mine), Some(its)) = (self.touch, other.touch) else {
+            return false;
+        };
+        let sends = |key: u32| other.sends.iter().any(|(its, _)| *its == key);
+        mine.apart(its) && !self.sends.iter().any(|(key, _)| sends(*key))
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,9 +96,8 @@ impl Label {
 
 pub fn dependent(one: &Label, other: &Label) -> bool {
     let (mine, its) = (&one.footprint, &other.footprint);
-    one.node == other.node
-        || one.fault
-        || other.fault
+    (one.node == other.node && !mine.apart(its))
+        || (one.fault && other.fault)
         || mine.visible & its.visible != 0
         || (mine.records && its.records)
         || one.feeds(other)
@@ -89,7 +147,13 @@ mod tests {
             fault: true,
             ..seen(0, 0, false)
         };
-        assert!(both_ways(&fault, &seen(1, 0, false)));
+        assert!(both_ways(&fault, &seen(0, 0, false)));
+        assert!(!both_ways(&fault, &seen(1, 0, false)));
+        let elsewhere = Label {
+            node: 1,
+            ..fault.clone()
+        };
+        assert!(both_ways(&fault, &elsewhere));
     }
 
     #[test]

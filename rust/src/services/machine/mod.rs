@@ -4,52 +4,97 @@
 //! |---|---|
 //! | a message (all its copies), or a channel of an ordered network | its delivery |
 //! | a node | whatever it can start by itself, faults aside |
-//! | the faults | any fault of a node that its budget allows |
+//! | the faults of a node | any of them that can happen now |
 //!
 //! All choices of one step depend on the same: what differs between them is joined in one label
-//! (`label.rs`). Two steps depend on each other if they happen at one node, if one sends what the
-//! other takes, if both are recorded by observers, if both change what one property looks at, or
-//! if one is a fault.
+//! (`label.rs`). Two steps depend on each other if they meet at one node, if one sends what the
+//! other takes, if both are recorded by observers, or if both are faults.
+//!
+//! **Values, not nodes.** Two deliveries at one node are independent if neither changes a value
+//! that the other can read or set (`touch.rs`), and they send no message in common. Each then does
+//! the same after the other as before it, to the same values, with the same label. "Can set"
+//! matters: one that sets a value to what it is changes nothing here, but would after the other.
+//! Whatever else happens at a node depends on all its deliveries.
+//!
+//! A step may be possible or not: guards close, and what does nothing is left out. Say that each of
+//! two deliveries alone disables a step. Were they independent, the proof below would have to undo
+//! both to find it. So two deliveries that change anything on which the same kind of message
+//! depends, or the node's own steps, are dependent. Two that change nothing never are. Where
+//! messages stay, and where a fault may happen any number of times, whether a step does anything
+//! depends on more than that, so there all of one node is dependent.
 //!
 //! **Losses** (drops and duplicates, of unordered networks) are part of the step that sends: see
 //! `losses.rs`.
 //!
-//! **Faults.** One process for all, which depends on everything. It can always step as long as any
-//! budget is left: where no fault is possible it gives up, for good, which changes nothing. So
-//! nobody disables it. It need not be told to do nothing: an execution without a fault is the
-//! beginning of one whose fault comes last, and properties are judged at every step.
+//! **Faults.** A fault changes its node and a budget, and does what its label says: a restart sends
+//! and records. No other step reads what is left of these budgets. So a fault and a step elsewhere
+//! are independent under the same conditions as two steps of two nodes. Two faults are dependent
+//! always: the first may spend the budget of the second. Budgets of at least two do not help, since
+//! two faults that commute there are ordered by a third.
 //!
-//! **Properties.** Let two steps be dependent if both change something that one `always` or
-//! `sometimes` property has ever read. Take any execution E, and the one explored of the class of
-//! one that goes on from E: the steps of E that the property can see come first there among all
-//! that it can see, in the same order. So after the last of these all that it has ever read is as
-//! after E, it reads the same, and its verdict is the same. This needs "ever read" to be known from
-//! the beginning: whenever a property reads something new, the exploration begins again. It also
-//! does when a property is decided, since nothing depends on that one any more.
+//! **Ends.** An execution is over when no process can step: nothing is left but faults that cannot
+//! happen. One that stops where a fault is possible is the beginning of a longer one, and no class
+//! of its own. But it may be at rest, and the execution explored of the class of the longer one
+//! need not pass that state. Let C be the events before such a state, in some order of the class of
+//! E, and f the first fault that C lacks. Faults have one order, so C lacks all from f on. If C
+//! lacked another event that does not happen after f, it would lack a first one: this is no fault,
+//! it is possible after C, and C is not at rest. So C is all of E that does not happen after f: one
+//! state per fault, judged when E ends (`recorder.rs`).
+//!
+//! **Properties** that are judged in every state make no steps dependent. Any execution E is the
+//! beginning of a longer one that ends. The events of E are a consistent cut of that one's class,
+//! and all consistent cuts are beginnings of some order of it. So `always` and `sometimes` are
+//! judged in all cuts of each execution explored, or in others that the property cannot tell from
+//! them (`cuts.rs`). What `step` properties and exceptions say of a step depends on its node alone,
+//! and each step of each class is explored.
+//!
+//! Where one execution has too many cuts for a property, two steps are dependent if both change
+//! something that this property has ever read. Take any execution E, and the one explored of the
+//! class of one that goes on from E: the steps of E that the property can see come first there
+//! among all that it can see, in the same order. So after the last of these all that it has ever
+//! read is as after E, it reads the same, and its verdict is the same. This needs "ever read" to be
+//! known from the beginning: whenever such a property reads something new, the exploration begins
+//! again. It also does when it is decided, since nothing depends on that one any more.
 //!
 //! **What a step is like depends on what came before at its node**: turned round, a race may let
 //! the later step depend on others, or be another choice. Let w be what the level of i still owes,
-//! and of all that is explored there take the p that w goes longest without depending on, so w =
-//! w' q ... with p and q dependent. If q is the same after p as before it, the usual proof holds:
-//! the race (p, q) is met in an execution that begins with p w' q, and its sequence begins with
+//! and of all that is explored there take the p that w goes longest without depending on, so w = w'
+//! q ... with p and q dependent. If q is the same after p as before it, the usual proof holds: the
+//! race (p, q) is met in an execution that begins with p w' q, and its sequence begins with
 //! something that w goes still longer without depending on, or with what w can begin with. If q is
-//! another, or disabled, after p, then both happen at one node, or p is a fault. The sequence is
-//! then w' u q, where u is all else that does not happen after p: nothing at that node, and no
-//! fault. What it begins with is in w' or is q, and w can begin with it; or it is in u, does not
-//! depend on w', and q is the same after it: back to the usual case. This is why a sequence must
-//! hold *all* that does not happen after p (`Machine::labels_depend_on_order`), and why a process
-//! that is disabled must be tried even if it never gets its turn (`Machine::disabled_by`).
+//! another, or disabled, after p, then both happen at one node, or both are faults. The sequence is
+//! then w' u q, where u is all else that does not happen after p. If q is the same after u, it is
+//! done: what the sequence begins with is in w' or is q, and w can begin with it; or it is in u,
+//! does not depend on w', and q is the same after it: back to the usual case. This is why a
+//! sequence must hold *all* that does not happen after p (`Machine::labels_depend_on_order`), and
+//! why a process that is disabled must be tried even if it never gets its turn
+//! (`Machine::disabled_by`).
+//!
+//! Is q the same after u? If q can step after p, choose the execution p w' q ...: all that q
+//! depends on comes after q there, so after p, and is not in u. If it cannot, u may hold what q
+//! depends on. If q is no fault, p changes a value that q depends on; so does all that could make q
+//! another, so that depends on p and is not in u. If q is a fault, it depends on the steps of its
+//! node and on all faults; p is of one of these chains, and u may hold steps of the other: p spends
+//! the budget and u lets the node fail, or the reverse. So for each such step e the sequence is
+//! also made without what happens after e (`Machine::may_hide`). Let e be the first in u that
+//! leaves q disabled. Without e the sequence ends in q, or in another step of its process if u has
+//! earlier steps of that chain. One of these is then explored at the level: it goes as long as p
+//! does without depending on w, and q can step after it: the case before.
 //!
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
 //! the exploration is one of a deterministic system, as choices of one step sleep together.
 
+mod cuts;
+mod disabling;
 mod events;
 mod explore;
 mod label;
 mod losses;
 mod notice;
+mod order;
 mod recorder;
 mod state;
+mod touch;
 
 pub use explore::{Wanted, explore};
 pub use losses::TooManyWays;

@@ -6,16 +6,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 
 use super::events::{Events, Way, way_number};
-use super::label::{Footprint, Label, NOTHING};
+use super::label::{Cause, Footprint, Label, NOTHING};
 use super::losses::most_duplicates;
 use super::state::State;
 use crate::property::trie::Query;
 use crate::reduce::por::Step;
-use crate::services::context::{Kind, PropertyState};
 use crate::services::expand::Effect;
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
-use crate::services::tables::NOT_A_FAULT;
 use crate::table::fingerprint::combine_iter;
 
 impl Events<'_> {
@@ -24,11 +22,9 @@ impl Events<'_> {
     pub fn forget_labels(&mut self) {
         self.footprints.clear();
         let properties = self.worker.search.shared.properties.iter().enumerate();
-        let open = |property: &PropertyState| {
-            let everywhere = matches!(property.kind, Kind::Always | Kind::Sometimes);
-            everywhere && !property.decided.load(Relaxed)
-        };
-        let open = properties.filter(|(_, property)| open(property));
+        let open = properties.filter(|(at, property)| {
+            self.ordered >> at & 1 == 1 && !property.decided.load(Relaxed)
+        });
         self.watched = open.map(|(at, _)| at).collect();
         self.known = self.asked();
     }
@@ -39,11 +35,13 @@ impl Events<'_> {
         self.watched.iter().map(asked).sum()
     }
 
-    /// Whether to begin again: a property has looked at something new, or is decided.
+    /// Whether to begin again: order must be kept for one more property, or one for which it is
+    /// kept has looked at something new, or is decided.
     pub fn outdated(&self) -> bool {
-        let properties = &self.worker.search.shared.properties;
-        let decided = |property: &usize| properties[*property].decided.load(Relaxed);
-        self.asked() != self.known || self.watched.iter().any(decided)
+        let properties = self.worker.search.shared.properties.iter().enumerate();
+        let kept = |at: usize| self.ordered >> at & 1 == 1;
+        let open = properties.filter(|(at, property)| kept(*at) && !property.decided.load(Relaxed));
+        self.asked() != self.known || !open.map(|(at, _)| at).eq(self.watched.iter().copied())
     }
 
     /// A step as any exploration would name it: its process, which of its ways, what was lost of
@@ -61,25 +59,22 @@ impl Events<'_> {
     }
 
     pub fn label(&mut self, state: &State, process: u32, way: &Way) -> PyResult<Label> {
-        if process == self.terrain.nodes {
-            return Ok(Label {
-                node: u32::MAX,
-                fault: true,
-                takes: NOTHING,
-                footprint: self.quiet.clone(),
-                sent: Arc::new([]),
-            });
-        }
         let effect = self.effect(way.effect);
         let local = state.local(effect.node);
         let taken = self.terrain.key(process);
-        let footprint = self.footprint(local, taken.map(|_| EnvelopeId::of(effect.origin)))?;
+        let fault = self.terrain.stricken(process).is_some();
+        let cause = match taken {
+            Some(_) => Cause::Message(EnvelopeId::of(effect.origin)),
+            None if fault => Cause::Faults(self.left(&state.words)),
+            None => Cause::Own,
+        };
+        let footprint = self.footprint(local, cause)?;
         let mirror = &self.worker.expander.mirror;
         let sends = footprint.sends.iter();
         let sent = sends.map(|&(key, _)| self.terrain.sent(mirror, state, key));
         Ok(Label {
             node: effect.node,
-            fault: false,
+            fault,
             // Of messages that stay nothing is ever taken, and each delivery needs the first copy.
             takes: taken.map_or(NOTHING, |key| (key, state.taken(key) + 1)),
             sent: sent.collect(),
@@ -87,29 +82,28 @@ impl Events<'_> {
         })
     }
 
-    /// What a node in `local` may do when it gets `envelope`, or by itself.
-    fn footprint(
-        &mut self,
-        local: LocalId,
-        envelope: Option<EnvelopeId>,
-    ) -> PyResult<Arc<Footprint>> {
-        let key = (local, envelope);
+    /// What a node in `local` may do, whatever the choice.
+    fn footprint(&mut self, local: LocalId, cause: Cause) -> PyResult<Arc<Footprint>> {
+        let key = (local, cause);
         if let Some(known) = self.footprints.get(&key) {
             return Ok(known.clone());
         }
-        let range = match envelope {
-            Some(envelope) => self.worker.expander.delivery(local, envelope)?,
-            None => self.worker.expander.internal(local)?,
+        let range = match cause {
+            Cause::Message(envelope) => self.worker.expander.delivery(local, envelope)?,
+            _ => self.worker.expander.internal(local)?,
         };
         let mut footprint = Footprint::default();
         for at in range.iter() {
             let effect = self.effect(at);
-            if effect.fault != NOT_A_FAULT {
+            if !cause.includes(effect.fault) {
                 continue;
             }
             footprint.records |= effect.records != 0;
-            footprint.visible |= self.visible(local, envelope, &effect);
+            footprint.visible |= self.visible(local, cause.message(), &effect);
             self.count_sends(&effect, &mut footprint.sends);
+        }
+        if let Some(envelope) = cause.message() {
+            footprint.touch = self.touch(local, envelope)?;
         }
         let footprint = Arc::new(footprint);
         self.footprints.insert(key, footprint.clone());

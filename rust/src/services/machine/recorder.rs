@@ -6,10 +6,12 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::events::Events;
+use super::explore::Wanted;
 use super::label::Label;
+use super::order::{after, labels};
 use super::state::State;
 use crate::python::tables::StopReason;
-use crate::reduce::por::{Counts, End, Machine, Step, Visitor};
+use crate::reduce::por::{Counts, End, Machine, Reduction, Step, Visitor};
 use crate::search::{EventId, Route, Search};
 use crate::table::fingerprint::{combine_iter, nonzero};
 
@@ -17,10 +19,13 @@ pub struct Recorder<'a> {
     pub search: &'a Search,
     pub counts: Counts,
     pub runs: u64,
+    /// Whether not every order of steps is explored.
+    reduces: bool,
+    pub cuts: u32,
     /// The initial state, what was lost of what it sent, and then the steps up to here.
     pub initial: usize,
     pub began: Vec<EventId>,
-    trail: Vec<(Option<EventId>, Vec<EventId>)>,
+    pub trail: Vec<(Option<EventId>, Vec<EventId>)>,
     /// The relation of dependence is outdated.
     pub learnt: bool,
     /// Classes of executions, and states at rest, by their fingerprints: for tests.
@@ -29,32 +34,60 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(search: &'a Search, runs: u64, classes: bool) -> Self {
+    pub fn new(search: &'a Search, wanted: Wanted) -> Self {
         Recorder {
             search,
             counts: Counts::default(),
-            runs,
+            runs: wanted.runs,
+            reduces: wanted.reduction != Reduction::None,
+            cuts: wanted.cuts,
             initial: 0,
             began: Vec::new(),
             trail: Vec::new(),
             learnt: false,
-            classes: classes.then(FxHashSet::default),
+            classes: wanted.classes.then(FxHashSet::default),
             rests: FxHashSet::default(),
         }
     }
 
-    fn route(&self) -> Route {
+    pub fn route(&self) -> Route {
         let steps = self.trail.iter();
         let steps = steps.flat_map(|(event, lost)| event.iter().chain(lost));
         let events = self.began.iter().chain(steps).copied();
         Route::Walked(self.initial, events.collect())
     }
 
-    /// Judge a state, and every step that leads on from it.
-    fn judge(&mut self, machine: &mut Events<'_>, state: &State) -> PyResult<()> {
+    /// Judge the states at rest that orders of this class pass before a fault, and this one did
+    /// not. Whatever else is possible has happened there, so each lacks just what comes after the
+    /// first fault that it lacks: all faults are in one order.
+    fn judge_rests(&mut self, machine: &mut Events<'_>, path: &[Step]) -> PyResult<()> {
+        let fault = |step: &Step| machine.terrain.stricken(step.process).is_some();
+        let faults: Vec<usize> = (0..path.len()).filter(|&at| fault(&path[at])).collect();
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let labels = labels(machine, path)?;
+        for at in faults {
+            let after = after(machine, (path, &labels), at);
+            if after[at..].iter().all(|after| *after) {
+                continue;
+            }
+            let own = std::mem::take(&mut self.trail);
+            let mut state = machine.start()?;
+            for (&step, _) in path.iter().zip(&after).filter(|(_, after)| !**after) {
+                machine.run(&mut state, step)?;
+                self.trail.push((state.last, state.lost.clone()));
+            }
+            self.judge_rest(machine, &state)?;
+            self.trail = own;
+        }
+        Ok(())
+    }
+
+    /// Judge a state if nothing but faults leads on from it. Lists what does.
+    fn judge_rest(&mut self, machine: &mut Events<'_>, state: &State) -> PyResult<()> {
         let length = self.trail.len() as u32;
         let worker = &mut machine.worker;
-        worker.check_state(&state.words, None, length, || self.route())?;
         worker.expander.candidates.clear();
         if worker.expander.list(&state.words, state.sum, 0)? {
             worker.check_rest_by(&state.words, length, || self.route())?;
@@ -62,6 +95,16 @@ impl<'a> Recorder<'a> {
                 self.rests.insert(nonzero(state.sum));
             }
         }
+        Ok(())
+    }
+
+    /// Judge a state, and every step that leads on from it.
+    fn judge(&mut self, machine: &mut Events<'_>, state: &State) -> PyResult<()> {
+        let length = self.trail.len() as u32;
+        let worker = &mut machine.worker;
+        worker.check_state(&state.words, None, length, || self.route())?;
+        self.judge_rest(machine, state)?;
+        let worker = &mut machine.worker;
         for at in 0..worker.expander.candidates.len() {
             let candidate = worker.expander.candidates[at];
             worker.count_fault(&candidate);
@@ -130,6 +173,11 @@ impl Visitor<Events<'_>> for Recorder<'_> {
             self.search.cut.store(true, Relaxed);
         }
         self.search.walked.store(ended, Relaxed);
+        if self.reduces && how != End::Asleep {
+            self.judge_rests(machine, path)?;
+            self.judge_cuts(machine, path, how)?;
+            self.learnt |= machine.outdated();
+        }
         if self.classes.is_some() && how == End::Over {
             let class = self.class(machine, path)?;
             self.classes.get_or_insert_default().insert(class);
@@ -137,7 +185,7 @@ impl Visitor<Events<'_>> for Recorder<'_> {
         if ended >= self.runs {
             self.search.stop(StopReason::Runs);
         }
-        Ok(!self.search.stopping())
+        Ok(!self.learnt && !self.search.stopping())
     }
 
     fn depth(&self) -> usize {

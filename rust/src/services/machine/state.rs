@@ -11,8 +11,6 @@ pub struct State {
     pub sum: u64,
     /// Per message or channel that was taken from: how often. Sorted.
     taken: Vec<(u32, u32)>,
-    /// The faults have given up.
-    pub calm: bool,
     /// The process that stepped here, and the events that were its step.
     pub by: u32,
     pub last: Option<EventId>,
@@ -27,7 +25,6 @@ impl Clone for State {
             words: self.words.clone(),
             sum: self.sum,
             taken: self.taken.clone(),
-            calm: self.calm,
             by: self.by,
             last: self.last,
             lost: self.lost.clone(),
@@ -39,8 +36,7 @@ impl Clone for State {
         self.words.clone_from(&other.words);
         self.taken.clone_from(&other.taken);
         self.lost.clone_from(&other.lost);
-        (self.sum, self.calm) = (other.sum, other.calm);
-        (self.by, self.last) = (other.by, other.last);
+        (self.sum, self.by, self.last) = (other.sum, other.by, other.last);
     }
 }
 
@@ -50,7 +46,6 @@ impl State {
             words,
             sum,
             taken: Vec::new(),
-            calm: false,
             by: u32::MAX,
             last: None,
             lost: Vec::new(),
@@ -76,7 +71,8 @@ impl State {
     }
 }
 
-/// What of the layout matters here. Processes: the nodes, the faults, then messages or channels.
+/// What of the layout matters here. Processes: the nodes, the faults of each node, then messages or
+/// channels.
 pub struct Terrain {
     pub nodes: u32,
     pub fixed: usize,
@@ -98,13 +94,23 @@ impl Terrain {
         }
     }
 
-    /// The message or channel that a process is; `None` for a node.
+    /// The message or channel that a process is; `None` for a node and for its faults.
     pub fn key(&self, process: u32) -> Option<u32> {
-        process.checked_sub(self.nodes + 1)
+        process.checked_sub(2 * self.nodes)
     }
 
     pub fn process_of(&self, key: u32) -> u32 {
-        self.nodes + 1 + key
+        2 * self.nodes + key
+    }
+
+    /// The node whose faults a process is.
+    pub fn stricken(&self, process: u32) -> Option<u32> {
+        let node = process.checked_sub(self.nodes);
+        node.filter(|node| *node < self.nodes)
+    }
+
+    pub fn faults_of(&self, node: u32) -> u32 {
+        self.nodes + node
     }
 
     /// The message that a word of the network delivers next.

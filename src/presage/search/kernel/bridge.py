@@ -43,7 +43,13 @@ from presage.search.coverage.lines import Lines
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.early import Early
 from presage.search.kernel.difference import describe, first_difference
-from presage.search.kernel.field_reads import ALL, read_by_guards, read_by_step
+from presage.search.kernel.field_reads import (
+    ALL,
+    read_by_guards,
+    read_by_step,
+    touched_by_message,
+    touched_together,
+)
 from presage.search.kernel.ghosts import GhostCheck
 from presage.search.kernel.order import Fresh, Orders
 from presage.search.kernel.rules import RuleCheck
@@ -251,6 +257,16 @@ class Bridge(Asymmetry):
     def read_by_guards(self, node: int) -> int:
         """Which values decide what a node can start by itself."""
         return ALL if self._haunted[node] else read_by_guards(self.automata[node])
+
+    def touched_by_message(self, node: int, message: Any) -> int:
+        """Which values of a node a delivery, and what is asked about it, can read or set."""
+        if self._step_properties[node] or self._haunted[node]:
+            return ALL
+        return touched_by_message(self.automata[node], message)
+
+    def touched_together(self, node: int) -> list[int]:
+        """For each thing that may be possible or not at a node: which values decide on it."""
+        return touched_together(self.automata[node])
 
     def order_matters(self, node: int, fresh: Fresh, stimulus: Stimulus) -> None:
         """A step does something else where sets and dicts have another order: collect it."""

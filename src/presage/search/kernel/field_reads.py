@@ -62,8 +62,32 @@ def read_by_guards(node: Node) -> int:
     return _bits(node, [*guards, *overs, *(call.when for call in node.workload)])
 
 
-def _bits(node: Node, functions: list[Callable[..., Any] | None]) -> int:
-    fields = fields_read(node.service, functions)
+def touched_by_message(node: Node, message: Any) -> int:
+    """Which of the node's values the delivery of a message can read or set, a bit for each."""
+    if isinstance(message, Lost | Connect):
+        return ALL
+    handler = node.shape.handler(type(message))
+    return _bits(node, [handler.function, handler.guard] if handler else [], stores=True)
+
+
+def touched_together(node: Node) -> list[int]:
+    """For each thing that may be possible or not: which values that depends on.
+
+    All that the node starts by itself is one, and each kind of message another: a delivery that
+    changes nothing may be left out, so whether it is possible depends on all that it touches.
+    """
+    shape = node.shape
+    own: list[Callable[..., Any] | None] = [each.function for each in shape.actions.values()]
+    own += [each.function for each in shape.timers.values()]
+    own += [getattr(node.service, call.method) for call in node.workload]
+    kinds = [_bits(node, own, stores=True) | read_by_guards(node)]
+    for handler in shape.handlers.values():
+        kinds.append(_bits(node, [handler.function, handler.guard], stores=True))
+    return kinds
+
+
+def _bits(node: Node, functions: list[Callable[..., Any] | None], *, stores: bool = False) -> int:
+    fields = fields_read(node.service, functions, stores=stores)
     if fields is None:
         return ALL
     bits = 1  # control
@@ -77,20 +101,24 @@ class _Everything(Exception):
 
 
 def fields_read(
-    cls: type[Service], functions: list[Callable[..., Any] | None]
+    cls: type[Service], functions: list[Callable[..., Any] | None], *, stores: bool = False
 ) -> frozenset[str] | None:
-    """The fields of a service that `functions`, given it first, can read; None: any of them."""
+    """The fields of a service that `functions`, given it first, can read; None: any of them.
+
+    `stores`: those that they can set, too.
+    """
     try:
         if any(getattr(cls, name) is not getattr(object, name) for name in ACCESS):
             return None
-        return _Reading(cls).of(functions)
+        return _Reading(cls, stores=stores).of(functions)
     except _Everything:
         return None
 
 
 class _Reading:
-    def __init__(self, cls: type[Service]) -> None:
+    def __init__(self, cls: type[Service], *, stores: bool) -> None:
         self._cls = cls
+        self._stores = stores
         self._fields = {field.name for field in cls._presage_fields}
         self._read: set[str] = set()
         self._known: set[Any] = set()
@@ -133,6 +161,7 @@ class _Reading:
         """Add what is done to `self` by the instructions after the one that loads it."""
         first, *rest = following
         if first.opname == "STORE_ATTR" and first.argval in self._fields:
+            self._read |= {first.argval} if self._stores else set()
             return
         if first.opname == "COPY" and first.arg == 1 and rest:  # self.field += 1
             first = rest[0]

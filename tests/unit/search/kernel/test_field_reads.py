@@ -313,3 +313,28 @@ def test_a_step_that_cannot_see_a_set_is_not_run_in_the_second_order(monkeypatch
     assert once < 1000
     assert runs(Counting(names=two)) == once
     assert runs(Looking(names=two)) >= 1200
+
+
+class Setting(Service):
+    a: int = 0
+    b: int = 0
+    c: int = 0
+
+    def sets(self):
+        self.a = 1
+
+    def adds(self):
+        self.b += 1
+
+    def sets_by_a_method(self):
+        self.sets()
+        self.a, self.c = 1, 2
+
+
+def test_what_code_can_set_is_told_where_asked_for():
+    def both(function):
+        return [fields_read(Setting, [function], stores=stores) for stores in (False, True)]
+
+    assert both(Setting.sets) == [frozenset(), {"a"}]
+    assert both(Setting.adds) == [{"b"}, {"b"}]
+    assert both(Setting.sets_by_a_method) == [frozenset(), {"a", "c"}]
