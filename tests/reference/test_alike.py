@@ -26,6 +26,7 @@ from presage.search.kernel.bridge import Bridge
 SKIP = "symmetric-faults"
 STATES_MIN, STATES_MAX = 8, 100
 SYSTEMS_PER_TEST = 5
+SYSTEMS_MAX = 50  # until one is met in which something is left out
 SCHEDULERS = ("rtc", "rr", "random")
 
 
@@ -114,7 +115,7 @@ def test_what_is_met_and_found_is_there(batch):
                 assert (report.unique, met) == (breadth.unique, states), seed
                 assert report.properties == breadth.properties
     assert outcomes[False, True] == 0
-    assert outcomes[False, False] > 0 and outcomes[True, True] > 0
+    assert outcomes[True, True] > 0  # something was left out, and something was missed by it
 
 
 @pytest.mark.parametrize("batch", batches(1, 4))
@@ -199,7 +200,9 @@ def images(system, **how):
 def test_faults_compared_up_to_an_exchange_of_nodes_miss_no_state(batch, make):
     fewer = 0
     systems = small(make, 300_000 + batch * 10_000, ("crash", "drop", "reset", "slow"))
-    for number, (seed, system, breadth, _) in enumerate(islice(systems, SYSTEMS_PER_TEST)):
+    for number, (seed, system, breadth, _) in enumerate(islice(systems, SYSTEMS_MAX)):
+        if number >= SYSTEMS_PER_TEST and fewer:
+            break
         how = {"search": "delay", "skip": SKIP, "delay": prices(seed, number)}
         orbits, expected = images(system)
         report, met = images(system, **how)

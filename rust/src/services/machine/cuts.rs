@@ -35,8 +35,17 @@ struct Cuts<'o> {
     noticed: Vec<bool>,
     /// Those of them that the cut at hand lacks.
     lacking: EventSet,
+    /// How many these are. None is after another, so there are cuts with each subset of them.
+    lacked: u32,
     judged: u32,
     most: u32,
+}
+
+impl Cuts<'_> {
+    /// Whether one more event to lack makes more cuts than may be judged.
+    fn are_too_many(&self) -> bool {
+        self.lacked >= self.most.max(1).ilog2()
+    }
 }
 
 impl Recorder<'_> {
@@ -90,6 +99,7 @@ impl Recorder<'_> {
                 telling,
                 noticed,
                 lacking: EventSet::empty(order.steps.len()),
+                lacked: 0,
                 judged: 0,
                 most,
             };
@@ -119,9 +129,16 @@ impl Recorder<'_> {
             if cuts.order.past[event].meets(&cuts.lacking) {
                 continue;
             }
-            if cuts.noticed[event] {
+            if cuts.noticed[event] && cuts.are_too_many() {
+                if cuts.most == self.cuts {
+                    cuts.judged = cuts.most + 1;
+                    return Ok(false);
+                } // else the execution is unfinished, and some cuts are better than none
+            } else if cuts.noticed[event] {
                 cuts.lacking.insert(event);
+                cuts.lacked += 1;
                 let more = self.judge_from(machine, cuts, event + 1, state.clone())?;
+                cuts.lacked -= 1;
                 cuts.lacking.remove(event);
                 if !more {
                     return Ok(false);
