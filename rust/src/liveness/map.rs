@@ -17,6 +17,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
+use rustc_hash::FxHashSet;
+
 use super::accepting::Accepting;
 use super::bounded::{ASK_EVERY, Effort};
 use super::crew::Crew;
@@ -61,32 +63,24 @@ impl Map {
     ) -> Result<Option<Vec<u32>>, Cut> {
         let none = || AtomicU64::new(NO_ROOT);
         self.roots.resize_with(graph.len(), none);
-        let cycle = Round::new(graph, &self.roots, &[]).run(fresh.iter().copied(), crew)?;
+        let suspects = &mut self.refined.suspects;
+        suspects.clear();
+        let cycle = Round::new(graph, &self.roots, &[]).run(
+            fresh.iter().copied(),
+            |source, target| suspects.push((source, target)),
+            crew,
+        )?;
         if cycle.is_some() {
             return Ok(cycle);
         }
         let started = Instant::now();
-        let refined = &mut self.refined;
-        refined.suspect(graph, &self.roots, fresh);
-        let cycle = refined.cycle(graph, &self.roots, crew, effort);
+        let cycle = self.refined.cycle(graph, &self.roots, crew, effort);
         effort.refining += started.elapsed().as_secs_f64();
         cycle
     }
 }
 
 impl Refined {
-    /// Suspect the new edges between nodes of the same root.
-    fn suspect<G: Accepting>(&mut self, graph: &G, roots: &[AtomicU64], fresh: &[Fresh]) {
-        let root = |node: u32| root(roots, node);
-        self.suspects.clear();
-        for &Fresh { node, known } in fresh.iter().filter(|each| root(each.node) != NO_ROOT) {
-            let edges = graph.edges_after(node, known as usize);
-            let edges = edges.filter(|&(target, _)| root(target) == root(node));
-            self.suspects
-                .extend(edges.map(|(target, _)| (node, target)));
-        }
-    }
-
     /// The nodes of an accepting cycle with a suspect, where the roots of the whole graph are these.
     fn cycle<G: Accepting>(
         &mut self,
@@ -98,23 +92,26 @@ impl Refined {
         let stopping = || (crew.stopping)();
         let patience = Patience::new(ASK_EVERY, &stopping);
         self.begin(graph.len());
-        let mut nodes = self.behind(graph, |_, node| root(roots, node), &patience)?;
-        nodes.iter().for_each(|&node| {
+        let class = |_: &Self, node| root(roots, node);
+        self.keep_alike(class);
+        self.active = self.behind(graph, class, &patience)?;
+        for &node in &self.active {
             self.classes[node as usize] = root(roots, node);
-        });
+        }
         while !self.suspects.is_empty() {
-            std::mem::swap(&mut self.active, &mut nodes);
             for &node in &self.active {
                 *self.roots[node as usize].get_mut() = NO_ROOT;
             }
             let every = self.active.iter().map(|&node| Fresh::all(node));
-            let cycle = Round::new(graph, &self.roots, &self.classes).run(every, crew)?;
+            let round = Round::new(graph, &self.roots, &self.classes);
+            let cycle = round.run(every, |_, _| (), crew)?;
             if cycle.is_some() {
                 return Ok(cycle);
             }
             effort.checked += self.divide(graph);
-            nodes = self.behind(graph, |own, node| own.class(node), &patience)?;
-            self.leave_out();
+            self.keep_alike(Self::class);
+            let nodes = self.behind(graph, Self::class, &patience)?;
+            self.narrow(nodes);
         }
         Ok(None)
     }
@@ -133,7 +130,18 @@ impl Refined {
         self.classes[node as usize]
     }
 
-    /// The nodes that suspects lead to within a class; suspects that none leads back to are cleared.
+    /// Clear suspects between different classes, or without one.
+    fn keep_alike(&mut self, class: impl Fn(&Self, u32) -> u64) {
+        let mut suspects = std::mem::take(&mut self.suspects);
+        suspects.retain(|&(source, target)| {
+            let own = class(self, source);
+            own != NO_CLASS && own == class(self, target)
+        });
+        self.suspects = suspects;
+    }
+
+    /// The nodes that suspects lead to within their classes. Suspects are cleared if none leads
+    /// back to them, or where no accepting edge lies behind any of their class.
     fn behind<G: Accepting>(
         &mut self,
         graph: &G,
@@ -141,7 +149,7 @@ impl Refined {
         patience: &Patience<'_>,
     ) -> Result<Vec<u32>, Cut> {
         self.now += 1;
-        let mut nodes = Vec::new();
+        let (mut nodes, mut accepted) = (Vec::new(), FxHashSet::default());
         for at in 0..self.suspects.len() {
             self.visit(self.suspects[at].1, &mut nodes);
         }
@@ -151,15 +159,22 @@ impl Refined {
             let node = nodes[next];
             next += 1;
             let own = class(self, node);
-            for (target, _) in graph.edges_after(node, 0) {
+            for (target, accepting) in graph.edges_after(node, 0) {
                 if class(self, target) == own {
                     self.visit(target, &mut nodes);
+                    if accepting {
+                        accepted.insert(own);
+                    }
                 }
             }
         }
-        let (visited, now) = (&self.visited, self.now);
-        self.suspects
-            .retain(|&(source, _)| visited[source as usize] == now);
+        nodes.retain(|&node| accepted.contains(&class(self, node)));
+        let mut suspects = std::mem::take(&mut self.suspects);
+        suspects.retain(|&(source, _)| {
+            let is_behind = self.visited[source as usize] == self.now;
+            is_behind && accepted.contains(&class(self, source))
+        });
+        self.suspects = suspects;
         Ok(nodes)
     }
 
@@ -171,8 +186,7 @@ impl Refined {
         }
     }
 
-    /// Keep apart what has different roots, and clear suspects between such or without a root.
-    /// Gives how many roots there are.
+    /// Keep apart what has different roots, and leave out what has none; gives how many there are.
     fn divide<G: Accepting>(&mut self, graph: &G) -> u64 {
         let mut count = 0;
         for &node in &self.active {
@@ -183,21 +197,21 @@ impl Refined {
                 root => scramble(*class ^ scramble(root)).max(1),
             };
         }
-        let classes = &self.classes;
-        self.suspects.retain(|&(source, target)| {
-            let class = classes[source as usize];
-            class != NO_CLASS && class == classes[target as usize]
-        });
         count
     }
 
-    /// Refine no more what was not visited last.
-    fn leave_out(&mut self) {
+    /// Refine only these nodes from now on.
+    fn narrow(&mut self, nodes: Vec<u32>) {
+        self.now += 1;
+        for &node in &nodes {
+            self.visited[node as usize] = self.now;
+        }
         for &node in &self.active {
             if self.visited[node as usize] != self.now {
                 self.classes[node as usize] = NO_CLASS;
             }
         }
+        self.active = nodes;
     }
 }
 

@@ -57,9 +57,11 @@ impl<'a, G: Accepting> Round<'a, G> {
     }
 
     /// Raise all roots that `fresh` edges raise, or until a cycle is closed; gives its nodes.
+    /// `note` hears the source and the target of each of these edges.
     pub fn run(
         &self,
         fresh: impl Iterator<Item = Fresh>,
+        mut note: impl FnMut(u32, u32),
         crew: &Crew<'_>,
     ) -> Result<Option<Vec<u32>>, Cut> {
         let stopping = || (crew.stopping)();
@@ -67,7 +69,7 @@ impl<'a, G: Accepting> Round<'a, G> {
         let mut raised = Vec::new();
         for each in fresh {
             patience.ask()?;
-            self.raise(each, &mut raised);
+            self.raise(each, &mut raised, |target| note(each.node, target));
         }
         // The greatest is spread first, from the top of a stack: it need not be raised again.
         raised.sort_unstable_by_key(|&node| (self.root(node), node));
@@ -106,9 +108,10 @@ impl<'a, G: Accepting> Round<'a, G> {
 
     /// Raise the roots of the targets of a node; those that are raised go to `out`.
     #[inline(always)]
-    fn raise(&self, fresh: Fresh, out: &mut Vec<u32>) {
+    fn raise(&self, fresh: Fresh, out: &mut Vec<u32>, mut note: impl FnMut(u32)) {
         let root = self.root(fresh.node);
         for (target, accepting) in self.edges(fresh) {
+            note(target);
             let own = if accepting {
                 self.graph.rank(target)
             } else {
@@ -142,7 +145,7 @@ impl<'a, G: Accepting> Round<'a, G> {
                 if self.is_closed() {
                     return Ok(());
                 }
-                self.raise(Fresh::all(node), &mut stack);
+                self.raise(Fresh::all(node), &mut stack, |_| ());
                 if pool.is_wanted() && stack.len() > 1 {
                     pool.give(stack.split_off(stack.len() / 2));
                 }
