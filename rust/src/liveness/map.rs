@@ -8,7 +8,9 @@
 //! Roots of the whole graph are kept while the graph grows, and only raised: new edges alone begin
 //! the next pass (Desai, Qadeer, Rajamani, "Iterative cycle detection via delaying explorers").
 //! Nor is all of it refined: the graph had no cycle before, so each cycle takes a new edge. Only
-//! nodes behind a new edge whose ends have the same root are refined.
+//! nodes behind a new edge whose ends have the same root are refined. What the first round of that
+//! leaves is trimmed to loops and what lies behind them (Cerna, Pelanek 2003), or else a graph
+//! without loops would need a round for each root.
 //!
 //! Invariant: between two passes that were not cut the graph has no accepting cycle. While one
 //! goes on, nodes that have a class are those that are refined, and no edge between nodes of the
@@ -17,7 +19,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::accepting::Accepting;
 use super::bounded::{ASK_EVERY, Effort};
@@ -49,6 +51,8 @@ struct Refined {
     /// By node: when it was last visited; the time now.
     visited: Vec<u32>,
     now: u32,
+    /// By node, while nodes are trimmed: how many edges of its class enter it.
+    entered: Vec<u32>,
 }
 
 impl Map {
@@ -94,7 +98,7 @@ impl Refined {
         self.begin(graph.len());
         let class = |_: &Self, node| root(roots, node);
         self.keep_alike(class);
-        self.active = self.behind(graph, class, &patience)?;
+        self.active = self.behind(graph, class, false, &patience)?;
         for &node in &self.active {
             self.classes[node as usize] = root(roots, node);
         }
@@ -110,7 +114,7 @@ impl Refined {
             }
             effort.checked += self.divide(graph);
             self.keep_alike(Self::class);
-            let nodes = self.behind(graph, Self::class, &patience)?;
+            let nodes = self.behind(graph, Self::class, true, &patience)?;
             self.narrow(nodes);
         }
         Ok(None)
@@ -123,6 +127,7 @@ impl Refined {
         }
         self.classes.resize(nodes, NO_CLASS);
         self.visited.resize(nodes, 0);
+        self.entered.resize(nodes, 0);
         self.roots.resize_with(nodes, || AtomicU64::new(NO_ROOT));
     }
 
@@ -140,42 +145,114 @@ impl Refined {
         self.suspects = suspects;
     }
 
-    /// The nodes that suspects lead to within their classes. Suspects are cleared if none leads
-    /// back to them, or where no accepting edge lies behind any of their class.
+    /// The nodes that suspects lead to within their classes, where these have accepting edges; if it
+    /// `trims`, those that lie on a loop or behind one. Suspects elsewhere are cleared.
     fn behind<G: Accepting>(
         &mut self,
         graph: &G,
         class: impl Fn(&Self, u32) -> u64,
+        trims: bool,
         patience: &Patience<'_>,
     ) -> Result<Vec<u32>, Cut> {
         self.now += 1;
-        let (mut nodes, mut accepted) = (Vec::new(), FxHashSet::default());
+        let (mut nodes, mut accepting) = (Vec::new(), FxHashMap::default());
         for at in 0..self.suspects.len() {
             self.visit(self.suspects[at].1, &mut nodes);
         }
         let mut next = 0;
         while next < nodes.len() {
             patience.ask()?;
-            let node = nodes[next];
+            let (node, own) = (nodes[next], class(self, nodes[next]));
             next += 1;
-            let own = class(self, node);
-            for (target, accepting) in graph.edges_after(node, 0) {
+            let mut count = 0;
+            for (target, accepts) in graph.edges_after(node, 0) {
                 if class(self, target) == own {
                     self.visit(target, &mut nodes);
-                    if accepting {
-                        accepted.insert(own);
-                    }
+                    count += u32::from(accepts);
+                }
+            }
+            if count > 0 {
+                *accepting.entry(own).or_insert(0) += count;
+            }
+        }
+        self.clear_suspects(&class, &accepting);
+        if trims && !self.suspects.is_empty() {
+            self.trim(graph, &class, (&nodes, &mut accepting), patience)?;
+            self.clear_suspects(&class, &accepting);
+        }
+        if self.suspects.is_empty() {
+            nodes.clear();
+        }
+        nodes.retain(|&node| self.is_kept(node, &class, &accepting));
+        Ok(nodes)
+    }
+
+    /// Whether a node was visited and not trimmed, in a class that has accepting edges.
+    fn is_kept(
+        &self,
+        node: u32,
+        class: &impl Fn(&Self, u32) -> u64,
+        accepting: &FxHashMap<u64, u32>,
+    ) -> bool {
+        let accepts = || accepting.get(&class(self, node)).copied() > Some(0);
+        self.visited[node as usize] == self.now && accepts()
+    }
+
+    /// Clear suspects whose ends are not both kept.
+    fn clear_suspects(
+        &mut self,
+        class: &impl Fn(&Self, u32) -> u64,
+        accepting: &FxHashMap<u64, u32>,
+    ) {
+        let mut suspects = std::mem::take(&mut self.suspects);
+        suspects.retain(|&(source, target)| {
+            let is_kept = |node| self.is_kept(node, class, accepting);
+            is_kept(source) && is_kept(target)
+        });
+        self.suspects = suspects;
+    }
+
+    /// Take away nodes that no edge enters, one after the other; count accepting edges by class.
+    fn trim<G: Accepting>(
+        &mut self,
+        graph: &G,
+        class: &impl Fn(&Self, u32) -> u64,
+        (nodes, accepting): (&[u32], &mut FxHashMap<u64, u32>),
+        patience: &Patience<'_>,
+    ) -> Result<(), Cut> {
+        for &node in nodes {
+            self.entered[node as usize] = 0;
+        }
+        for &node in nodes {
+            patience.ask()?;
+            let own = class(self, node);
+            for (target, _) in graph.edges_after(node, 0) {
+                if class(self, target) == own {
+                    self.entered[target as usize] += 1;
                 }
             }
         }
-        nodes.retain(|&node| accepted.contains(&class(self, node)));
-        let mut suspects = std::mem::take(&mut self.suspects);
-        suspects.retain(|&(source, _)| {
-            let is_behind = self.visited[source as usize] == self.now;
-            is_behind && accepted.contains(&class(self, source))
-        });
-        self.suspects = suspects;
-        Ok(nodes)
+        let entered = |own: &Self, node: u32| own.entered[node as usize] > 0;
+        let mut stack: Vec<u32> = nodes.to_vec();
+        stack.retain(|&node| !entered(self, node));
+        while let Some(node) = stack.pop() {
+            patience.ask()?;
+            self.visited[node as usize] = 0;
+            let own = class(self, node);
+            for (target, accepts) in graph.edges_after(node, 0) {
+                if class(self, target) != own {
+                    continue;
+                }
+                self.entered[target as usize] -= 1;
+                if !entered(self, target) {
+                    stack.push(target);
+                }
+                if let Some(count) = accepting.get_mut(&own).filter(|_| accepts) {
+                    *count -= 1;
+                }
+            }
+        }
+        Ok(())
     }
 
     #[inline(always)]
