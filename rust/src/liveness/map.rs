@@ -85,7 +85,7 @@ impl Map {
 }
 
 impl Refined {
-    /// The nodes of an accepting cycle with a suspect, where the roots of the whole graph are these.
+    /// The nodes of an accepting cycle with a suspect; `roots` are those of the whole graph.
     fn cycle<G: Accepting>(
         &mut self,
         graph: &G,
@@ -145,8 +145,8 @@ impl Refined {
         self.suspects = suspects;
     }
 
-    /// The nodes that suspects lead to within their classes, where these have accepting edges; if it
-    /// `trims`, those that lie on a loop or behind one. Suspects elsewhere are cleared.
+    /// The nodes that suspects lead to within their classes, where these have accepting edges; if
+    /// it `trims`, those that lie on a loop or behind one. Suspects elsewhere are cleared.
     fn behind<G: Accepting>(
         &mut self,
         graph: &G,
