@@ -311,8 +311,18 @@ DIFFERENCES = """\
   runs end in it: the first path of `ndfs` closes it, after 96 states of twelve nodes and 228
   of forty. In Lann `ndfs` is the better one at this size: it needs five times as many states with
   each node more (2,679, 12,559, 66,652 from three nodes on), `indfs` two to three times (13,727,
-  28,740, 76,274). With seven nodes neither ended in 40 s (seed 0).
-- **Table 3: time.** A pass of `map` goes over the copies of each state, once for each claim, and
-  refines. Elevator planning, with twenty claims, and tree identification find their cycles with
-  two delays, so `indfs` restarts only twice. The machine was busy: seconds are rough.
+  28,740, 76,274). With six nodes it is 294,027 and 259,297 (medians of three seeds), far from a
+  fifth. The rule leaves six out: `scc` needs 164,622 there. With seven nodes neither ended in 40 s
+  (seed 0).
+- **Table 3: time.** `map` misses two thirds in tree identification. A profile of seed 2 says why:
+  1,006 of the 1,371 samples of its search lie in the interpreter, which runs handlers and
+  properties for states that are new; looking for cycles takes 1 %. Of `indfs` it is 971 of 1,322.
+  So even if the rest took no time, `map` would take 0.76 of the time of `indfs`. Both need the
+  4,501 states that cost one delay before either finds its cycle, within 26 and 574 more, and to
+  visit a known state again is cheap. Passes of `map` go over the copies of each state, once for
+  each claim, and elevator planning has twenty: there they take a third of the time, and took two
+  fifths before [they refined only behind new
+  edges](../decisions/0116-refine-behind-new-edges.md). The machine was busy: seconds are rough,
+  and those of tables of different days do not compare. They are of the seed with the median of
+  states.
 """

@@ -12,8 +12,9 @@ pub trait Accepting: Sync {
     /// How many nodes there are.
     fn len(&self) -> usize;
 
-    /// The targets of the edges of a node, and whether each edge is accepting.
-    fn edges(&self, node: u32) -> impl Iterator<Item = (u32, bool)>;
+    /// The targets of the edges of a node, and whether each edge is accepting; without those that
+    /// were known first.
+    fn edges_after(&self, node: u32, known: usize) -> impl Iterator<Item = (u32, bool)>;
 
     /// Where a node stands in an order of all, from 1 on; the same as long as the graph grows.
     fn rank(&self, node: u32) -> u64;
@@ -35,10 +36,10 @@ impl Accepting for Lacking<'_> {
     }
 
     #[inline(always)]
-    fn edges(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
+    fn edges_after(&self, node: u32, known: usize) -> impl Iterator<Item = (u32, bool)> {
         let (state, copy) = (self.copies.state(node), self.copies.copy(node));
         let here = self.space.due(state, self.fairness);
-        let edges = self.space.edges(state);
+        let edges = self.space.edges(state).skip(known);
         let edges = edges.filter(|edge| !self.space.holds(self.claim, edge.target));
         edges.map(move |edge| {
             let there = self.space.due(edge.target, self.fairness);

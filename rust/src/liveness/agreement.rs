@@ -9,6 +9,7 @@ use super::map::Map;
 use super::ndfs::Nested;
 use super::patience::Patience;
 use super::reachability::Survey;
+use super::round::Fresh;
 use super::space::{Edge, FAULT, Space};
 use crate::table::fingerprint::scramble;
 
@@ -25,8 +26,8 @@ impl Accepting for Plain {
         self.edges.len()
     }
 
-    fn edges(&self, state: u32) -> impl Iterator<Item = (u32, bool)> {
-        self.edges[state as usize].iter().copied()
+    fn edges_after(&self, state: u32, known: usize) -> impl Iterator<Item = (u32, bool)> {
+        self.edges[state as usize][known..].iter().copied()
     }
 
     fn rank(&self, state: u32) -> u64 {
@@ -116,8 +117,13 @@ fn by_map(graph: &Plain, lots: usize, threads: usize) -> Option<usize> {
             edges: graph.edges.iter().map(part).collect(),
             ranks: graph.ranks.clone(),
         };
-        let sources: Vec<u32> = (0..graph.edges.len() as u32).collect();
-        let cycle = map.cycle(&part, &sources, &crew(threads), &mut effort);
+        let known = |node: u32| graph.edges[node as usize].len() * (lot - 1) / lots;
+        let fresh = (0..graph.edges.len() as u32).map(|node| Fresh {
+            node,
+            known: known(node) as u32,
+        });
+        let fresh: Vec<Fresh> = fresh.collect();
+        let cycle = map.cycle(&part, &fresh, &crew(threads), &mut effort);
         let cycle = cycle.expect("nobody stops it");
         let every = vec![true; graph.edges.len()];
         assert_eq!(cycle.is_some(), part.has_cycle(&every), "{:?}", part.edges);
@@ -249,7 +255,7 @@ fn threads_that_share_a_pass_find_the_fair_cycles_that_one_finds() {
             fairness,
             copies,
         };
-        let nodes: Vec<u32> = (0..copies.len() as u32).collect();
+        let nodes: Vec<Fresh> = (0..copies.len() as u32).map(Fresh::all).collect();
         let found = [1, 3].map(|threads| {
             let mut map = Map::default();
             let cycle = map.cycle(&lacking, &nodes, &crew(threads), &mut Effort::default());
@@ -260,15 +266,56 @@ fn threads_that_share_a_pass_find_the_fair_cycles_that_one_finds() {
 }
 
 #[test]
-fn on_a_path_each_state_is_a_root_once() {
+fn a_path_is_refined_once() {
     let states = 500;
     let next = |state| vec![(state + 1, true)];
     let mut edges: Vec<_> = (0..states - 1).map(next).collect();
     edges.push(Vec::new());
     let ranks = (1..=u64::from(states)).map(scramble).collect();
     let (path, mut effort) = (Plain { edges, ranks }, Effort::default());
-    let sources: Vec<u32> = (0..states).collect();
-    let cycle = Map::default().cycle(&path, &sources, &crew(1), &mut effort);
+    let fresh: Vec<Fresh> = (0..states).map(Fresh::all).collect();
+    let cycle = Map::default().cycle(&path, &fresh, &crew(1), &mut effort);
     assert_eq!(cycle, Ok(None));
-    assert_eq!(effort.checked, u64::from(states) - 1);
+    assert!(effort.checked < u64::from(states) / 2, "{}", effort.checked);
+}
+
+/// Rings, each in front of the next by an accepting edge to a greater node. Within a ring the one
+/// accepting edge leads to its least node if `closed`, else there is none.
+fn rings(count: u32, closed: u32) -> Plain {
+    let mut edges = Vec::new();
+    for ring in 0..count {
+        let first = 3 * ring;
+        edges.push(vec![(first + 1, false)]);
+        edges.push(vec![(first + 2, false)]);
+        edges.push(vec![(first, ring == closed)]);
+        if ring + 1 < count {
+            edges[first as usize + 2].push((first + 3, true));
+        }
+    }
+    let ranks = (1..=3 * u64::from(count)).rev().collect();
+    Plain { edges, ranks }
+}
+
+#[test]
+fn only_what_lies_behind_new_edges_is_refined() {
+    let count = 40;
+    for closed in [0, 7, count - 1, count] {
+        let graph = rings(count, closed);
+        let (mut map, mut effort) = (Map::default(), Effort::default());
+        let mut before = rings(count, count);
+        before.edges[3 * closed.min(count - 1) as usize + 2].clear();
+        let every: Vec<Fresh> = (0..3 * count).map(Fresh::all).collect();
+        let cycle = map.cycle(&before, &every, &crew(1), &mut effort);
+        assert_eq!(cycle, Ok(None));
+        let checked = effort.checked;
+        let fresh = [Fresh::all(3 * closed.min(count - 1) + 2)];
+        let cycle = map.cycle(&graph, &fresh, &crew(1), &mut effort);
+        let cycle = cycle.expect("nobody stops it");
+        assert_eq!(cycle.is_some(), closed < count, "ring {closed}: {cycle:?}");
+        assert!(
+            effort.checked - checked <= 1,
+            "ring {closed}: {}",
+            effort.checked
+        );
+    }
 }

@@ -22,6 +22,7 @@ use super::map::Map;
 use super::patience::{Cut, Patience};
 use super::reachability::Survey;
 use super::recorder::Log;
+use super::round::Fresh;
 use super::space::{Edge, NOBODY, Space};
 use super::units::UnitNames;
 use crate::python::tables::StopReason;
@@ -79,9 +80,12 @@ pub struct Growing {
     pub edges: Vec<(u32, Edge)>,
     /// Flags by state: it is written down, and not only known as an end of an edge.
     written: Vec<bool>,
-    /// Edges in it, and states with some that came since it was last looked at.
+    /// How many edges are in it.
     size: usize,
-    sources: Vec<u32>,
+    /// Since it was last looked at: states that were written down, and those with new edges, each
+    /// with how many edges it had.
+    met: Vec<u32>,
+    sources: Vec<(u32, u32)>,
     /// By claim, where there are any: the copies of states, and their predecessors.
     copies: Vec<Copies>,
     maps: Vec<Map>,
@@ -167,6 +171,7 @@ impl Growing {
             edges: Vec::new(),
             written: Vec::new(),
             size: 0,
+            met: Vec::new(),
             sources: Vec::new(),
             copies: (0..claims).map(|_| Copies::default()).collect(),
             maps: (0..claims).map(|_| Map::default()).collect(),
@@ -205,6 +210,7 @@ impl Growing {
                 self.written.resize(state as usize + 1, false);
             }
             self.written[state as usize] = true;
+            self.met.push(state);
             self.space.parents[state as usize] = match met.parent {
                 0 => NOBODY,
                 parent => self.space.meet(parent),
@@ -252,9 +258,12 @@ impl Growing {
             self.space.entered[edge.target as usize] += u32::from(!kept);
             kept
         });
-        self.sources.extend(edges.iter().map(|(source, _)| *source));
+        let known = |source| self.space.targets(source).len() as u32;
+        let sources = edges.iter().map(|&(source, _)| (source, known(source)));
+        self.sources.extend(sources);
         self.sources.sort_unstable();
-        self.sources.dedup();
+        self.sources.dedup_by_key(|(source, _)| *source);
+        self.met.sort_unstable();
         self.space.extend(edges);
     }
 
@@ -281,6 +290,7 @@ impl Growing {
             found = true;
         }
         self.sources.clear();
+        self.met.clear();
         if found && !search.limits.keep_going {
             search.stop(StopReason::Violation);
         }
@@ -309,27 +319,25 @@ impl Growing {
         crew: &Crew<'_>,
     ) -> Result<Option<Vec<u32>>, Cut> {
         let (space, copies) = (&self.space, &mut self.copies[claim]);
-        for (state, _) in self
-            .written
-            .iter()
-            .enumerate()
-            .filter(|(_, written)| **written)
-        {
-            let state = state as u32;
+        for &state in &self.met {
             if !space.holds(claim, state) && !copies.contains(state) {
                 copies.add(state, count(space.due(state, fairness)));
             }
         }
-        let sources = self.sources.iter().filter(|&&state| copies.contains(state));
-        let nodes = sources.flat_map(|&state| copies.nodes(state));
+        let sources = self.sources.iter();
+        let sources = sources.filter(|(state, _)| copies.contains(*state));
+        let fresh = sources.flat_map(|&(state, known)| {
+            let nodes = copies.nodes(state);
+            nodes.map(move |node| Fresh { node, known })
+        });
+        let fresh: Vec<Fresh> = fresh.collect();
         let lacking = Lacking {
             space,
             claim,
             fairness,
             copies,
         };
-        let nodes: Vec<u32> = nodes.collect();
-        let cycle = self.maps[claim].cycle(&lacking, &nodes, crew, &mut self.effort)?;
+        let cycle = self.maps[claim].cycle(&lacking, &fresh, crew, &mut self.effort)?;
         let state = |node: u32| lacking.copies.state(node);
         Ok(cycle.map(|cycle| cycle.into_iter().map(state).collect()))
     }

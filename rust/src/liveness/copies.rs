@@ -85,10 +85,24 @@ pub fn follow(here: &[u32], copy: usize, unit: u32, there: &[u32]) -> (usize, bo
     let next = here
         .get(copy)
         .map_or(0, |&due| due + u32::from(due == unit));
-    let copy = there.partition_point(|&other| other < next);
+    let copy = place(there, next, copy);
     if copy < there.len() {
         (copy, false)
     } else {
         (0, true)
     }
+}
+
+/// How many of the units, which ascend, come before `next`. Neighbours have nearly the same units
+/// enabled, so that is near to `guess`.
+#[inline(always)]
+fn place(units: &[u32], next: u32, guess: usize) -> usize {
+    let mut place = guess.min(units.len());
+    while place > 0 && units[place - 1] >= next {
+        place -= 1;
+    }
+    while place < units.len() && units[place] < next {
+        place += 1;
+    }
+    place
 }

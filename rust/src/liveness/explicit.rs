@@ -10,6 +10,7 @@ use super::crew::Crew;
 use super::fair::Fairness;
 use super::map::Map;
 use super::ndfs::{Lazy, Nested, Step};
+use super::round::Fresh;
 use super::space::Space;
 
 /// A graph, searched as if it were made meanwhile.
@@ -17,7 +18,7 @@ pub struct Explicit<'a, G>(pub &'a G);
 
 impl<G: Accepting> Lazy for Explicit<'_, G> {
     fn next(&mut self, node: usize, after: u32) -> PyResult<Option<Step>> {
-        let edge = self.0.edges(node as u32).nth(after as usize);
+        let edge = self.0.edges_after(node as u32, 0).nth(after as usize);
         Ok(edge.map(|(target, accepting)| Step {
             edge: after + 1,
             target: target as usize,
@@ -61,7 +62,8 @@ pub fn cycle(
                 alone_below: 0,
                 stopping: &|| false,
             };
-            let found = Map::default().cycle(&lacking, &nodes, &crew, &mut Effort::default());
+            let fresh: Vec<Fresh> = nodes.iter().copied().map(Fresh::all).collect();
+            let found = Map::default().cycle(&lacking, &fresh, &crew, &mut Effort::default());
             found.unwrap_or(None) // nobody stops it
         }
         "ndfs" => {

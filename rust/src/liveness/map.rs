@@ -7,12 +7,15 @@
 //!
 //! Roots of the whole graph are kept while the graph grows, and only raised: new edges alone begin
 //! the next pass (Desai, Qadeer, Rajamani, "Iterative cycle detection via delaying explorers").
-//! They are raised in any order, by any number of threads, to the same values.
+//! Nor is all of it refined: the graph had no cycle before, so each cycle takes a new edge. Only
+//! nodes behind a new edge whose ends have the same root are refined. What the first round of that
+//! leaves is trimmed to loops and what lies behind them (Cerna, Pelanek 2003), or else a graph
+//! without loops would need a round for each root.
 //!
-//! Invariant: a path leads from the root of a node to the node, whatever is still to be raised. So
-//! the first edge that leads to the root of its own source closes a cycle, and ends the pass.
+//! Invariant: between two passes that were not cut the graph has no accepting cycle. While one
+//! goes on, nodes that have a class are those that are refined, and no edge between nodes of the
+//! same class leads out of them.
 
-use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -20,210 +23,276 @@ use rustc_hash::FxHashMap;
 
 use super::accepting::Accepting;
 use super::bounded::{ASK_EVERY, Effort};
-use super::crew::{Crew, Member};
+use super::crew::Crew;
 use super::patience::{Cut, Patience};
-use crate::search::dfs::Pool;
+use super::round::{Fresh, NO_ROOT, Round};
 use crate::table::fingerprint::scramble;
 
-const NO_ROOT: u64 = 0;
-/// No edge closes a cycle.
-const OPEN: u64 = u64::MAX;
+/// The class of nodes that are not refined.
+const NO_CLASS: u64 = 0;
 
-/// The roots of the whole graph.
 #[derive(Default)]
 pub struct Map {
+    /// The roots of the whole graph.
     roots: Vec<AtomicU64>,
+    refined: Refined,
 }
 
-/// What is looked at in one round.
-struct Round<'a, G> {
-    graph: &'a G,
-    roots: &'a [AtomicU64],
-    /// By node: the class of those that it may lie on a cycle with; empty in the first round, when
-    /// these may be all.
-    classes: &'a [u64],
-    /// An edge that closes a cycle, source and target in one word.
-    closed: AtomicU64,
+/// The part of a graph that new edges may have closed cycles in.
+#[derive(Default)]
+struct Refined {
+    /// Its nodes.
+    active: Vec<u32>,
+    /// New edges in it, source and target.
+    suspects: Vec<(u32, u32)>,
+    /// By node: its class, and its root within it.
+    classes: Vec<u64>,
+    roots: Vec<AtomicU64>,
+    /// By node: when it was last visited; the time now.
+    visited: Vec<u32>,
+    now: u32,
+    /// By node, while nodes are trimmed: how many edges of its class enter it.
+    entered: Vec<u32>,
 }
 
 impl Map {
-    /// The nodes of an accepting cycle, in order; none if there is none. `sources` have edges that
+    /// The nodes of an accepting cycle, in order; none if there is none. `fresh` are the edges that
     /// are new since the last time.
     pub fn cycle<G: Accepting>(
         &mut self,
         graph: &G,
-        sources: &[u32],
+        fresh: &[Fresh],
         crew: &Crew<'_>,
         effort: &mut Effort,
     ) -> Result<Option<Vec<u32>>, Cut> {
         let none = || AtomicU64::new(NO_ROOT);
         self.roots.resize_with(graph.len(), none);
-        let mut cycle = Round::new(graph, &self.roots, &[]).run(sources, crew)?;
+        let suspects = &mut self.refined.suspects;
+        suspects.clear();
+        let cycle = Round::new(graph, &self.roots, &[]).run(
+            fresh.iter().copied(),
+            |source, target| suspects.push((source, target)),
+            crew,
+        )?;
         if cycle.is_some() {
             return Ok(cycle);
         }
         let started = Instant::now();
-        let mut active: Vec<u32> = (0..graph.len() as u32).collect();
-        let mut classes = vec![0; graph.len()];
-        effort.checked += divide(graph, &self.roots, &mut active, &mut classes);
-        let mut roots = Vec::new();
-        roots.resize_with(graph.len(), none);
-        while cycle.is_none() && !active.is_empty() {
-            active
-                .iter()
-                .for_each(|&node| roots[node as usize] = none());
-            cycle = Round::new(graph, &roots, &classes).run(&active, crew)?;
-            effort.checked += divide(graph, &roots, &mut active, &mut classes);
-        }
+        let cycle = self.refined.cycle(graph, &self.roots, crew, effort);
         effort.refining += started.elapsed().as_secs_f64();
-        Ok(cycle)
+        cycle
     }
 }
 
-/// Keep apart what has different roots, and leave out what has none; gives how many there are.
-fn divide<G: Accepting>(
-    graph: &G,
-    roots: &[AtomicU64],
-    active: &mut Vec<u32>,
-    classes: &mut [u64],
-) -> u64 {
-    let mut count = 0;
-    active.retain(|&node| {
-        let root = roots[node as usize].load(Relaxed);
-        let class = &mut classes[node as usize];
-        *class = scramble(*class ^ root);
-        count += u64::from(root == graph.rank(node));
-        root != NO_ROOT
-    });
-    count
-}
-
-impl<'a, G: Accepting> Round<'a, G> {
-    fn new(graph: &'a G, roots: &'a [AtomicU64], classes: &'a [u64]) -> Self {
-        Round {
-            graph,
-            roots,
-            classes,
-            closed: AtomicU64::new(OPEN),
-        }
-    }
-
-    /// Raise all roots that edges of `sources` raise, or until a cycle is closed; gives its nodes.
-    fn run(&self, sources: &[u32], crew: &Crew<'_>) -> Result<Option<Vec<u32>>, Cut> {
+impl Refined {
+    /// The nodes of an accepting cycle with a suspect; `roots` are those of the whole graph.
+    fn cycle<G: Accepting>(
+        &mut self,
+        graph: &G,
+        roots: &[AtomicU64],
+        crew: &Crew<'_>,
+        effort: &mut Effort,
+    ) -> Result<Option<Vec<u32>>, Cut> {
         let stopping = || (crew.stopping)();
         let patience = Patience::new(ASK_EVERY, &stopping);
-        let mut raised = Vec::new();
-        for &node in sources {
-            patience.ask()?;
-            self.raise(node, &mut raised);
+        self.begin(graph.len());
+        let class = |_: &Self, node| root(roots, node);
+        self.keep_alike(class);
+        self.active = self.behind(graph, class, false, &patience)?;
+        for &node in &self.active {
+            self.classes[node as usize] = root(roots, node);
         }
-        // The greatest is spread first, from the top of a stack: it need not be raised again.
-        raised.sort_unstable_by_key(|&node| (self.root(node), node));
-        raised.dedup();
-        let pool = Pool::default();
-        crew.run(raised.len(), |member, patience| {
-            let own = raised.iter().copied().skip(member.index);
-            let own = own.step_by(member.of).collect();
-            self.spread(own, &pool, member, (crew, patience))
-        })?;
-        match self.closed.load(Relaxed) {
-            OPEN => Ok(None),
-            edge => self.around((edge >> 32) as u32, edge as u32, &patience),
+        while !self.suspects.is_empty() {
+            for &node in &self.active {
+                *self.roots[node as usize].get_mut() = NO_ROOT;
+            }
+            let every = self.active.iter().map(|&node| Fresh::all(node));
+            let round = Round::new(graph, &self.roots, &self.classes);
+            let cycle = round.run(every, |_, _| (), crew)?;
+            if cycle.is_some() {
+                return Ok(cycle);
+            }
+            effort.checked += self.divide(graph);
+            self.keep_alike(Self::class);
+            let nodes = self.behind(graph, Self::class, true, &patience)?;
+            self.narrow(nodes);
         }
+        Ok(None)
     }
 
-    fn is_closed(&self) -> bool {
-        self.closed.load(Relaxed) != OPEN
-    }
-
-    #[inline(always)]
-    fn root(&self, node: u32) -> u64 {
-        self.roots[node as usize].load(Relaxed)
-    }
-
-    /// The edges among nodes that may lie on a common cycle.
-    #[inline(always)]
-    fn edges(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
-        let classes = self.classes;
-        let alike = move |target: u32| {
-            classes.is_empty() || classes[node as usize] == classes[target as usize]
-        };
-        let edges = self.graph.edges(node);
-        edges.filter(move |&(target, _)| alike(target))
-    }
-
-    /// Raise the roots of the targets of a node; those that are raised go to `out`.
-    #[inline(always)]
-    fn raise(&self, node: u32, out: &mut Vec<u32>) {
-        let root = self.root(node);
-        for (target, accepting) in self.edges(node) {
-            let own = if accepting {
-                self.graph.rank(target)
-            } else {
-                NO_ROOT
-            };
-            if own != NO_ROOT && own == root {
-                let edge = u64::from(node) << 32 | u64::from(target);
-                self.closed.fetch_min(edge, Relaxed);
-            }
-            let root = root.max(own);
-            if self.roots[target as usize].fetch_max(root, Relaxed) < root {
-                out.push(target);
-            }
+    /// Forget the last pass, and make room for so many nodes.
+    fn begin(&mut self, nodes: usize) {
+        for node in self.active.drain(..) {
+            self.classes[node as usize] = NO_CLASS;
         }
+        self.classes.resize(nodes, NO_CLASS);
+        self.visited.resize(nodes, 0);
+        self.entered.resize(nodes, 0);
+        self.roots.resize_with(nodes, || AtomicU64::new(NO_ROOT));
     }
 
-    /// Raise roots until none rises or a cycle is closed; one thread.
-    fn spread(
-        &self,
-        mut stack: Vec<u32>,
-        pool: &Pool<Vec<u32>>,
-        member: Member,
-        (crew, patience): (&Crew<'_>, &Patience<'_>),
-    ) -> Result<(), Cut> {
-        loop {
-            while let Some(node) = stack.pop() {
-                patience.ask()?;
-                if self.is_closed() {
-                    return Ok(());
-                }
-                self.raise(node, &mut stack);
-                if pool.is_wanted() && stack.len() > 1 {
-                    pool.give(stack.split_off(stack.len() / 2));
-                }
-            }
-            match pool.take(member.of, || (crew.stopping)() || self.is_closed()) {
-                Some(given) => stack = given,
-                None => return Ok(()),
-            }
-        }
+    fn class(&self, node: u32) -> u64 {
+        self.classes[node as usize]
     }
 
-    /// The nodes of a shortest cycle by the edge from `last` to `first`, which stands at its end.
-    fn around(
-        &self,
-        last: u32,
-        first: u32,
+    /// Clear suspects between different classes, or without one.
+    fn keep_alike(&mut self, class: impl Fn(&Self, u32) -> u64) {
+        let mut suspects = std::mem::take(&mut self.suspects);
+        suspects.retain(|&(source, target)| {
+            let own = class(self, source);
+            own != NO_CLASS && own == class(self, target)
+        });
+        self.suspects = suspects;
+    }
+
+    /// The nodes that suspects lead to within their classes, where these have accepting edges; if
+    /// it `trims`, those that lie on a loop or behind one. Suspects elsewhere are cleared.
+    fn behind<G: Accepting>(
+        &mut self,
+        graph: &G,
+        class: impl Fn(&Self, u32) -> u64,
+        trims: bool,
         patience: &Patience<'_>,
-    ) -> Result<Option<Vec<u32>>, Cut> {
-        let mut came = FxHashMap::from_iter([(first, first)]);
-        let (mut queue, mut next) = (vec![first], 0);
-        while next < queue.len() && !came.contains_key(&last) {
+    ) -> Result<Vec<u32>, Cut> {
+        self.now += 1;
+        let (mut nodes, mut accepting) = (Vec::new(), FxHashMap::default());
+        for at in 0..self.suspects.len() {
+            self.visit(self.suspects[at].1, &mut nodes);
+        }
+        let mut next = 0;
+        while next < nodes.len() {
             patience.ask()?;
-            let node = queue[next];
+            let (node, own) = (nodes[next], class(self, nodes[next]));
             next += 1;
-            for (target, _) in self.edges(node) {
-                if let Entry::Vacant(place) = came.entry(target) {
-                    place.insert(node);
-                    queue.push(target);
+            let mut count = 0;
+            for (target, accepts) in graph.edges_after(node, 0) {
+                if class(self, target) == own {
+                    self.visit(target, &mut nodes);
+                    count += u32::from(accepts);
+                }
+            }
+            if count > 0 {
+                *accepting.entry(own).or_insert(0) += count;
+            }
+        }
+        self.clear_suspects(&class, &accepting);
+        if trims && !self.suspects.is_empty() {
+            self.trim(graph, &class, (&nodes, &mut accepting), patience)?;
+            self.clear_suspects(&class, &accepting);
+        }
+        if self.suspects.is_empty() {
+            nodes.clear();
+        }
+        nodes.retain(|&node| self.is_kept(node, &class, &accepting));
+        Ok(nodes)
+    }
+
+    /// Whether a node was visited and not trimmed, in a class that has accepting edges.
+    fn is_kept(
+        &self,
+        node: u32,
+        class: &impl Fn(&Self, u32) -> u64,
+        accepting: &FxHashMap<u64, u32>,
+    ) -> bool {
+        let accepts = || accepting.get(&class(self, node)).copied() > Some(0);
+        self.visited[node as usize] == self.now && accepts()
+    }
+
+    /// Clear suspects whose ends are not both kept.
+    fn clear_suspects(
+        &mut self,
+        class: &impl Fn(&Self, u32) -> u64,
+        accepting: &FxHashMap<u64, u32>,
+    ) {
+        let mut suspects = std::mem::take(&mut self.suspects);
+        suspects.retain(|&(source, target)| {
+            let is_kept = |node| self.is_kept(node, class, accepting);
+            is_kept(source) && is_kept(target)
+        });
+        self.suspects = suspects;
+    }
+
+    /// Take away nodes that no edge enters, one after the other; count accepting edges by class.
+    fn trim<G: Accepting>(
+        &mut self,
+        graph: &G,
+        class: &impl Fn(&Self, u32) -> u64,
+        (nodes, accepting): (&[u32], &mut FxHashMap<u64, u32>),
+        patience: &Patience<'_>,
+    ) -> Result<(), Cut> {
+        for &node in nodes {
+            self.entered[node as usize] = 0;
+        }
+        for &node in nodes {
+            patience.ask()?;
+            let own = class(self, node);
+            for (target, _) in graph.edges_after(node, 0) {
+                if class(self, target) == own {
+                    self.entered[target as usize] += 1;
                 }
             }
         }
-        let mut cycle = vec![last];
-        while cycle[cycle.len() - 1] != first {
-            cycle.push(came[&cycle[cycle.len() - 1]]);
+        let entered = |own: &Self, node: u32| own.entered[node as usize] > 0;
+        let mut stack: Vec<u32> = nodes.to_vec();
+        stack.retain(|&node| !entered(self, node));
+        while let Some(node) = stack.pop() {
+            patience.ask()?;
+            self.visited[node as usize] = 0;
+            let own = class(self, node);
+            for (target, accepts) in graph.edges_after(node, 0) {
+                if class(self, target) != own {
+                    continue;
+                }
+                self.entered[target as usize] -= 1;
+                if !entered(self, target) {
+                    stack.push(target);
+                }
+                if let Some(count) = accepting.get_mut(&own).filter(|_| accepts) {
+                    *count -= 1;
+                }
+            }
         }
-        cycle.reverse();
-        Ok(Some(cycle))
+        Ok(())
     }
+
+    #[inline(always)]
+    fn visit(&mut self, node: u32, nodes: &mut Vec<u32>) {
+        if self.visited[node as usize] != self.now {
+            self.visited[node as usize] = self.now;
+            nodes.push(node);
+        }
+    }
+
+    /// Keep apart what has different roots, and leave out what has none; gives how many there are.
+    fn divide<G: Accepting>(&mut self, graph: &G) -> u64 {
+        let mut count = 0;
+        for &node in &self.active {
+            let (root, class) = (root(&self.roots, node), &mut self.classes[node as usize]);
+            count += u64::from(root == graph.rank(node));
+            *class = match root {
+                NO_ROOT => NO_CLASS,
+                root => scramble(*class ^ scramble(root)).max(1),
+            };
+        }
+        count
+    }
+
+    /// Refine only these nodes from now on.
+    fn narrow(&mut self, nodes: Vec<u32>) {
+        self.now += 1;
+        for &node in &nodes {
+            self.visited[node as usize] = self.now;
+        }
+        for &node in &self.active {
+            if self.visited[node as usize] != self.now {
+                self.classes[node as usize] = NO_CLASS;
+            }
+        }
+        self.active = nodes;
+    }
+}
+
+#[inline(always)]
+fn root(roots: &[AtomicU64], node: u32) -> u64 {
+    roots[node as usize].load(Relaxed)
 }

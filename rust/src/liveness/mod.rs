@@ -8,8 +8,9 @@
 //!
 //! A search for cycles looks while the graph grows: `recorder` notes what threads meet, `bounded`
 //! keeps the graph, whose states may be `partial`, and `cycles` runs it all. Where fairness is not
-//! strong there are other algorithms: `map`, by a `crew` of threads, and `ndfs`, which `lazy` makes
-//! a graph for; `accepting` says what both look for, and `copies` makes of fair cycles such.
+//! strong there are other algorithms: `map`, by a `round` after the other of a `crew` of threads,
+//! and `ndfs`, which `lazy` makes a graph for; `accepting` says what both look for, and `copies`
+//! makes of fair cycles such.
 
 mod accepting;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod pass;
 mod patience;
 mod reachability;
 mod recorder;
+mod round;
 mod scc;
 mod space;
 #[cfg(test)]
