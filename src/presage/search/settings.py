@@ -263,7 +263,9 @@ class Settings:
                 "choose one; symmetry saves states, `sleep` only transitions",
             )
         if self.reversals != "stack" and self.reduction != "dpor":
-            given = "no reduction" if self.reduction is None else f"the reduction `{self.reduction}`"
+            given = (
+                "no reduction" if self.reduction is None else f"the reduction `{self.reduction}`"
+            )
             yield (
                 f"the reversals `{self.reversals}` are given with {given}",
                 "only `dpor` knows how to reverse races in any order",
