@@ -95,6 +95,7 @@ mod order;
 mod recorder;
 mod state;
 mod touch;
+mod wires;
 
 pub use explore::{Wanted, explore};
 pub use losses::TooManyWays;
