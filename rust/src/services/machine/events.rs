@@ -152,11 +152,11 @@ impl Machine for Events<'_> {
     fn may_disable(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
         Ok(self.may_close(before, after, last)?
             || self.may_spare(before, after)?
-            || self.breaks(before, after).next().is_some())
+            || self.may_break(before, after))
     }
 
     fn may_hide(&mut self, first: [&State; 2], second: [&State; 2]) -> PyResult<bool> {
-        self.hides(first, second)
+        Ok(self.obscures(first, second) || self.hides(first, second)?)
     }
 
     fn disabled_by(
@@ -166,7 +166,7 @@ impl Machine for Events<'_> {
         into: &mut Vec<u32>,
     ) -> PyResult<()> {
         self.closed_by(step, free, into)?;
-        into.extend(self.breaks(step.0, step.1));
+        self.broken_by(step, free, into)?;
         self.spared_by(step, free, into)
     }
 }

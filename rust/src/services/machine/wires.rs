@@ -8,9 +8,11 @@
 //! changes whether one of its nodes is up. An idle close looks at the lengths of queues, so where
 //! there may be any, all that uses a connection claims it.
 //!
-//! Invariant: whatever can disable what an end offers either claims the connection, or happens at
-//! the node of that offer and takes from it. A step that does, and the state it found, say alone
-//! what it disables: nothing that is independent of it has changed the connection.
+//! What an end offers is possible if the connection is in a state for it, and its node takes it:
+//! guards of handlers may close.
+//!
+//! Invariant: whatever changes the connection so that an offer is gone either claims it, or happens
+//! at the node of that offer and takes from it. All that does is in one order.
 
 use std::sync::Arc;
 
@@ -205,20 +207,72 @@ impl Events<'_> {
         }
     }
 
-    /// The processes of ends that a step leaves with nothing to offer.
-    pub fn breaks(&self, before: &State, after: &State) -> impl Iterator<Item = u32> {
-        let offers = |state: &State, process: u32| {
-            let wire = self.terrain.wire(process);
-            wire.is_some_and(|wire| self.offer(state, wire).is_some())
+    /// Whether a process of an end can step: it is offered something that its node takes.
+    fn takes(&mut self, state: &State, process: u32) -> PyResult<bool> {
+        let wire = self.terrain.wire(process);
+        let Some((node, envelope, _)) = wire.and_then(|wire| self.offer(state, wire)) else {
+            return Ok(false);
         };
-        let wires = match self.terrain.streams {
-            Some(_) => self.wires(before),
-            None => Vec::new(),
+        let range = self
+            .worker
+            .expander
+            .reception(state.local(node), envelope)?;
+        Ok(range.len() > 0)
+    }
+
+    /// Whether a step may have disabled what an end offers, or would have offered.
+    pub fn may_break(&self, before: &State, after: &State) -> bool {
+        let links = |state: &State| self.layout().links(&state.words).to_vec();
+        self.terrain.streams.is_some()
+            && (links(before) != links(after) || self.moved(before, after).is_some())
+    }
+
+    /// The processes of ends that a step would disable in `free`.
+    pub fn broken_by(
+        &mut self,
+        (before, after): (&State, &State),
+        free: &State,
+        into: &mut Vec<u32>,
+    ) -> PyResult<()> {
+        let Some(first) = self.terrain.streams else {
+            return Ok(());
         };
-        let broken = wires.into_iter().filter(move |&process| {
-            process != after.by && offers(before, process) && !offers(after, process)
-        });
-        broken.collect::<Vec<u32>>().into_iter()
+        // What it has pushed or taken may be missing, or more: no matter, as that disables nothing.
+        let mut then = free.clone();
+        for at in (0..self.terrain.nodes as usize).chain(first..self.terrain.fixed) {
+            if before.words[at] != after.words[at] {
+                then.words[at] = after.words[at];
+            }
+        }
+        for process in self.wires(free) {
+            let other = process != after.by && !into.contains(&process);
+            if other && self.takes(free, process)? && !self.takes(&then, process)? {
+                into.push(process);
+            }
+        }
+        Ok(())
+    }
+
+    /// The node whose local state a step changes.
+    fn moved(&self, before: &State, after: &State) -> Option<u32> {
+        let mut nodes = 0..self.terrain.nodes;
+        nodes.find(|&node| before.local(node) != after.local(node))
+    }
+
+    /// Whether one of two steps may close a node to what a connection brings, and the other change
+    /// the connection.
+    pub fn obscures(&self, first: [&State; 2], second: [&State; 2]) -> bool {
+        let closes = |one: [&State; 2], other: [&State; 2]| {
+            let slots = |state: &State, node: u32| {
+                let links = self.layout().links(&state.words);
+                let peers = 0..self.terrain.nodes;
+                let slots = peers.map(|peer| links[Layout::slot(node, peer)]);
+                slots.collect::<Vec<u32>>()
+            };
+            let node = self.moved(one[0], one[1]);
+            node.is_some_and(|node| slots(other[0], node) != slots(other[1], node))
+        };
+        self.terrain.streams.is_some() && (closes(first, second) || closes(second, first))
     }
 
     /// The faults that can strike the connection in a place, budgets aside, as bits.
