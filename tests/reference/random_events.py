@@ -32,7 +32,8 @@ def _operation(pick, names):
     return (("arm", "arm", "disarm")[kind - 13], "once")
 
 
-def _machine(pick, names):
+def machine(pick, names, wire=lambda rules: rules):
+    """A node; `wire` has the last word on what it does."""
     rules = {"start": tuple(_send(pick, names) for _ in range(pick(3)))}
     if pick(4) == 0:
         rules["start"] += (("arm", "once"),)
@@ -43,7 +44,7 @@ def _machine(pick, names):
     if "nudge" in rules:  # an action that nothing ends would go on for ever
         rules["nudge"] = (("set", pick(MODULUS)), *rules["nudge"])
     cls = (Machine, Keeper)[pick(5) == 0]
-    return cls(program=Program(rules, guards), fuel=1 + pick(3))
+    return cls(program=Program(wire(rules), guards), fuel=1 + pick(3))
 
 
 def _predicate(pick, names):
@@ -85,7 +86,7 @@ class Order:
         return (*state, node)[:4]
 
 
-def _properties(pick, names):
+def judged(pick, names):
     properties = [
         eventually(_predicate(pick, names), name="eventually"),
         eventually(_predicate(pick, names), name="eventually_too"),
@@ -129,18 +130,19 @@ def _strikes(pick, names, network):
     )
 
 
-def build(pick, faults=_faults):
+def build(pick, faults=_faults, node=machine, properties=judged, **more):
     """A system made of the integers that `pick(n)` gives."""
     names = [f"n{index}" for index in range(2 + pick(3))]
     network = ("unordered", "unordered", "ordered", "duplicating")[pick(4)]
     return System(
-        nodes={name: _machine(pick, names) for name in names},
+        nodes={name: node(pick, names) for name in names},
         network=network,
         faults=faults(pick, names, network),
         calls={name: [Call("work", pick(MODULUS))] for name in names if pick(4) == 0},
         observers={"sum": Sum(), "last": Last(), "order": Order()},
-        properties=_properties(pick, names),
+        properties=properties(pick, names),
         skip_noops=(None, True, False)[pick(3)],
+        **more,
     )
 
 

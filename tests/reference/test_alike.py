@@ -25,9 +25,13 @@ from presage.search.kernel.bridge import Bridge
 
 SKIP = "symmetric-faults"
 STATES_MIN, STATES_MAX = 8, 100
-SYSTEMS_PER_TEST = 5
+FIRST, NEXT = 2, 5  # systems of the first batch, and of each later one
 SYSTEMS_MAX = 50  # until one is met in which something is left out
 SCHEDULERS = ("rtc", "rr", "random")
+
+
+def wanted(batch):
+    return NEXT if batch else FIRST
 
 
 def with_states(system):
@@ -97,7 +101,7 @@ def test_what_is_met_and_found_is_there(batch):
     outcomes = Counter()
     for make in kinds():
         systems = small(make, 30_000 + batch * 10_000, ("crash",))
-        for number, (seed, system, breadth, states) in enumerate(islice(systems, SYSTEMS_PER_TEST)):
+        for number, (seed, system, breadth, states) in enumerate(islice(systems, wanted(batch))):
             how = {"search": "delay", "delay": prices(seed, number), "audit": 20 * (number % 3)}
             report, met = searched(system, skip=SKIP, **how)
             assert met <= states, seed
@@ -123,7 +127,7 @@ def test_walks_meet_and_find_what_is_there_whatever_the_threads(batch):
     skipped = 0
     for make in kinds():
         systems = small(make, 200_000 + batch * 10_000, ("crash",))
-        for seed, system, breadth, states in islice(systems, 2):
+        for seed, system, breadth, states in islice(systems, 2 if batch else 1):
             how = {"search": "walk", "skip": SKIP, "walks": 30, "depth": 30}
             report, met = searched(system, **how)
             assert met <= states and broken(report) <= broken(breadth), seed
@@ -201,7 +205,7 @@ def test_faults_compared_up_to_an_exchange_of_nodes_miss_no_state(batch, make):
     fewer = 0
     systems = small(make, 300_000 + batch * 10_000, ("crash", "drop", "reset", "slow"))
     for number, (seed, system, breadth, _) in enumerate(islice(systems, SYSTEMS_MAX)):
-        if number >= SYSTEMS_PER_TEST and fewer:
+        if number >= wanted(batch) and fewer:
             break
         how = {"search": "delay", "skip": SKIP, "delay": prices(seed, number)}
         orbits, expected = images(system)

@@ -13,6 +13,7 @@ from reference.event_classes import count_classes
 from reference.random_events import lively_system, struck_system
 from reference.random_features import featured_system
 from reference.random_fields import fielded_system
+from reference.random_streams import streamed_system
 from reference.random_systems import random_system
 
 from presage.errors import BadSystem
@@ -148,6 +149,13 @@ def test_a_fault_that_two_things_keep_from_happening_is_tried(seed):
 @pytest.mark.parametrize("batch", batches(1, 9))
 def test_executions_and_states_tell_the_same_where_deliveries_do_not_meet(batch):
     compare_many(batch * 10_000, MANY_PER_TEST if batch else SYSTEMS_PER_TEST // 4, fielded_system)
+
+
+@pytest.mark.parametrize("batch", batches(1, 19))
+def test_executions_and_states_tell_the_same_of_systems_with_streams(batch):
+    number = MANY_PER_TEST if batch else SYSTEMS_PER_TEST // 3
+    saved = compare_many(batch * 10_000, number, streamed_system)
+    assert all(saved[each] > number // 2 for each in REDUCTIONS)  # they reduce
 
 
 def test_what_a_message_in_flight_already_makes_idle_is_tried_before_it_is_sent():

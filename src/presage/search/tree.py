@@ -20,8 +20,13 @@ def check_tree(system: System) -> None:
     """Refuse a system that cannot be explored execution by execution."""
     faults, network = system.faults, system.network
     lossy = faults.drop or faults.duplicate
+    streams = system.streams
+    bounded = streams is not None and streams.queue_size is not None
+    endless = streams is not None and UNLIMITED in (faults.reset, faults.silent_reset)
     refused = {
-        "streams": system.streams is not None,
+        "streams whose queues have a size": bounded,
+        "streams and unlimited resets": endless,
+        "streams and seals": streams is not None and bool(system.seals),
         "partitions": bool(faults.partitions),
         "clocks": system.clock is not None,
         f"drops or duplicates on a network that is {network}": lossy and network != "unordered",

@@ -10,6 +10,7 @@ from presage import (
     Call,
     Faults,
     Partition,
+    Seal,
     Service,
     Streams,
     System,
@@ -248,7 +249,19 @@ def test_a_reduction_of_executions_implies_the_tree():
 @pytest.mark.parametrize(
     ("how", "what"),
     [
-        ({"streams": Streams()}, "streams"),
+        ({"streams": Streams(queue_size=2)}, "streams whose queues have a size"),
+        (
+            {"streams": Streams(), "faults": Faults(reset=UNLIMITED)},
+            "streams and unlimited resets",
+        ),
+        (
+            {"streams": Streams(), "faults": Faults(silent_reset=UNLIMITED)},
+            "streams and unlimited resets",
+        ),
+        (
+            {"streams": Streams(), "seals": [Seal(when=lambda world: False, only="mail")]},
+            "streams and seals",
+        ),
         ({"clock": Timed()}, "clocks"),
         ({"network": "ordered", "faults": Faults(drop=1)}, "drops"),
         ({"network": "duplicating", "faults": Faults(drop=1)}, "drops"),

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use pyo3::prelude::*;
 
 use super::events::Events;
-use super::state::State;
+use super::label::NO_NODE;
+use super::state::{State, Wire};
 use crate::services::effects::EffectId;
 use crate::services::expand::Effect;
 use crate::services::ids::{EnvelopeId, LocalId};
@@ -35,6 +36,11 @@ impl Events<'_> {
     /// The node that a step happened at.
     fn acting(&self, after: &State) -> u32 {
         let terrain = &self.terrain;
+        match terrain.wire(after.by) {
+            Some(Wire::Receive(_, node) | Wire::News(node, _)) => return node,
+            Some(Wire::Fault(_)) => return NO_NODE,
+            None => {}
+        }
         let Some(key) = terrain.key(after.by) else {
             return terrain.stricken(after.by).unwrap_or(after.by);
         };
@@ -163,17 +169,20 @@ impl Events<'_> {
         self.left(&before.words) & !self.left(&after.words) != 0
     }
 
-    /// Whether a step, of another process than its node's faults, leaves fewer of these possible.
+    /// Whether a step leaves fewer faults of its node, or of connections, possible than it found,
+    /// those of its own process aside.
     fn covers(&mut self, before: &State, after: &State) -> PyResult<bool> {
         for node in 0..self.terrain.nodes {
             let (old, new) = (before.local(node), after.local(node));
             let other = after.by != self.terrain.faults_of(node);
             if other && self.changes(before, after, node) {
                 let lost = self.exposure(before, old)? & !self.exposure(after, new)?;
-                return Ok(lost != 0);
+                if lost != 0 {
+                    return Ok(true);
+                }
             }
         }
-        Ok(false)
+        Ok(self.shields(before, after))
     }
 
     /// Whether a step may have disabled faults.
@@ -208,10 +217,11 @@ impl Events<'_> {
         }
         // All faults depend on each other, so `free` has those that `before` has, if this is one.
         let left = self.left(&free.words);
-        let kept = match self.terrain.stricken(after.by) {
-            Some(_) => self.left(&after.words),
-            None => left,
+        let kept = match self.terrain.is_fault(after.by) {
+            true => self.left(&after.words),
+            false => left,
         };
+        self.shielded_by((before, after), (free, left, kept), into);
         let then = self.with_sent(free, before, after);
         for node in 0..self.terrain.nodes {
             let process = self.terrain.faults_of(node);

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::label::{self, Cause, Footprint, Label};
 use super::losses::{Loss, TooManyWays, affordable, all_losses};
-use super::state::{State, Terrain};
+use super::state::{State, Terrain, Wire};
 use crate::reduce::por::{Machine, Step};
 use crate::search::worker::Worker;
 use crate::services::effects::EffectId;
@@ -79,6 +79,9 @@ impl Machine for Events<'_> {
                 self.choices(state, self.terrain.process_of(key), into)?;
             }
         }
+        for process in self.wires(state) {
+            self.choices(state, process, into)?;
+        }
         for node in 0..self.terrain.nodes {
             self.choices(state, self.terrain.faults_of(node), into)?;
         }
@@ -123,6 +126,9 @@ impl Machine for Events<'_> {
         {
             state.take(key);
         }
+        if let Some(Wire::Receive(source, to)) = self.terrain.wire(step.process) {
+            state.take(self.terrain.key_of_queue(source, to));
+        }
         let losses = self.losses(way.effect)?;
         for loss in &losses[(step.choice as u32 >> STEP_BITS) as usize] {
             self.lose(state, loss)?;
@@ -148,11 +154,13 @@ impl Machine for Events<'_> {
     }
 
     fn may_disable(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
-        Ok(self.may_close(before, after, last)? || self.may_spare(before, after)?)
+        Ok(self.may_close(before, after, last)?
+            || self.may_spare(before, after)?
+            || self.may_break(before, after))
     }
 
     fn may_hide(&mut self, first: [&State; 2], second: [&State; 2]) -> PyResult<bool> {
-        self.hides(first, second)
+        Ok(self.obscures(first, second) || self.hides(first, second)?)
     }
 
     fn disabled_by(
@@ -162,6 +170,7 @@ impl Machine for Events<'_> {
         into: &mut Vec<u32>,
     ) -> PyResult<()> {
         self.closed_by(step, free, into)?;
+        self.broken_by(step, free, into)?;
         self.spared_by(step, free, into)
     }
 }
@@ -200,6 +209,7 @@ impl<'a> Events<'a> {
         let stays = self.terrain.network == Network::Duplicating;
         let mut sent = self.sent(effect).iter();
         effect.records == 0
+            && effect.flowing == NOWHERE
             && mix(local) == mix(effect.local)
             && sent.all(|sent| stays && flying.contains(&sent.number()))
     }
@@ -207,6 +217,9 @@ impl<'a> Events<'a> {
     fn ways(&mut self, state: &State, process: u32, into: &mut Vec<Way>) -> PyResult<()> {
         if let Some(node) = self.terrain.stricken(process) {
             return self.faults(state, node, into);
+        }
+        if let Some(wire) = self.terrain.wire(process) {
+            return self.wire_ways(state, wire, into);
         }
         let Some(key) = self.terrain.key(process) else {
             let local = state.local(process);
@@ -253,7 +266,8 @@ impl<'a> Events<'a> {
         if let Some(known) = self.losses.get(&effect) {
             return Ok(known.clone());
         }
-        let mut sent = self.sent(&self.effect(effect)).to_vec();
+        let known = self.worker.expander.effects.get(effect);
+        let mut sent = known.map_or(Vec::new(), |effect| self.sent(effect).to_vec());
         let mirror = &self.worker.expander.mirror;
         sent.retain(|envelope| !mirror.envelopes[envelope.index()].notice);
         let found = Arc::new(all_losses(self.layout(), &sent)?);
@@ -306,7 +320,7 @@ impl<'a> Events<'a> {
 }
 
 impl Way {
-    fn new(number: usize, effect: EffectId, word: u32, what: EventKind) -> PyResult<Self> {
+    pub fn new(number: usize, effect: EffectId, word: u32, what: EventKind) -> PyResult<Self> {
         if number >= 1 << STEP_BITS {
             return Err(TooManyWays::new_err(1 << STEP_BITS));
         }

@@ -5,10 +5,15 @@ use std::sync::Arc;
 use crate::services::ids::EnvelopeId;
 use crate::services::tables::NOT_A_FAULT;
 
-/// Why a node steps: a message, something of its own, or one of the faults in this set.
+/// Why a node steps: a message, news of a connection, something of its own, or one of the faults in
+/// this set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cause {
     Message(EnvelopeId),
+    /// A message of a stream.
+    Received(EnvelopeId),
+    /// That a connection is gone.
+    Heard(EnvelopeId),
     Own,
     Faults(u32),
 }
@@ -35,11 +40,15 @@ pub const NOTHING: (u32, u32) = (u32::MAX, 0);
 /// What does not depend on when the step happens, only on its node's local state.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub struct Footprint {
-    /// Messages or channels, and how many copies or messages at most.
+    /// Messages, channels or queues of streams, and how many copies or messages at most.
     pub sends: Vec<(u32, u32)>,
     /// Bits of the properties that may notice.
     pub visible: u64,
     pub records: bool,
+    /// Connections that it may use in any way.
+    pub uses: Vec<u32>,
+    /// Those of them whose whole state it may read or change.
+    pub claims: Arc<[u32]>,
     /// What it does to its node; `None` if that is not known.
     pub touch: Option<Touch>,
 }
@@ -77,11 +86,13 @@ impl Footprint {
 pub struct Label {
     pub node: u32,
     pub fault: bool,
-    /// The message or channel it takes from, and the how manieth it takes, from 1.
+    /// The message, channel or queue it takes from, and the how manieth it takes, from 1.
     pub takes: (u32, u32),
     pub footprint: Arc<Footprint>,
     /// Per entry of the footprint's sends: how many were sent before.
     pub sent: Arc<[u32]>,
+    /// Connections of which it reads or changes more than the ends of queues.
+    pub claims: Arc<[u32]>,
 }
 
 impl Label {
@@ -92,7 +103,16 @@ impl Label {
         let mut of = sends.filter(|((key, _), _)| *key == taken);
         of.any(|((_, most), before)| *before < number && number <= before + most)
     }
+
+    /// Whether this step claims a connection that `other` uses.
+    fn bars(&self, other: &Label) -> bool {
+        let uses = &other.footprint.uses;
+        self.claims.iter().any(|slot| uses.contains(slot))
+    }
 }
+
+/// The node of a step that happens at none.
+pub const NO_NODE: u32 = u32::MAX;
 
 pub fn dependent(one: &Label, other: &Label) -> bool {
     let (mine, its) = (&one.footprint, &other.footprint);
@@ -102,6 +122,8 @@ pub fn dependent(one: &Label, other: &Label) -> bool {
         || (mine.records && its.records)
         || one.feeds(other)
         || other.feeds(one)
+        || one.bars(other)
+        || other.bars(one)
 }
 
 #[cfg(test)]
@@ -113,12 +135,14 @@ mod tests {
     fn label(node: u32, footprint: Footprint, takes: (u32, u32)) -> Label {
         let sent = footprint.sends.iter().map(|_| 1).collect();
         let (fault, footprint) = (false, Arc::new(footprint));
+        let claims = footprint.claims.clone();
         Label {
             node,
             fault,
             takes,
             footprint,
             sent,
+            claims,
         }
     }
 

@@ -4,11 +4,14 @@
 //! |---|---|
 //! | a message (all its copies), or a channel of an ordered network | its delivery |
 //! | a node | whatever it can start by itself, faults aside |
-//! | the faults of a node | any of them that can happen now |
+//! | the faults of a node, or of a connection | any of them that can happen now |
+//! | a queue of a stream | the receiver takes its head |
+//! | an end of a connection | its node hears that it is gone |
 //!
 //! All choices of one step depend on the same: what differs between them is joined in one label
 //! (`label.rs`). Two steps depend on each other if they meet at one node, if one sends what the
-//! other takes, if both are recorded by observers, or if both are faults.
+//! other takes, if both are recorded by observers, if both are faults, or if one claims a connection
+//! that the other uses (`wires.rs`).
 //!
 //! **Values, not nodes.** Two deliveries at one node are independent if neither changes a value
 //! that the other can read or set (`touch.rs`), and they send no message in common. Each then does
@@ -81,6 +84,16 @@
 //! earlier steps of that chain. One of these is then explored at the level: it goes as long as p
 //! does without depending on w, and q can step after it: the case before.
 //!
+//! **Streams.** Let q be a step that a connection offers: it depends on two chains, its node's and
+//! that of all that use the connection. Each process has one node, so what it offers later is on the
+//! same chains, and the case in which q can step after p is as before. If p disables q, it is of one
+//! chain or of both: it closes a guard at the node, or leaves nothing to be offered. Of the chain
+//! that p is of, u holds nothing. Of the other it may hold steps that leave q's process enabled: then
+//! the sequence ends in a step of it, and the level explores something that goes as long as p
+//! without depending on w, and after which that process can step: the case before. Or it holds one
+//! that does not: this is the case of a fault, and `may_hide` names these pairs. A fault of a
+//! connection depends on the chain of this one and on all faults, as a fault of a node does.
+//!
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
 //! the exploration is one of a deterministic system, as choices of one step sleep together.
 
@@ -95,6 +108,7 @@ mod order;
 mod recorder;
 mod state;
 mod touch;
+mod wires;
 
 pub use explore::{Wanted, explore};
 pub use losses::TooManyWays;

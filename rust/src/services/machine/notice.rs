@@ -9,6 +9,7 @@ use super::events::{Events, Way, way_number};
 use super::label::{Cause, Footprint, Label, NOTHING};
 use super::losses::most_duplicates;
 use super::state::State;
+use super::wires::Reach;
 use crate::property::trie::Query;
 use crate::reduce::por::Step;
 use crate::services::expand::Effect;
@@ -59,6 +60,9 @@ impl Events<'_> {
     }
 
     pub fn label(&mut self, state: &State, process: u32, way: &Way) -> PyResult<Label> {
+        if let Some(wire) = self.terrain.wire(process) {
+            return self.wire_label(state, wire, way);
+        }
         let effect = self.effect(way.effect);
         let local = state.local(effect.node);
         let taken = self.terrain.key(process);
@@ -68,41 +72,59 @@ impl Events<'_> {
             None if fault => Cause::Faults(self.left(&state.words)),
             None => Cause::Own,
         };
+        // Of messages that stay nothing is ever taken, and each delivery needs the first copy.
+        let takes = taken.map_or(NOTHING, |key| (key, state.taken(key) + 1));
         let footprint = self.footprint(local, cause)?;
+        Ok(self.label_of(state, (effect.node, fault), takes, footprint))
+    }
+
+    pub fn label_of(
+        &self,
+        state: &State,
+        (node, fault): (u32, bool),
+        takes: (u32, u32),
+        footprint: Arc<Footprint>,
+    ) -> Label {
         let mirror = &self.worker.expander.mirror;
         let sends = footprint.sends.iter();
         let sent = sends.map(|&(key, _)| self.terrain.sent(mirror, state, key));
-        Ok(Label {
-            node: effect.node,
+        Label {
+            node,
             fault,
-            // Of messages that stay nothing is ever taken, and each delivery needs the first copy.
-            takes: taken.map_or(NOTHING, |key| (key, state.taken(key) + 1)),
+            takes,
             sent: sent.collect(),
+            claims: self.claims(state, &footprint),
             footprint,
-        })
+        }
     }
 
     /// What a node in `local` may do, whatever the choice.
-    fn footprint(&mut self, local: LocalId, cause: Cause) -> PyResult<Arc<Footprint>> {
+    pub fn footprint(&mut self, local: LocalId, cause: Cause) -> PyResult<Arc<Footprint>> {
         let key = (local, cause);
         if let Some(known) = self.footprints.get(&key) {
             return Ok(known.clone());
         }
         let range = match cause {
             Cause::Message(envelope) => self.worker.expander.delivery(local, envelope)?,
+            Cause::Received(envelope) | Cause::Heard(envelope) => {
+                self.worker.expander.reception(local, envelope)?
+            }
             _ => self.worker.expander.internal(local)?,
         };
         let mut footprint = Footprint::default();
+        let mut reach = self.reach_of(cause);
         for at in range.iter() {
             let effect = self.effect(at);
             if !cause.includes(effect.fault) {
                 continue;
             }
             footprint.records |= effect.records != 0;
-            footprint.visible |= self.visible(local, cause.message(), &effect);
+            self.extend_reach(&mut reach, local, &effect);
+            footprint.visible |= self.visible(local, (cause.message(), &reach), &effect);
             self.count_sends(&effect, &mut footprint.sends);
         }
-        if let Some(envelope) = cause.message() {
+        (footprint.uses, footprint.claims) = (reach.uses, reach.claims.into());
+        if let Some(envelope) = cause.message().filter(|_| footprint.uses.is_empty()) {
             footprint.touch = self.touch(local, envelope)?;
         }
         let footprint = Arc::new(footprint);
@@ -121,8 +143,10 @@ impl Events<'_> {
         let mut keys: Vec<u32> = keys
             .map(|&sent| self.terrain.key_of_envelope(mirror, sent))
             .collect();
+        keys.extend(self.queues_of(effect));
         keys.sort_unstable();
         for same in keys.chunk_by(|one, other| one == other) {
+            let more = self.terrain.queue(same[0]).map_or(more, |_| 0);
             let count = same.len() as u32 + more;
             match most.iter_mut().find(|(key, _)| *key == same[0]) {
                 Some((_, known)) => *known = (*known).max(count),
@@ -132,7 +156,12 @@ impl Events<'_> {
     }
 
     /// The properties that may notice an effect: all whose verdict it could change.
-    fn visible(&self, local: LocalId, taken: Option<EnvelopeId>, effect: &Effect) -> u64 {
+    fn visible(
+        &self,
+        local: LocalId,
+        (taken, reach): (Option<EnvelopeId>, &Reach),
+        effect: &Effect,
+    ) -> u64 {
         let mirror = &self.worker.expander.mirror;
         let row = |local: LocalId| &mirror.rows[mirror.locals[local.index()].row as usize..];
         let (old, new) = (row(local), row(effect.local));
@@ -143,12 +172,20 @@ impl Events<'_> {
             Query::Observer(_) => effect.records != 0,
             Query::Messages(types) => {
                 let mut moved = self.sent(effect).iter().copied().chain(taken);
-                moved.any(|envelope| mirror.flight().is_of(envelope, types.as_deref()))
+                let of = |envelope| mirror.flight().is_of(envelope, types.as_deref());
+                !reach.uses.is_empty() || moved.any(of)
             }
-            Query::Connection(_) | Query::Partition => true,
+            Query::Connection(slot) => reach.uses.contains(slot),
+            Query::Partition => true,
         };
-        let noticed = |property: &&usize| self.worker.judge.queries(**property).iter().any(notices);
-        let noticed = self.watched.iter().filter(noticed);
+        self.noticing(notices)
+    }
+
+    /// The properties that have asked something of which `notices` is true.
+    pub fn noticing(&self, notices: impl Fn(&Query) -> bool) -> u64 {
+        let asked = |property: usize| self.worker.judge.queries(property).iter();
+        let noticed = self.watched.iter();
+        let noticed = noticed.filter(|&&property| asked(property).any(&notices));
         noticed.fold(0, |bits, property| bits | 1 << property)
     }
 }

@@ -61,7 +61,7 @@ impl<'a> Recorder<'a> {
     /// not. Whatever else is possible has happened there, so each lacks just what comes after the
     /// first fault that it lacks: all faults are in one order.
     fn judge_rests(&mut self, machine: &mut Events<'_>, path: &[Step]) -> PyResult<()> {
-        let fault = |step: &Step| machine.terrain.stricken(step.process).is_some();
+        let fault = |step: &Step| machine.terrain.is_fault(step.process);
         let faults: Vec<usize> = (0..path.len()).filter(|&at| fault(&path[at])).collect();
         if faults.is_empty() {
             return Ok(());

@@ -5,6 +5,10 @@ use crate::search::EventId;
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::mirror::Mirror;
+use crate::services::streams::connection::Link;
+
+/// Keys of queues of streams begin here, above those of messages and channels.
+const STREAMS: u32 = 1 << 31;
 
 pub struct State {
     pub words: Vec<u32>,
@@ -71,14 +75,29 @@ impl State {
     }
 }
 
-/// What of the layout matters here. Processes: the nodes, the faults of each node, then messages or
-/// channels.
+/// What a process has to do with a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wire {
+    /// The second node receives what the first has sent.
+    Receive(u32, u32),
+    /// The first node hears that its connection to the second is gone.
+    News(u32, u32),
+    /// A fault of the connection in this place.
+    Fault(u32),
+}
+
+/// What of the layout matters here. Processes: the nodes, the faults of each node, those of
+/// connections, then messages or channels.
 pub struct Terrain {
     pub nodes: u32,
     pub fixed: usize,
     pub network: Network,
     /// Faults of nodes that there may be.
     pub faults: Vec<usize>,
+    /// The first word of the connections, if there are any.
+    pub streams: Option<usize>,
+    /// The processes before messages and channels.
+    base: u32,
 }
 
 impl Terrain {
@@ -86,21 +105,77 @@ impl Terrain {
         let of_nodes = |fault: &usize| *fault != DROP && *fault != DUPLICATE;
         let may = |fault: &usize| layout.budgets[*fault] != Budget::Off;
         let faults = CRASH..layout.budgets.len();
+        let nodes = layout.nodes as u32;
+        let wires = layout.streams.map_or(0, |_| 2 * nodes * nodes);
+        let links = (layout.fixed - layout.streams.unwrap_or(layout.fixed)) as u32;
         Terrain {
-            nodes: layout.nodes as u32,
+            nodes,
             fixed: layout.fixed,
             network: layout.network,
             faults: faults.filter(of_nodes).filter(may).collect(),
+            streams: layout.streams,
+            base: 2 * nodes + wires + links,
         }
     }
 
-    /// The message or channel that a process is; `None` for a node and for its faults.
+    /// The message or channel that a process is; `None` for those of nodes and connections.
     pub fn key(&self, process: u32) -> Option<u32> {
-        process.checked_sub(2 * self.nodes)
+        process.checked_sub(self.base)
     }
 
     pub fn process_of(&self, key: u32) -> u32 {
-        2 * self.nodes + key
+        self.base + key
+    }
+
+    /// What a process has to do with a connection, if anything.
+    pub fn wire(&self, process: u32) -> Option<Wire> {
+        let number = process.checked_sub(2 * self.nodes)?;
+        let (pairs, pair) = (self.nodes * self.nodes, number % (self.nodes * self.nodes));
+        let (one, other) = (pair / self.nodes, pair % self.nodes);
+        match number / pairs {
+            _ if process >= self.base => None,
+            0 => Some(Wire::Receive(one, other)),
+            1 => Some(Wire::News(one, other)),
+            _ => Some(Wire::Fault(number - 2 * pairs)),
+        }
+    }
+
+    pub fn process_of_wire(&self, wire: Wire) -> u32 {
+        let pairs = self.nodes * self.nodes;
+        2 * self.nodes
+            + match wire {
+                Wire::Receive(source, to) => source * self.nodes + to,
+                Wire::News(node, peer) => pairs + node * self.nodes + peer,
+                Wire::Fault(slot) => 2 * pairs + slot,
+            }
+    }
+
+    /// Whether the steps of a process are faults.
+    pub fn is_fault(&self, process: u32) -> bool {
+        let of_link = matches!(self.wire(process), Some(Wire::Fault(_)));
+        of_link || self.stricken(process).is_some()
+    }
+
+    /// The queue of a stream, among messages and channels.
+    pub fn key_of_queue(&self, source: u32, to: u32) -> u32 {
+        STREAMS | (source * self.nodes + to)
+    }
+
+    /// The sender and the receiver of what is in a queue of a stream.
+    pub fn queue(&self, key: u32) -> Option<(u32, u32)> {
+        let pair = key.checked_sub(STREAMS).filter(|_| key != u32::MAX)?;
+        Some((pair / self.nodes, pair % self.nodes))
+    }
+
+    /// The connection of two nodes; `None` if they have never spoken.
+    pub fn link<'m>(
+        &self,
+        mirror: &'m Mirror,
+        words: &[u32],
+        ends: (u32, u32),
+    ) -> Option<&'m Link> {
+        let word = words[self.streams? + Layout::slot(ends.0, ends.1)];
+        (word != 0).then(|| &*mirror.links[word as usize].link)
     }
 
     /// The node whose faults a process is.
@@ -144,6 +219,11 @@ impl Terrain {
     /// How many copies were sent up to now, or messages through the channel. Where messages stay,
     /// only the first copy counts: it is what deliveries need.
     pub fn sent(&self, mirror: &Mirror, state: &State, key: u32) -> u32 {
+        if let Some((source, to)) = self.queue(key) {
+            let link = self.link(mirror, &state.words, (source, to));
+            let flying = link.map_or(0, |link| link.queues[link.end(source)].len());
+            return state.taken(key) + flying as u32;
+        }
         let network = &state.words[self.fixed..];
         let flying = match self.network {
             Network::Ordered => {
@@ -172,7 +252,7 @@ impl Terrain {
             _ => mirror.envelopes[key as usize].to,
         };
         let taken = last.taken.iter();
-        let taken = taken.filter(|(key, times)| *times > before.taken(*key));
+        let taken = taken.filter(|(key, times)| *key < STREAMS && *times > before.taken(*key));
         let flying = last.words[self.fixed..].iter();
         let flying = flying.map(move |&word| self.key_of(mirror, word));
         let all = taken.map(|(key, _)| *key).chain(flying);
