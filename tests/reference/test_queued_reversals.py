@@ -1,4 +1,4 @@
-"""Reversals that wait in a queue meet every class of executions, once, and tell what states tell."""
+"""Reversals that wait in a queue meet every class of executions once, and tell what states do."""
 
 from itertools import count
 

@@ -16,11 +16,11 @@
 //! goes on after C. By the claim for C and x, *every* class with these was run.
 //!
 //! 1. f and x are independent: then they are together in an execution, which was run.
-//! 2. They are choices of one process. What does not happen after x, C aside, is independent of x,
-//!    so of f. It stays possible there, and this is the prefix of a choice that turns out otherwise.
+//! 2. They are choices of one process. What does not happen after x, C aside, is independent of
+//!    x, so of f. f stays possible there: the prefix of a choice that turns out otherwise.
 //! 3. They are dependent, and after x the process of f can step, by j. Take an execution that goes
-//!    on from C with x and j. It has the race (x, j), and its prefix is C, some u, and the process of
-//!    f. All of u is independent of x and of j. If it is of f, too, the prefix contains C and f.
+//!    on from C with x and j. It has the race (x, j), and its prefix is C, some u, and the process
+//!    of f. All of u is independent of x and of j. If it is of f, too, the prefix contains C and f.
 //!    Else let y be the first in u that depends on f. If anything in u comes before y, its first
 //!    event is independent of f and can follow C: case 1 with that for x. If not, y can follow C,
 //!    depends on f, not on j, and leaves f as it is. Then take y for x: j is now f, and u is
