@@ -272,11 +272,12 @@ class Kernel:
         progress: Callable[[Progress], None] | None = None,
         classes: bool = False,
         cuts: int = 100_000,
+        reversals: str = "stack",
     ) -> Outcome:
         """Explore executions one by one. `classes`: tell the classes of executions, too.
 
         `cuts`: of one execution, for one property; where there are more, order is kept of all that
-        the property notices.
+        the property notices. `reversals`: where `dpor` keeps its reversals; stack, queue or random.
         """
     def graph(
         self, properties: Sequence[int], room: tuple[int, int], limits: Limits

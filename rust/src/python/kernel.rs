@@ -231,7 +231,11 @@ impl Kernel {
     /// Explore executions one by one; `reduction` is none, dpor, sdpor or odpor. `classes`: tell
     /// which classes of executions there were, and which states at rest. `cuts`: of one execution,
     /// for one property; where there are more, order is kept of all that the property notices.
-    #[pyo3(signature = (reduction, limits, progress=None, classes=false, cuts=100_000))]
+    /// `reversals`: where `dpor` keeps its reversals: stack, queue or random.
+    #[pyo3(signature = (
+        reduction, limits, progress=None, classes=false, cuts=100_000, reversals="stack"
+    ))]
+    #[allow(clippy::too_many_arguments)] // keywords of Python
     fn explore(
         &self,
         py: Python<'_>,
@@ -240,8 +244,9 @@ impl Kernel {
         progress: Option<Py<PyAny>>,
         classes: bool,
         cuts: u32,
+        reversals: &str,
     ) -> PyResult<Outcome> {
-        let wanted = Wanted::new(reduction, limits.walks, classes, cuts)?;
+        let wanted = Wanted::new((reduction, reversals), limits.walks, classes, cuts)?;
         let search = self.begin(py, limits, false)?;
         let outcome = |seconds| self.outcome(py, &search, seconds);
         explore(py, &search, wanted, progress.as_ref(), outcome)

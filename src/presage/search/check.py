@@ -84,6 +84,7 @@ def check(
     walks: int | None = None,
     keep_going: bool = False,
     reduction: str | None = None,
+    reversals: str = "stack",
     spins: int | None = None,
     symmetry: bool = False,
     skip: str | None = None,
@@ -184,7 +185,7 @@ def _searched(
     seconds = share_of(budget, search) if examined else budget.remaining()
     limits = settings.limits(seconds, kernel_weights(system, calm=settings.calm))
     if search == "tree":
-        return as_found(explored(kernel, settings.reduction, limits, progress))
+        return as_found(explored(kernel, settings, limits, progress))
     if search == "hunt":
         return as_found(hunting.run(kernel, system, settings.hunt, limits, progress))
 
@@ -278,6 +279,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
 def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Settings) -> Report:
     """What the search did, and what it found, confirmed on live code."""
     system, counts, walked = bridge.system, searched.counts, settings.search in WALKS
+    walked = walked or settings.samples
     stopped_by = counts.stopped_by or (StopReason.DEPTH if counts.cut and not walked else None)
     faults = zip(FAULTS, counts.faults, system.faults.budgets, strict=True)
     in_tree, skipped = settings.search == "tree", searched.skipped

@@ -99,6 +99,8 @@ def reduction_notes(system: System, settings: Settings, *, sampled: bool) -> Ite
     """What a report says of how it was made."""
     if settings.reduction == "sleep":
         yield "orders of events that lead to the same state were not followed (sleep)"
+    if settings.samples:
+        yield "random executions, and from each its races reversed once: a sample of all there are"
     if not settings.symmetry:
         return
     groups = "; ".join(

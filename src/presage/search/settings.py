@@ -50,6 +50,7 @@ _STATES = Use(
     "it limits searches that remember states",
 )
 _TREE = Use(("tree",), ("tree",), "it is for executions one by one; `bfs` remembers states")
+_REVERSALS = Use(("tree",), (), "it says in which order `tree` reverses the races of executions")
 _SLEEP = Use(
     ("bfs", "dfs"), (), "it leaves out orders that lead to a state met before; others forget them"
 )
@@ -73,6 +74,7 @@ SEARCH_WORDS = {name: _BOTH if name in PROGRAM_SEARCHES else _SERVICES for name 
 SKIPS = ("symmetric-faults",)
 AUDIT_DEFAULT = 500
 ALGORITHMS = ("scc", "ndfs", "indfs", "map")
+REVERSALS = ("stack", "queue", "random")
 REDUCTIONS = {"none": _BOTH, "sleep": _SLEEP, "dpor": _TREE, "sdpor": _TREE, "odpor": _TREE}
 
 
@@ -115,6 +117,14 @@ class Settings:
         "none (default), sleep; in a tree dpor, sdpor, odpor",
         "search",
         metavar="NAME",
+    )
+    reversals: str = opt.words(
+        "stack",
+        dict.fromkeys(REVERSALS, _REVERSALS),
+        "of dpor: stack (default), queue: faults first; random",
+        "search",
+        metavar="KIND",
+        rare=True,
     )
     spins: int = opt.count(
         None,
@@ -221,7 +231,8 @@ class Settings:
         in_tree = program or REDUCTIONS.get(self.reduction) is _TREE
         search = self.search or ("tree" if in_tree else "bfs")
         budget = self.budget or Budget(self.seconds)
-        walks = WALKS.get(search) if budget.seconds is None else None
+        endless = "walk" if self.samples else search
+        walks = WALKS.get(endless) if budget.seconds is None else None
         return replace(
             self,
             search=search,
@@ -250,6 +261,15 @@ class Settings:
                 "what sleeps in a state belongs to one arrangement of its nodes, and their"
                 " representative has another",
                 "choose one; symmetry saves states, `sleep` only transitions",
+            )
+        if self.reversals != "stack" and self.reduction != "dpor":
+            given = (
+                "no reduction" if self.reduction is None else f"the reduction `{self.reduction}`"
+            )
+            yield (
+                f"the reversals `{self.reversals}` are given with {given}",
+                "only `dpor` knows how to reverse races in any order",
+                "add `--reduction dpor`, or leave out `--reversals`",
             )
         yield from self._skip_conflicts()
         kept = [name for name in ("checkpoint", "spill") if getattr(self, name) is not None]
@@ -283,6 +303,11 @@ class Settings:
     def by_delays(self) -> bool:
         """Whether what is found costs delays."""
         return self.search in BY_DELAYS and self.algorithm != "ndfs"
+
+    @property
+    def samples(self) -> bool:
+        """Whether executions of a tree are picked at random, and none is the last."""
+        return self.reversals == "random"
 
     @property
     def exact(self) -> bool:

@@ -13,6 +13,7 @@ from presage.limits import Limits
 from presage.model.world.faults import UNLIMITED
 from presage.model.world.system import System
 from presage.search.progress import Tell
+from presage.search.settings import Settings
 
 
 def check_tree(system: System) -> None:
@@ -37,12 +38,12 @@ def check_tree(system: System) -> None:
 
 def explored(
     kernel: Kernel,
-    reduction: str,
+    settings: Settings,
     limits: Limits,
     progress: Tell,
 ) -> Outcome:
     try:
-        return kernel.explore(reduction, limits, progress)
+        return kernel.explore(settings.reduction, limits, progress, reversals=settings.reversals)
     except TooManyWays as refused:
         raise BadSystem(
             f"one step of this system can end in more than {refused.args[0]:,} ways",

@@ -16,6 +16,7 @@
 //! - Where `labels_depend_on_order`, all choices of one step depend on the same steps.
 
 mod odpor;
+mod queue;
 mod sets;
 #[cfg(test)]
 mod shared;
@@ -28,6 +29,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use self::odpor::Odpor;
+pub use self::queue::{explore as explore_queued, sample};
 use self::sets::Sets;
 
 /// What one process does next, and how its choice turns out.
@@ -84,6 +86,11 @@ pub trait Machine {
 
     /// Hindered steps that are not enabled: nobody runs them, so their races would go unseen.
     fn waiting(&mut self, _state: &Self::State, _into: &mut Vec<(u32, Self::Label)>) {}
+
+    /// Whether a step is one to try early, where there is a choice of what to explore next.
+    fn is_urgent(&self, _step: Step) -> bool {
+        false
+    }
 
     /// Whether a step that comes before a dependent one instead of after it may then depend on
     /// others than it did.
@@ -159,6 +166,28 @@ impl Reduction {
     }
 }
 
+/// Where reversals wait that are still to be explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reversals {
+    Stack,
+    Queue,
+    /// Of an execution that is picked at random; they are not reversed again.
+    Random,
+}
+
+impl Reversals {
+    pub fn named(name: &str) -> PyResult<Self> {
+        match name {
+            "stack" => Ok(Reversals::Stack),
+            "queue" => Ok(Reversals::Queue),
+            "random" => Ok(Reversals::Random),
+            _ => Err(PyValueError::new_err(format!(
+                "reversals cannot wait in a `{name}`"
+            ))),
+        }
+    }
+}
+
 /// Explore executions from the start of `machine`, until `visitor` has seen enough.
 pub fn explore<M: Machine>(
     machine: &mut M,
@@ -226,6 +255,9 @@ pub trait Visitor<M: Machine> {
     /// The last step of `path` led to `state`, a node of the tree of executions.
     fn enter(&mut self, machine: &mut M, state: &M::State, path: &[Step])
     -> Result<bool, M::Error>;
+
+    /// The same, of a node entered before.
+    fn pass(&mut self, _state: &M::State, _path: &[Step]) {}
 
     fn end(
         &mut self,

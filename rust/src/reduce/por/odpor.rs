@@ -14,7 +14,7 @@
 //! a step sleeps, all other choices of its process sleep too, and what is left out because one of
 //! them covers it is covered whatever the choice. The price is a few executions begun in vain.
 
-use super::stack::{self, Backtrack, Race};
+use super::stack::{self, Backtrack, Race, Reversal};
 use super::tree::{Forest, NONE};
 use super::{Machine, Step};
 
@@ -57,8 +57,6 @@ impl<M: Machine> Default for Odpor<M> {
 }
 
 impl<M: Machine> Backtrack<M> for Odpor<M> {
-    type Set = Set;
-
     fn open(&mut self, set: &mut Set) {
         set.tree = std::mem::replace(&mut self.below, NONE);
     }
@@ -83,6 +81,10 @@ impl<M: Machine> Backtrack<M> for Odpor<M> {
         self.siblings(stack, step)?;
         Ok(Some(step))
     }
+}
+
+impl<M: Machine> Reversal<M> for Odpor<M> {
+    type Set = Set;
 
     fn sequence(&mut self, stack: &mut Stack<'_, M>, race: Race) -> Result<(), M::Error> {
         let all = stack.machine.labels_depend_on_order();

@@ -11,7 +11,7 @@
 //! `sdpor` may rely on them: a sequence that such a step can begin was covered where it was
 //! explored.
 
-use super::stack::{self, Backtrack, Race};
+use super::stack::{self, Backtrack, Race, Reversal};
 use super::{Machine, Step};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +31,6 @@ pub struct Set {
 type Stack<'a, M> = stack::Stack<'a, M, Set>;
 
 impl<M: Machine> Backtrack<M> for Sets {
-    type Set = Set;
-
     const REVERSES_BLOCKED: bool = true;
 
     fn reduces(&self) -> bool {
@@ -70,6 +68,10 @@ impl<M: Machine> Backtrack<M> for Sets {
         }
         Ok(None)
     }
+}
+
+impl<M: Machine> Reversal<M> for Sets {
+    type Set = Set;
 
     fn sequence(&mut self, stack: &mut Stack<'_, M>, race: Race) -> Result<(), M::Error> {
         let all = stack.machine.labels_depend_on_order();

@@ -3,7 +3,7 @@
 //! `lastzero` and `readers` are programs of "Source Sets: A Foundation for Optimal
 //! Dynamic Partial Order Reduction", whose numbers of executions are known.
 
-use super::{End, Machine, Reduction, Step, Visitor, explore};
+use super::{End, Machine, Reduction, Step, Visitor, explore, explore_queued};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Access {
@@ -156,6 +156,20 @@ fn simpler_sets_find_the_same_executions_and_begin_some_in_vain() {
     assert_eq!(optimal.0, source.0);
     assert_eq!(optimal.0, persistent.0);
     assert!(source.1 > 0 && persistent.1 >= source.1);
+}
+
+#[test]
+fn a_queue_of_reversals_meets_each_execution_once() {
+    for (program, size, threads) in [(lastzero as Program, 5, 6), (readers, 6, 7)] {
+        let mut machine = Threads {
+            size,
+            threads,
+            program,
+        };
+        let mut count = Count::default();
+        explore_queued(&mut machine, &mut count).unwrap();
+        assert_eq!(count.over, 64);
+    }
 }
 
 #[test]

@@ -45,9 +45,11 @@ pub struct Stack<'a, M: Machine, S> {
     pub levels: Vec<Level<M, S>>,
     pub trace: Trace<M::Label>,
     /// Events whose races have been reversed.
-    reversed: usize,
+    pub reversed: usize,
     /// What does not happen after the first event of a race; it leads from its level to `free`.
     pub sequence: Vec<Labelled<M>>,
+    /// Which events these are.
+    pub kept: Vec<usize>,
     pub free: M::State,
     /// States to try steps in, one of them ahead of the other.
     pub walk: M::State,
@@ -55,11 +57,22 @@ pub struct Stack<'a, M: Machine, S> {
     pub steps: Vec<Step>,
 }
 
-/// What a reduction explores at each level.
-pub trait Backtrack<M: Machine>: Sized {
-    /// The backtrack set of one level.
+/// What becomes of races.
+pub trait Reversal<M: Machine>: Sized {
+    /// What is kept at each level.
     type Set: Default;
 
+    /// Write the sequence of a race, or what of it matters, with `Stack::set_sequence`.
+    fn sequence(&mut self, stack: &mut Stack<'_, M, Self::Set>, race: Race)
+    -> Result<(), M::Error>;
+
+    /// See that the sequence, from the level of `race.first`, followed by `race.process` is
+    /// covered.
+    fn add(&mut self, stack: &mut Stack<'_, M, Self::Set>, race: Race) -> Result<(), M::Error>;
+}
+
+/// What a reduction explores at each level: `Set` is its backtrack set.
+pub trait Backtrack<M: Machine>: Reversal<M> {
     /// Whether the races of an execution that was blocked by sleeping steps are reversed, too.
     const REVERSES_BLOCKED: bool = false;
 
@@ -80,13 +93,6 @@ pub trait Backtrack<M: Machine>: Sized {
 
     /// Take the next step to explore from the set of the deepest level.
     fn next(&mut self, stack: &mut Stack<'_, M, Self::Set>) -> Result<Option<Step>, M::Error>;
-
-    /// Write the sequence of a race, or what of it matters, with `Stack::set_sequence`.
-    fn sequence(&mut self, stack: &mut Stack<'_, M, Self::Set>, race: Race)
-    -> Result<(), M::Error>;
-
-    /// See that the level of `race.first` covers the sequence followed by `race.process`.
-    fn add(&mut self, stack: &mut Stack<'_, M, Self::Set>, race: Race) -> Result<(), M::Error>;
 }
 
 pub fn explore<M: Machine, B: Backtrack<M>>(
@@ -94,19 +100,7 @@ pub fn explore<M: Machine, B: Backtrack<M>>(
     mut backtrack: B,
     visitor: &mut impl Visitor<M>,
 ) -> Result<(), M::Error> {
-    let state = machine.start()?;
-    let mut stack = Stack {
-        machine,
-        levels: Vec::new(),
-        trace: Trace::default(),
-        reversed: 0,
-        sequence: Vec::new(),
-        free: state.clone(),
-        walk: state.clone(),
-        ahead: state.clone(),
-        steps: Vec::new(),
-    };
-    stack.push_level(state);
+    let mut stack = Stack::new(machine)?;
     if !stack.arrive(&mut backtrack, visitor)? {
         return Ok(());
     }
@@ -122,7 +116,26 @@ pub fn explore<M: Machine, B: Backtrack<M>>(
     }
 }
 
-impl<M: Machine, S: Default> Stack<'_, M, S> {
+impl<'a, M: Machine, S: Default> Stack<'a, M, S> {
+    /// An execution that has not begun.
+    pub fn new(machine: &'a mut M) -> Result<Self, M::Error> {
+        let state = machine.start()?;
+        let mut stack = Stack {
+            machine,
+            levels: Vec::new(),
+            trace: Trace::default(),
+            reversed: 0,
+            sequence: Vec::new(),
+            kept: Vec::new(),
+            free: state.clone(),
+            walk: state.clone(),
+            ahead: state.clone(),
+            steps: Vec::new(),
+        };
+        stack.push_level(state);
+        Ok(stack)
+    }
+
     pub fn depth(&self) -> usize {
         self.trace.len()
     }
@@ -170,16 +183,23 @@ impl<M: Machine, S: Default> Stack<'_, M, S> {
         Ok(more)
     }
 
-    /// Take a step; what sleeps and does not depend on it sleeps on.
-    fn descend(&mut self, backtrack: &impl Backtrack<M>, step: Step) -> Result<(), M::Error> {
+    /// Make the level that a step leads to.
+    pub fn lead(&mut self, step: Step) -> Result<M::Label, M::Error> {
         let depth = self.depth();
         if self.levels.len() == depth + 1 {
             self.push_level(self.levels[depth].state.clone());
         }
         let (above, under) = self.levels.split_at_mut(depth + 1);
+        under[0].state.clone_from(&above[depth].state);
+        self.machine.run(&mut under[0].state, step)
+    }
+
+    /// Take a step; what sleeps and does not depend on it sleeps on.
+    fn descend(&mut self, backtrack: &impl Backtrack<M>, step: Step) -> Result<(), M::Error> {
+        let depth = self.depth();
+        let label = self.lead(step)?;
+        let (above, under) = self.levels.split_at_mut(depth + 1);
         let (above, under) = (&above[depth], &mut under[0]);
-        under.state.clone_from(&above.state);
-        let label = self.machine.run(&mut under.state, step)?;
         if !backtrack.reduces() {
             self.trace.steps.push(step);
             return Ok(());
@@ -219,7 +239,7 @@ impl<M: Machine, S: Default> Stack<'_, M, S> {
     }
 
     /// Reverse every race not met before, those with processes that never ran too.
-    fn reverse_races<B: Backtrack<M, Set = S>>(
+    pub fn reverse_races<B: Reversal<M, Set = S>>(
         &mut self,
         backtrack: &mut B,
     ) -> Result<(), M::Error> {
@@ -247,7 +267,7 @@ impl<M: Machine, S: Default> Stack<'_, M, S> {
         Ok(())
     }
 
-    fn reverse<B: Backtrack<M, Set = S>>(
+    pub fn reverse<B: Reversal<M, Set = S>>(
         &mut self,
         backtrack: &mut B,
         first: usize,
@@ -264,7 +284,7 @@ impl<M: Machine, S: Default> Stack<'_, M, S> {
     }
 
     /// Processes that a step disables might have come before it, and never came.
-    fn reverse_disabling<B: Backtrack<M, Set = S>>(
+    fn reverse_disabling<B: Reversal<M, Set = S>>(
         &mut self,
         backtrack: &mut B,
     ) -> Result<(), M::Error> {
@@ -296,7 +316,7 @@ impl<M: Machine, S: Default> Stack<'_, M, S> {
     }
 
     /// Put processes that the step `first` disables after the sequence that leads to `free`.
-    fn reverse_disabled<B: Backtrack<M, Set = S>>(
+    fn reverse_disabled<B: Reversal<M, Set = S>>(
         &mut self,
         backtrack: &mut B,
         first: usize,
@@ -326,12 +346,14 @@ impl<M: Machine, S: Default> Stack<'_, M, S> {
         mut keeps: impl FnMut(&Self, usize) -> bool,
     ) -> Result<(), M::Error> {
         self.sequence.clear();
+        self.kept.clear();
         self.free.clone_from(&self.levels[first].state);
         for event in first + 1..until {
             if !self.trace.before(first, event) && keeps(self, event) {
                 let step = self.trace.steps[event];
                 let label = self.machine.run(&mut self.free, step)?;
                 self.sequence.push((step, label));
+                self.kept.push(event);
             }
         }
         Ok(())

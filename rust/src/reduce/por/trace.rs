@@ -113,6 +113,31 @@ impl<L: Clone> Trace<L> {
         races
     }
 
+    /// Of these events, in order, those that happen before a next step of `process`.
+    pub fn past<M: Machine<Label = L>>(
+        &self,
+        machine: &M,
+        events: impl DoubleEndedIterator<Item = usize>,
+        process: u32,
+        label: &L,
+    ) -> Vec<usize> {
+        let (mut past, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        for event in events.rev() {
+            let between = last.iter().any(|&later| self.before(event, later));
+            let meets = || {
+                self.steps[event].process == process
+                    || machine.dependent(&self.events[event].label, label)
+            };
+            if !between && meets() {
+                last.push(event);
+            } else if !between {
+                continue;
+            }
+            past.push(event);
+        }
+        past
+    }
+
     /// The clock, save for its own entry, and the races of a next event of `who`.
     fn order<M: Machine<Label = L>>(
         &self,

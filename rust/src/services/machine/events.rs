@@ -143,6 +143,10 @@ impl Machine for Events<'_> {
         true
     }
 
+    fn is_urgent(&self, step: Step) -> bool {
+        self.terrain.stricken(step.process).is_some()
+    }
+
     fn may_disable(&mut self, before: &State, after: &State, last: &State) -> PyResult<bool> {
         Ok(self.may_close(before, after, last)? || self.may_spare(before, after)?)
     }

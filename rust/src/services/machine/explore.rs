@@ -2,6 +2,7 @@
 //! what its properties read.
 
 use parking_lot::Mutex;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,7 +13,8 @@ use super::losses::all_losses;
 use super::recorder::Recorder;
 use super::state::State;
 use crate::python::outcome::Outcome;
-use crate::reduce::por::{self, Counts, Reduction};
+use crate::reduce::por::{self, Counts, Reduction, Reversals};
+use crate::search::dice::Dice;
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
 use crate::services::ids::EnvelopeId;
@@ -21,6 +23,7 @@ use crate::services::ids::EnvelopeId;
 #[derive(Clone, Copy)]
 pub struct Wanted {
     pub reduction: Reduction,
+    pub reversals: Reversals,
     /// Executions, at most.
     pub runs: u64,
     /// Tell the classes of executions and the states at rest.
@@ -30,9 +33,22 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    pub fn new(reduction: &str, runs: u64, classes: bool, cuts: u32) -> PyResult<Self> {
+    /// `reversals` other than a stack are for `dpor`.
+    pub fn new(
+        (reduction, reversals): (&str, &str),
+        runs: u64,
+        classes: bool,
+        cuts: u32,
+    ) -> PyResult<Self> {
+        let reduction = Reduction::named(reduction)?;
+        let reversals = Reversals::named(reversals)?;
+        if reversals != Reversals::Stack && reduction != Reduction::Dpor {
+            let refused = "only `dpor` keeps reversals elsewhere than in a stack";
+            return Err(PyValueError::new_err(refused));
+        }
         Ok(Wanted {
-            reduction: Reduction::named(reduction)?,
+            reduction,
+            reversals,
             runs,
             classes,
             cuts,
@@ -82,8 +98,14 @@ fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
     let mut look = Recorder::new(search, wanted);
     machine.worker.sync();
     machine.forget_labels();
+    let mut dice = Dice::new(search.limits.seed, 0);
     let restarts = por::restarting(&mut machine, &mut look, |machine, look| {
-        from_all(search, wanted, machine, look)
+        loop {
+            from_all(search, wanted, (machine, &mut *look), &mut dice)?;
+            if wanted.reversals != Reversals::Random || look.learnt || search.stopping() {
+                return Ok(());
+            }
+        }
     })?;
     search.notes.lock().extend(machine.note());
     Ok(Explored {
@@ -98,8 +120,8 @@ fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
 fn from_all(
     search: &Search,
     wanted: Wanted,
-    machine: &mut Events<'_>,
-    look: &mut Recorder<'_>,
+    (machine, look): (&mut Events<'_>, &mut Recorder<'_>),
+    dice: &mut Dice,
 ) -> PyResult<()> {
     let mut met = FxHashSet::default();
     let layout = &search.shared.layout;
@@ -123,7 +145,13 @@ fn from_all(
             look.initial = index;
             look.began = std::mem::take(&mut start.lost);
             machine.start = start;
-            por::explore(machine, wanted.reduction, look)?;
+            match wanted.reversals {
+                Reversals::Stack => por::explore(machine, wanted.reduction, look)?,
+                Reversals::Queue => por::explore_queued(machine, look)?,
+                Reversals::Random => {
+                    por::sample(machine, look, |count| dice.below(count as u64) as usize)?;
+                }
+            }
         }
     }
     search.generated.store(machine.runs + 1, Relaxed);

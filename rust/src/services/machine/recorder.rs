@@ -152,13 +152,17 @@ impl Visitor<Events<'_>> for Recorder<'_> {
         self.search
             .frontier
             .store(self.counts.nodes as usize, Relaxed);
+        self.pass(state, path);
+        self.judge(machine, state)?;
+        self.learnt |= machine.outdated();
+        Ok(!self.learnt && !self.search.stopping())
+    }
+
+    fn pass(&mut self, state: &State, path: &[Step]) {
         self.trail.truncate(path.len().saturating_sub(1));
         if !path.is_empty() {
             self.trail.push((state.last, state.lost.clone()));
         }
-        self.judge(machine, state)?;
-        self.learnt |= machine.outdated();
-        Ok(!self.learnt && !self.search.stopping())
     }
 
     fn end(
