@@ -77,6 +77,7 @@ class DelayPlan(Struct, frozen=True):
     cost: str = "log"  # of a place in the order: position, log, deviation
     choice: int = 1  # the cost of an unlikely answer of a choice
     fault: int = 1
+    commuting: int = 0  # besides, if the order of it and of the first task does not matter
     user: Any = None  # a `presage.search.delay.asked.Asked`: ranks tasks, or orders them
 
 

@@ -43,10 +43,11 @@ class Delaying:
     """`price` of the i-th alternative, of an unlikely choice, of a fault."""
 
     runs_on = False  # a task goes on where it stopped
+    commuting = 0  # what a departure costs besides that only swaps two steps
 
-    def __init__(self, system, scheduler, *, cost="log", choice=1, fault=1, seed=0):
+    def __init__(self, system, scheduler, *, cost="log", choice=1, fault=1, commuting=0, seed=0):
         self.system, self.scheduler, self.seed = system, scheduler, seed
-        self.cost, self.choice, self.fault = cost, choice, fault
+        self.cost, self.choice, self.fault, self.commuting = cost, choice, fault, commuting
         self.world = World(system)
         self.seen, self.buckets, self.executions = set(), {0: []}, 0
 
@@ -94,6 +95,7 @@ class Delaying:
         several = [at for at, task in enumerate(entry.tasks) if len(task.branches) > 1]
         offsets += [self.price(at) + self.choice for at in several]
         offsets += [self.fault] if entry.faults else []
+        offsets += [offset + self.commuting for offset in offsets]
         offsets = [offset for offset in offsets if offset >= first]
         if offsets:
             later = min(offsets) - entry.offset
@@ -105,13 +107,38 @@ class Delaying:
         before = [task.key for task in entry.tasks]
         for at, task in enumerate(entry.tasks):
             for branch, (event, choices) in enumerate(task.branches):
-                if self.price(at) + (self.choice if branch else 0) == entry.offset:
+                price = self.price(at) + (self.choice if branch else 0)
+                if self.due(entry, price, event, choices, departs=at > 0):
                     new += self.follow(entry, bound, event, choices, before, at)
-        if self.fault == entry.offset:
-            for event, choices in entry.faults:
+        for event, choices in entry.faults:
+            if self.due(entry, self.fault, event, choices, departs=True):
                 new += self.follow(entry, bound, event, choices, before, None)
         # One execution came here; without a delay it goes on with the first new state.
         self.executions += new - 1 if entry.offset == 0 and new else new
+
+    def due(self, entry, price, *event, departs):
+        """Whether an event of a state has its turn now."""
+        if not self.commuting or not departs:
+            return price == entry.offset
+        if entry.offset not in (price, price + self.commuting):
+            return False
+        return entry.offset == price + self.commuting * self.commutes(entry, event)
+
+    def commutes(self, entry, event):
+        """Whether an event and the first task end in one state, whichever comes first."""
+        if not entry.tasks:
+            return False
+        first = entry.tasks[0].branches[0]
+        ends = self.after(entry, first, event)
+        return ends is not None and ends == self.after(entry, event, first)
+
+    def after(self, entry, one, other):
+        self.world.restore(entry.saved)
+        self.world.apply(*one)
+        event, choices = other
+        if event not in self.world.enabled() or choices not in self.world.runs(event):
+            return None
+        return self.world.apply(event, choices).fingerprint
 
     def follow(self, entry, bound, event, choices, before, ran):
         self.world.restore(entry.saved)

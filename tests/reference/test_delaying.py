@@ -48,7 +48,8 @@ def small(make, first):
 
 def prices(pick):
     cost = pick.choice(COSTS)
-    return {"cost": cost, "choice": pick.choice((0, 1, 1, 2)), "fault": pick.randrange(4)}
+    own = {"cost": cost, "choice": pick.choice((0, 1, 1, 2)), "fault": pick.randrange(4)}
+    return {**own, "commuting": pick.choice((0, 1, 3))}
 
 
 def same_findings(outcome, breadth):

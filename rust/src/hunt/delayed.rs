@@ -18,7 +18,7 @@ use super::turns::Source;
 use crate::python::tables::StopReason;
 use crate::search::EventId;
 use crate::search::delay::agenda::{Address, Task};
-use crate::search::delay::machine::{Machine, State};
+use crate::search::delay::machine::{Machine, State, Turn};
 use crate::search::delay::{Buckets, Explorer, Lister, Plan};
 use crate::search::worker::{Worker, store};
 use crate::table::fingerprint::nonzero;
@@ -202,9 +202,22 @@ impl Machine for Site<'_, '_, '_> {
         lister.key(&mut self.worker.expander, state, address)
     }
 
-    fn list(&mut self, state: State<'_>, address: Option<Address>) -> PyResult<usize> {
+    fn list(&mut self, state: State<'_>, address: Address) -> PyResult<usize> {
         let lister = &mut self.met.lister;
-        lister.list(&mut self.worker.expander, state, address)
+        lister.list(&mut self.worker.expander, state, Some(address))
+    }
+
+    fn list_faults(
+        &mut self,
+        state: State<'_>,
+        _first: Option<Address>,
+        turn: Turn,
+    ) -> PyResult<usize> {
+        if turn == Turn::Late {
+            return Ok(0); // nobody can tell here which commute: all have had their turn
+        }
+        let lister = &mut self.met.lister;
+        lister.list(&mut self.worker.expander, state, None)
     }
 
     fn is_new(&mut self, (state, sum): State<'_>, _depth: u32, branch: usize) -> PyResult<bool> {

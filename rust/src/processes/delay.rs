@@ -14,7 +14,7 @@ use super::world::World;
 use crate::python::tables::StopReason;
 use crate::reduce::por::{Machine as _, Step};
 use crate::search::delay::agenda::{Address, Task};
-use crate::search::delay::machine::{self, Machine};
+use crate::search::delay::machine::{self, Machine, Turn};
 use crate::search::delay::{Buckets, Explorer, Plan};
 use crate::search::worker::store;
 use crate::table::fingerprint::{LOCAL, mix};
@@ -119,18 +119,21 @@ impl Machine for Programs<'_, '_> {
         Ok(key(address.place()))
     }
 
-    fn list(
-        &mut self,
-        (words, _): machine::State<'_>,
-        address: Option<Address>,
-    ) -> PyResult<usize> {
+    fn list(&mut self, (words, _): machine::State<'_>, address: Address) -> PyResult<usize> {
         self.branches.clear();
-        if let Some(address) = address {
-            let state = &self.waiting[&words[0]];
-            self.world
-                .choices(state, address.place(), &mut self.branches)?;
-        }
+        let state = &self.waiting[&words[0]];
+        self.world
+            .choices(state, address.place(), &mut self.branches)?;
         Ok(self.branches.len())
+    }
+
+    fn list_faults(
+        &mut self,
+        _state: machine::State<'_>,
+        _first: Option<Address>,
+        _turn: Turn,
+    ) -> PyResult<usize> {
+        Ok(0)
     }
 
     fn is_new(

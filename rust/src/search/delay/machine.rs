@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use super::agenda::{Address, Task};
+pub use super::price::Turn;
 use crate::python::tables::StopReason;
 use crate::search::level::Level;
 
@@ -26,9 +27,23 @@ pub trait Machine {
     /// The key of the task at an address.
     fn key(&mut self, state: &[u32], address: Address) -> PyResult<u64>;
 
-    /// List the branches of a task, the likely first, or the faults where there is no address;
-    /// gives how many. They stay listed while states are visited.
-    fn list(&mut self, state: State<'_>, address: Option<Address>) -> PyResult<usize>;
+    /// List the branches of a task, the likely first; gives how many. They stay listed while states
+    /// are visited.
+    fn list(&mut self, state: State<'_>, address: Address) -> PyResult<usize>;
+
+    /// List the faults whose turn it is, where `first` is the first task; gives how many.
+    fn list_faults(
+        &mut self,
+        state: State<'_>,
+        first: Option<Address>,
+        turn: Turn,
+    ) -> PyResult<usize>;
+
+    /// Whether a branch listed and the likely branch of the first task lead to the same state in
+    /// either order. Where nobody can tell, they do not.
+    fn commutes(&mut self, _state: State<'_>, _first: Address, _branch: usize) -> PyResult<bool> {
+        Ok(false)
+    }
 
     /// Whether what a branch listed leads to was never met; then it is entered.
     fn is_new(&mut self, from: State<'_>, depth: u32, branch: usize) -> PyResult<bool>;

@@ -12,6 +12,7 @@
 
 pub mod agenda;
 mod bucket;
+mod commuting;
 mod custom;
 mod entry;
 mod explorer;
@@ -44,6 +45,8 @@ pub struct Plan {
     /// What it costs to take another answer of a choice than the likely one; and any fault.
     choice: u32,
     fault: u32,
+    /// What it costs besides, if the order of it and of the first task does not matter.
+    commuting: u32,
     /// What a user says of tasks: their ranks, or all of their order.
     pub user: Option<Py<PyAny>>,
 }

@@ -4,15 +4,13 @@
 //! followed later is found again by the addresses of its tasks. Who explores decides which state
 //! comes next.
 
-use std::ops::Range;
-
 use pyo3::prelude::*;
 
 use super::Plan;
 use super::agenda::{Address, Task};
 use super::custom::Custom;
 use super::entry::Rest;
-use super::machine::{Machine, State};
+use super::machine::{Machine, State, Turn};
 use super::order::{Place, Scheduler, Step};
 use super::price::Prices;
 
@@ -139,25 +137,45 @@ impl<'a> Planner<'a> {
         machine: &mut impl Machine,
         waiting: Waiting<'_>,
         at: Option<usize>,
-    ) -> PyResult<Range<usize>> {
+    ) -> PyResult<Vec<usize>> {
         let Waiting { state, rest, .. } = waiting;
+        let first = waiting.addresses.first().map(|&address| Address(address));
         let Some(at) = at else {
-            return Ok(
-                match rest.has_faults() && self.prices.fault() == rest.offset {
-                    true => 0..machine.list(state, None)?,
-                    false => 0..0,
-                },
-            );
+            let turn = self.prices.turn(self.prices.fault(), rest.offset);
+            return Ok(match turn.filter(|_| rest.has_faults()) {
+                Some(turn) => (0..machine.list_faults(state, first, turn)?).collect(),
+                None => Vec::new(),
+            });
         };
         let address = Address(waiting.addresses[at]);
-        let first = self.prices.likely(at) == rest.offset;
-        let others = self.prices.unlikely(at) == rest.offset && address.is_several();
-        if !first && !others {
-            return Ok(0..0);
+        let turns = [self.prices.likely(at), self.prices.unlikely(at)]
+            .map(|price| self.turn_of(at, price, rest.offset));
+        if turns[0].is_none() && (turns[1].is_none() || !address.is_several()) {
+            return Ok(Vec::new());
         }
-        let count = machine.list(state, Some(address))?;
-        let from = usize::from(!first);
-        Ok(from..if others { count } else { count.min(1) })
+        let mut due = Vec::new();
+        for branch in 0..machine.list(state, address)? {
+            let Some(turn) = turns[branch.min(1)] else {
+                continue;
+            };
+            let first = first.filter(|_| turn != Turn::Any);
+            let commutes = match first {
+                Some(first) => machine.commutes(state, first, branch)?,
+                None => false,
+            };
+            if turn == Turn::Any || commutes == (turn == Turn::Late) {
+                due.push(branch);
+            }
+        }
+        Ok(due)
+    }
+
+    /// Which turn of a branch of the task at a place comes at an offset. The first task has one.
+    fn turn_of(&self, at: usize, price: u32, offset: u32) -> Option<Turn> {
+        match at {
+            0 => (price == offset).then_some(Turn::Any),
+            _ => self.prices.turn(price, offset),
+        }
     }
 
     /// Write out and judge what a branch listed leads to; gives its fingerprint.

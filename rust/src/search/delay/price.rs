@@ -33,6 +33,16 @@ pub struct Prices {
     cost: Cost,
     choice: u32,
     fault: u32,
+    commuting: u32,
+}
+
+/// When a departure is due: always at its price, or there only if its order with the first task
+/// matters, and else later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    Any,
+    Early,
+    Late,
 }
 
 impl Prices {
@@ -50,6 +60,7 @@ impl Prices {
             cost,
             choice: plan.choice,
             fault: plan.fault,
+            commuting: plan.commuting,
         })
     }
 
@@ -63,13 +74,24 @@ impl Prices {
         self.cost.of(at) + self.choice
     }
 
+    /// Of a fault.
     pub fn fault(&self) -> u32 {
         self.fault
     }
 
+    /// Which turn of a departure from the first task, if any, comes at an offset.
+    pub fn turn(&self, price: u32, offset: u32) -> Option<Turn> {
+        match self.commuting {
+            0 => (price == offset).then_some(Turn::Any),
+            _ if price == offset => Some(Turn::Early),
+            more => (price + more == offset).then_some(Turn::Late),
+        }
+    }
+
     /// The most that lies between a price of a state and its next one.
     pub fn widest(&self) -> usize {
-        self.choice.max(self.fault).max(1) as usize
+        let dearest = self.choice.max(self.fault).max(self.commuting);
+        dearest.max(1) as usize
     }
 
     /// The first price, from `from` on, for which something can be done in a state.
@@ -79,9 +101,9 @@ impl Prices {
         let several = several.filter(|(_, address)| Address(**address).is_several());
         let unlikely = several.map(|(at, _)| self.unlikely(at));
         let faults = faults.then_some(self.fault);
-        likely
-            .chain(unlikely)
-            .chain(faults)
+        let early = likely.chain(unlikely).chain(faults);
+        early
+            .flat_map(|price| [price, price + self.commuting])
             .filter(|&price| price >= from)
             .min()
     }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::Plan;
 use super::agenda::{Address, Names, Task, list_task, mail_key, stream_key};
-use super::machine::{Machine, State};
+use super::machine::{Machine, State, Turn};
 use crate::liveness::{Bounded, Recorder};
 use crate::python::tables::StopReason;
 use crate::search::alike::Alike;
@@ -174,16 +174,30 @@ impl Machine for Services<'_> {
         self.lister.key(&mut self.worker.expander, state, address)
     }
 
-    fn list(&mut self, state: State<'_>, address: Option<Address>) -> PyResult<usize> {
-        let count = self
-            .lister
-            .list(&mut self.worker.expander, state, address)?;
-        let faults = self.alike.as_deref_mut().filter(|_| address.is_none());
-        let Some(alike) = faults else {
-            return Ok(count);
-        };
-        alike.leave_out(&mut self.worker, state, &mut self.lister.branches)?;
+    fn list(&mut self, state: State<'_>, address: Address) -> PyResult<usize> {
+        let expander = &mut self.worker.expander;
+        self.lister.list(expander, state, Some(address))
+    }
+
+    fn list_faults(
+        &mut self,
+        state: State<'_>,
+        first: Option<Address>,
+        turn: Turn,
+    ) -> PyResult<usize> {
+        self.lister.list(&mut self.worker.expander, state, None)?;
+        if turn != Turn::Any {
+            self.keep_due(state, first, turn)?;
+        }
+        if let Some(alike) = &mut self.alike {
+            alike.leave_out(&mut self.worker, state, &mut self.lister.branches)?;
+        }
         Ok(self.lister.branches.len())
+    }
+
+    fn commutes(&mut self, state: State<'_>, first: Address, branch: usize) -> PyResult<bool> {
+        let departure = self.lister.branches[branch];
+        self.worker.commutes_with_task(state, first, &departure)
     }
 
     fn is_new(&mut self, (_, sum): State<'_>, depth: u32, branch: usize) -> PyResult<bool> {

@@ -24,6 +24,7 @@ class Delayed:
     cost: str
     choice_delays: int
     fault_delays: int
+    commuting_delays: int
     bounds: tuple[int, ...]  # how many states were known when 0, 1, ... delays were done
     reached: int  # the delays that were allowed when it ended
     cut: bool = False  # some runs were cut off by the limit of depth
@@ -41,6 +42,7 @@ class Delayed:
             "cost": self.cost,
             "choice_delays": self.choice_delays,
             "fault_delays": self.fault_delays,
+            "commuting_delays": self.commuting_delays,
             "states": list(self.bounds),
             "reached": self.reached,
             "cut": self.cut,
@@ -67,6 +69,7 @@ class Delaying:
             cost=delay.cost,
             choice=delay.choice_delays,
             fault=delay.fault_delays,
+            commuting=delay.commuting_delays,
             user=self._asked,
         )
 
@@ -89,6 +92,7 @@ class Delaying:
             delay.cost,
             delay.choice_delays,
             delay.fault_delays,
+            delay.commuting_delays,
             tuple(outcome.bounds),
             outcome.delays,
             outcome.cut,
@@ -99,6 +103,8 @@ class Delaying:
 
 def notes(delayed: Delayed, unique: int) -> list[str]:
     prices = f"choice {delayed.choice_delays}, fault {delayed.fault_delays}"
+    if delayed.commuting_delays:
+        prices += f", commuting {delayed.commuting_delays} more"
     texts = [f"scheduler {delayed.scheduler}, cost by {delayed.cost}, {prices}"]
     if delayed.scheduler_runs * SHARE_NOTED > unique:
         texts.append(

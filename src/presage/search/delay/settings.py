@@ -32,6 +32,9 @@ class Delay:
         1, "cost of an unlikely answer of a choice", least=0, most=PRICE_MAX, rare=True
     )
     fault_delays: int = opt.count(1, "cost of a fault", least=0, most=PRICE_MAX, rare=True)
+    commuting_delays: int = opt.count(
+        0, "cost besides, if it commutes with the first task", least=0, most=PRICE_MAX, rare=True
+    )
 
     def __post_init__(self) -> None:
         opt.refuse_values(self)

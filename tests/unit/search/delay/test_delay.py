@@ -69,11 +69,11 @@ def test_a_depth_that_cut_runs_off_is_told_beside_the_delays():
 
 
 def test_what_it_did_is_in_the_object_for_machines():
-    delay = Delay("rr", cost="deviation", choice_delays=0, fault_delays=2)
+    delay = Delay("rr", cost="deviation", choice_delays=0, fault_delays=2, commuting_delays=3)
     report = check(two_phase_commit.system(rms=2), search="delay", delay=delay, traces=None)
     said = report.to_json()["delay"]
     assert (said["scheduler"], said["cost"]) == ("rr", "deviation")
-    assert (said["choice_delays"], said["fault_delays"]) == (0, 2)
+    assert (said["choice_delays"], said["fault_delays"], said["commuting_delays"]) == (0, 2, 3)
     assert said["states"][-1] == report.unique == 56
     assert check(two_phase_commit.system(rms=2), traces=None).to_json()["delay"] is None
 
