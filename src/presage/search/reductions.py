@@ -30,6 +30,12 @@ def check_reduction(system: System, settings: Settings) -> None:
         _check_sealed(system, settings)
     if settings.search == "tree":
         check_tree(system)
+        if settings.reversals == "queue" and system.streams is not None:
+            raise BadSystem(
+                "reversals in a queue for a system with streams",
+                "what a step does to a connection may depend on the order of a race",
+                "use `--reversals stack` or `random`, or `--reduction odpor`",
+            )
     if settings.symmetry:
         _check_symmetry(system, judged_exactly=settings.exact and settings.search == "bfs")
 

@@ -7,7 +7,7 @@ import pytest
 
 from presage import Faults, Process, Program, Service, System, action, always, check, on
 from presage.errors import BadSystem
-from presage.systems.samc import gossip, yarn
+from presage.systems.samc import gossip, hints, yarn
 
 
 @dataclass(frozen=True)
@@ -112,3 +112,8 @@ def test_reversals_are_for_dpor(given, said):
 def test_reversals_are_for_systems():
     with pytest.raises(BadSystem, match="was given for a program"):
         check(Program({"a": Process(print)}), reduction="dpor", reversals="queue", traces=None)
+
+
+def test_a_queue_takes_no_streams():
+    with pytest.raises(BadSystem, match="reversals in a queue for a system with streams"):
+        check(hints.system(), reduction="dpor", reversals="queue", traces=None)
