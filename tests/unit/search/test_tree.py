@@ -259,7 +259,10 @@ def test_a_reduction_of_executions_implies_the_tree():
             "streams and unlimited resets",
         ),
         (
-            {"streams": Streams(), "seals": [Seal(when=lambda world: False, only="mail")]},
+            {
+                "streams": Streams(),
+                "seals": [Seal(when=lambda world: False, only="mail", name="never")],
+            },
             "streams and seals",
         ),
         ({"clock": Timed()}, "clocks"),

@@ -10,8 +10,8 @@
 //!
 //! All choices of one step depend on the same: what differs between them is joined in one label
 //! (`label.rs`). Two steps depend on each other if they meet at one node, if one sends what the
-//! other takes, if both are recorded by observers, if both are faults, or if one claims a connection
-//! that the other uses (`wires.rs`).
+//! other takes, if both are recorded by observers, if both are faults, or if one claims a
+//! connection that the other uses (`wires.rs`).
 //!
 //! **Values, not nodes.** Two deliveries at one node are independent if neither changes a value
 //! that the other can read or set (`touch.rs`), and they send no message in common. Each then does
@@ -85,11 +85,11 @@
 //! does without depending on w, and q can step after it: the case before.
 //!
 //! **Streams.** Let q be a step that a connection offers: it depends on two chains, its node's and
-//! that of all that use the connection. Each process has one node, so what it offers later is on the
-//! same chains, and the case in which q can step after p is as before. If p disables q, it is of one
-//! chain or of both: it closes a guard at the node, or leaves nothing to be offered. Of the chain
-//! that p is of, u holds nothing. Of the other it may hold steps that leave q's process enabled: then
-//! the sequence ends in a step of it, and the level explores something that goes as long as p
+//! that of all that use the connection. Each process has one node, so what it offers later is on
+//! the same chains, and the case in which q can step after p is as before. If p disables q, it is
+//! of one chain or of both: it closes a guard at the node, or leaves nothing to be offered. Of the
+//! chain that p is of, u holds nothing. Of the other it may hold steps that leave q's process
+//! enabled: then the sequence ends in a step of it, and the level explores something that goes as long as p
 //! without depending on w, and after which that process can step: the case before. Or it holds one
 //! that does not: this is the case of a fault, and `may_hide` names these pairs. A fault of a
 //! connection depends on the chain of this one and on all faults, as a fault of a node does.
