@@ -89,10 +89,10 @@
 //! the same chains, and the case in which q can step after p is as before. If p disables q, it is
 //! of one chain or of both: it closes a guard at the node, or leaves nothing to be offered. Of the
 //! chain that p is of, u holds nothing. Of the other it may hold steps that leave q's process
-//! enabled: then the sequence ends in a step of it, and the level explores something that goes as long as p
-//! without depending on w, and after which that process can step: the case before. Or it holds one
-//! that does not: this is the case of a fault, and `may_hide` names these pairs. A fault of a
-//! connection depends on the chain of this one and on all faults, as a fault of a node does.
+//! enabled: then the sequence ends in a step of it, and the level explores something that goes as
+//! long as p without depending on w, and after which that process can step: the case before. Or it
+//! holds one that does not: this is the case of a fault, and `may_hide` names these pairs. A fault
+//! of a connection depends on the chain of this one and on all faults, as a fault of a node does.
 //!
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
 //! the exploration is one of a deterministic system, as choices of one step sleep together.
