@@ -258,13 +258,6 @@ def test_a_reduction_of_executions_implies_the_tree():
             {"streams": Streams(), "faults": Faults(silent_reset=UNLIMITED)},
             "streams and unlimited resets",
         ),
-        (
-            {
-                "streams": Streams(),
-                "seals": [Seal(when=lambda world: False, only="mail", name="never")],
-            },
-            "streams and seals",
-        ),
         ({"clock": Timed()}, "clocks"),
         ({"network": "ordered", "faults": Faults(drop=1)}, "drops"),
         ({"network": "duplicating", "faults": Faults(drop=1)}, "drops"),
@@ -283,6 +276,34 @@ def test_a_reduction_of_executions_implies_the_tree():
 def test_what_is_not_known_to_be_sound_is_refused(how, what):
     with pytest.raises(BadSystem, match=f"with {what}"):
         check(many_to_one(1, **how), search="tree", traces=None)
+
+
+def test_streams_with_seals_are_refused():
+    seal = Seal(when=lambda world: False, only="mail", name="never")
+    system = many_to_one(1, streams=Streams(), seals=[seal])
+    with pytest.raises(BadSystem, match="with streams and seals"):
+        check(system, search="tree", reduction="none", traces=None)
+
+
+class Caller(Service):
+    """Talks over a stream at once."""
+
+    to: str
+    heard: int = 0
+
+    def start(self):
+        self.stream.send(self.to, Word(1))
+
+    @on(Word)
+    def hear(self, word):
+        self.heard += word.n
+
+
+def test_nodes_that_talk_over_streams_do_not_wait_for_each_other():
+    nodes = {name: Caller(to=to) for name, to in ("ab", "ba", "cd", "dc")}
+    system = System(nodes=nodes, streams=Streams())
+    assert explored(system).traces == 1
+    assert explored(system, "none").traces == 24
 
 
 class Shouter(Service):
