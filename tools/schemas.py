@@ -57,6 +57,7 @@ class Delay(msgspec.Struct):
     cost: Literal["deviation", "log", "position"]
     choice_delays: int
     fault_delays: int
+    commuting_delays: int
     states: list[int]
     reached: int
     cut: bool

@@ -35,7 +35,7 @@ def figures(**changed):
     rows = {bug.id: dict(ROW) for bug in BUGS}
     rows[BUGS[0].id] |= changed
     table_3 = {
-        "zle": {str(n): {**RATIO, "all": 30.0 + 10 * n, "settled": {"all": 9.0}} for n in (1, 2, 3)}
+        "zle": {str(n): {**RATIO, "all": 37.0 * n, "settled": {"all": 9.0}} for n in (1, 2, 3)}
     }
     return {"2": rows, "3": table_3, "seconds": 60.0}
 
@@ -69,7 +69,7 @@ def test_ratios_that_shrink_or_are_small_are_missed():
     data["3"]["zle"]["3"]["all"] = 36.0
     assert [c.claim for c in conditions(data, BUGS) if c.holds is False] == [
         "Table 3: of ZLE the ratio with all policies grows with the budget",
-        "Table 3: of ZLE it is at least 37, the paper's least",
+        "Table 3: of ZLE it is at least 37, with three crashes 103",
     ]
 
 
@@ -93,7 +93,7 @@ def test_the_page_has_our_figures_above_those_of_the_paper():
 def test_table_3_has_our_ratios_above_those_of_the_paper():
     data = figures()
     lines = list(page(data, BUGS, conditions(data, BUGS)))
-    at = lines.index("| ZLE | 1, 1 | 3,000 | 40.0 | 5.0 | 5.0 | 5.0 | 5.0 | 1.0 | 9.0 |")
+    at = lines.index("| ZLE | 1, 1 | 3,000 | 37.0 | 5.0 | 5.0 | 5.0 | 5.0 | 1.0 | 9.0 |")
     assert lines[at + 1] == "| the paper's | | 3,000 | 37 | 18 | 5 | 4 | 3 | | |"
 
 
