@@ -84,7 +84,7 @@
 //! **In a queue** (`por::queue`) a step y that depends on f, and not on j, which is f after x, must
 //! leave f as it is. At another node y changes nothing that f reads, unless both are faults; but
 //! then y depends on j, too. At the same node y depends on j unless both are deliveries. Then y
-//! changes no value that j can read or set. Which these are is told from the code, so they are
+//! changes no value that j can read or set. Which these are follows from the code, so they are
 //! those that f can read or set.
 //!
 //! **Choices.** Fix how each step of each process turns out, for one execution: what is left of
