@@ -138,7 +138,7 @@ class LocalHandler(BaseHTTPRequestHandler):
         named = self.headers.get_all("Host", [])
         if ours and len(named) == 1 and named[0] in self.server.hosts:
             return rest[0]
-        self.answer(403, b"wrong address: use the one that `presage explore` printed\n")
+        self.answer(403, b"wrong address: use the one that was printed\n")
         return None
 
     def body(self) -> bytes | None:

@@ -14,8 +14,9 @@ from presage.systems import randtree
 from presage.trace.diff import Change, same
 from presage.trace.patch import apply
 from presage.trace.plain import TYPE
+from presage.ui.page.assemble import embedded
 from presage.ui.page.data import KEY_EVERY, changes, page_data
-from presage.ui.page.page import SCRIPTS, embedded, render
+from presage.ui.page.page import SCRIPTS, render
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "report.md"
 OBJECTS = {
