@@ -1,0 +1,204 @@
+"""What safety properties say of a few local states, each known or not, in microseconds.
+
+A property reads a few fields; its verdict is filed in a decision trie under what it read, so the
+predicate runs once for every distinct combination of values, and later answers are look-ups. What
+asks for a node that is not known, or for what is between nodes, has no verdict here.
+
+Invariant: a verdict depends on the values that were read and on nothing else, so that filing it
+under them is right for every state in which they are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from presage.errors import PresageError
+from presage.model.choice import Interrupted
+from presage.model.service.local_state import Control
+from presage.model.world.snapshot import Local
+from presage.model.world.system import System
+from presage.model.world.view import WorldView, node_view
+from presage.props.property import Property, Verdict
+
+FILED_MAX = 100_000  # values in one trie; a full one begins anew
+
+Known = Sequence[Local | None]  # by index of the node; None: not known here
+Place = tuple[int, int]  # a node, and a position of its local record
+Runner = Callable[..., Any]  # calls `function(*args)`: user code, watched
+
+
+class Broken(NamedTuple):
+    """A property that does not hold, why, and the nodes it looked at to say so."""
+
+    prop: str
+    why: str
+    nodes: frozenset[int]
+
+
+class _Unseen(Interrupted):
+    """A property asks for what is not known here."""
+
+
+class _Ask:
+    """A trie's inner place: which value is read next, and where each value leads."""
+
+    __slots__ = ("answers", "place")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.answers: dict[bytes | None, _Ask | Verdict | None] = {}
+
+
+class _Reading:
+    """A reader that knows some nodes alone, and notes in which order they are read."""
+
+    def __init__(self, system: System, known: Known) -> None:
+        self._decode = system.codec.decode
+        self._known = known
+        self.places: dict[Place, bytes | None] = {}
+
+    def value(self, node: int, position: int, /) -> Any:
+        local = self._known[node]
+        encoded = self.places[node, position] = None if local is None else local[position]
+        if encoded is None:
+            raise _Unseen
+        return self._decode(encoded)
+
+    def control(self, node: int, /) -> Control:
+        control: Control = self.value(node, 0)
+        return control
+
+    def _between(self, *_: Any) -> NoReturn:
+        raise _Unseen
+
+    messages = observer = partition = connection = _between
+
+
+class _Trie:
+    """One `always` property, and all that it has said so far."""
+
+    def __init__(self, system: System, prop: Property, run: Runner) -> None:
+        self.prop = prop
+        self._system = system
+        self._run = run
+        self._root: _Ask | Verdict | None = None
+        self._filed = 0
+        self._empty = True
+
+    def verdict(self, known: Known) -> tuple[Verdict | None, frozenset[int]]:
+        """What it says, None if it cannot, and which nodes it looked at."""
+        at, nodes = self._root, set()
+        if self._empty:
+            return self._learn(known)
+        while isinstance(at, _Ask):
+            node, position = at.place
+            nodes.add(node)
+            local = known[node]
+            encoded = None if local is None else local[position]
+            if encoded not in at.answers:
+                return self._learn(known)
+            at = at.answers[encoded]
+        return at, frozenset(nodes)
+
+    def _learn(self, known: Known) -> tuple[Verdict | None, frozenset[int]]:
+        reading = _Reading(self._system, known)
+        verdict: Verdict | None
+        try:
+            verdict = self._run(self.prop.judge, WorldView(self._system, reading))
+        except _Unseen:
+            verdict = None
+        except (PresageError, KeyboardInterrupt, Interrupted):
+            raise
+        except BaseException as error:  # `sys.exit()` is the predicate's, too
+            verdict = Verdict.fails(f"raised {type(error).__name__}: {error}")
+        self._file(reading.places, verdict)
+        return verdict, frozenset(node for node, _ in reading.places)
+
+    def _file(self, places: dict[Place, bytes | None], verdict: Verdict | None) -> None:
+        rest = list(places.items())
+        if self._filed > FILED_MAX or not _fits(self._root, rest):
+            self._root, self._filed = None, 0
+        self._filed += len(rest) + 1
+        self._root = _filed(self._root, rest, verdict)
+        self._empty = False
+
+    def places(self) -> set[Place]:
+        """Every place that was read so far."""
+        found: set[Place] = set()
+        waiting = [self._root]
+        while waiting:
+            at = waiting.pop()
+            if isinstance(at, _Ask):
+                found.add(at.place)
+                waiting += at.answers.values()
+        return found
+
+
+def _fits(at: _Ask | Verdict | None, rest: list[tuple[Place, bytes | None]]) -> bool:
+    """Whether what is filed already was read in the same order; else the predicate is not pure."""
+    for place, encoded in rest:
+        if not isinstance(at, _Ask):
+            return at is None
+        if at.place != place:
+            return False
+        at = at.answers.get(encoded)
+    return not isinstance(at, _Ask)
+
+
+def _filed(
+    at: _Ask | Verdict | None, rest: list[tuple[Place, bytes | None]], verdict: Verdict | None
+) -> _Ask | Verdict | None:
+    """The trie below `at` with one more verdict, under what was read from here on."""
+    if not rest:
+        return verdict
+    (place, encoded), *later = rest
+    root = at if isinstance(at, _Ask) else _Ask(place)
+    root.answers[encoded] = _filed(root.answers.get(encoded), later, verdict)
+    return root
+
+
+def _plainly(function: Callable[..., Any], *args: Any) -> Any:
+    return function(*args)
+
+
+class Verdicts:
+    """The safety properties of a system, asked about nodes as far as they are known."""
+
+    def __init__(self, system: System, run: Runner = _plainly) -> None:
+        self._system = system
+        self._run = run
+        claims: Sequence[Property] = system.properties
+        self._tries = [_Trie(system, prop, run) for prop in claims if prop.kind == "always"]
+        self._steps = [prop for prop in claims if prop.kind == "step"]
+        self._unjudged = [prop.name for prop in claims if prop.kind not in ("always", "step")]
+
+    def broken(self, known: Known) -> list[Broken]:
+        """The properties that do not hold, as far as one can tell from `known`."""
+        found = []
+        for trie in self._tries:
+            verdict, nodes = trie.verdict(known)
+            if verdict is not None and not verdict.holds:
+                found.append(Broken(trie.prop.name, verdict.why, nodes))
+        return found
+
+    def broken_step(self, node: int, before: Local, after: Local) -> list[Broken]:
+        """The properties of single steps that this one breaks; the node is up before and after."""
+        automaton = self._system.automata[node]
+        found = []
+        for prop in self._steps:
+            if prop.of is not None and not issubclass(automaton.service, prop.of):
+                continue
+            views = [
+                node_view(automaton, [self._system.codec.decode(value) for value in local])
+                for local in (before, after)
+            ]
+            verdict = self._run(prop.judge, *views)
+            if not verdict.holds:
+                found.append(Broken(prop.name, verdict.why, frozenset({node})))
+        return found
+
+    def read(self, node: int) -> frozenset[int]:
+        """Which positions of a node's local record properties have read so far."""
+        places = (place for trie in self._tries for place in trie.places())
+        return frozenset(position for at, position in places if at == node)

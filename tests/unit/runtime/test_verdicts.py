@@ -1,0 +1,154 @@
+"""Verdicts from a few local states agree with the properties themselves."""
+
+import random
+
+import pytest
+from reference.random_events import lively_system
+
+from presage import Service, System, always, on, step
+from presage.model.world.snapshot import SnapshotReader
+from presage.model.world.view import WorldView
+from presage.model.world.world import World
+from presage.runtime import verdicts
+from presage.runtime.verdicts import Verdicts
+
+
+class _Partly(SnapshotReader):
+    """A plain reader that says when it is asked for what the trie may not know."""
+
+    def __init__(self, system, saved, hidden):
+        super().__init__(system, saved)
+        self.hidden = hidden
+        self.unknown = False
+
+    def control(self, node):
+        self.unknown |= node in self.hidden
+        return super().control(node)
+
+    def value(self, node, position):
+        self.unknown |= node in self.hidden
+        return super().value(node, position)
+
+    def _between(name):
+        def read(self, *args):
+            self.unknown = True
+            return getattr(super(), name)(*args)
+
+        return read
+
+    messages, observer = _between("messages"), _between("observer")
+    partition, connection = _between("partition"), _between("connection")
+
+
+def plainly(system, saved, hidden):
+    """The `always` properties that are broken, each asked anew."""
+    found = set()
+    for prop in system.properties:
+        reader = _Partly(system, saved, hidden)
+        if prop.kind == "always" and not prop.judge(WorldView(system, reader)).holds:
+            if not reader.unknown:
+                found.add(prop.name)
+    return found
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_a_remembered_verdict_is_the_one_that_asking_again_gives(batch):
+    compared = 0
+    for seed in range(batch * 25, batch * 25 + 25):
+        system, chance = lively_system(seed), random.Random(seed)
+        kept = Verdicts(system)
+        for _ in range(4):
+            world = World.initial(system, ()) if not _chooses(system) else None
+            if world is None:
+                break
+            for _ in range(12):
+                events = [(event, runs) for event in world.enabled() if (runs := world.runs(event))]
+                if not events:
+                    break
+                event, runs = chance.choice(events)
+                world.apply(event, chance.choice(runs))
+                saved = world.save()
+                hidden = {at for at in range(len(system.names)) if chance.random() < 0.2}
+                known = [None if at in hidden else each for at, each in enumerate(saved.locals)]
+                told = {broken.prop for broken in kept.broken(known)}
+                assert told == plainly(system, saved, hidden), (seed, hidden)
+                compared += 1
+    assert compared > 100
+
+
+def _chooses(system):
+    try:
+        World.initial(system, ())
+    except Exception:
+        return True
+    return False
+
+
+class Node(Service):
+    value: int = 0
+
+    @on(int)
+    def add(self, number: int) -> None:
+        self.value += number
+
+
+asked = []
+
+
+@always
+def small(world):
+    asked.append("small")
+    return world["a"].value + world["b"].value < 3
+
+
+@step
+def grows(before, after):
+    return after.value >= before.value
+
+
+def system():
+    return System({"a": Node(), "b": Node()}, properties=[small, grows])
+
+
+def local(system, value):
+    return tuple(map(system.codec.encode, [(1, 0, frozenset(), None), value]))
+
+
+def test_a_predicate_runs_once_for_what_it_reads_and_says_where_it_looked():
+    made = system()
+    kept, two, one = Verdicts(made), local(made, 2), local(made, 1)
+    asked.clear()
+    for _ in range(3):
+        [broken] = kept.broken([two, one])
+        assert (broken.prop, broken.nodes) == ("small", {0, 1})
+        assert kept.broken([one, one]) == []
+        assert kept.broken([one, None]) == []
+    assert len(asked) == 3
+    assert kept.read(0) == kept.read(1) == {1}
+
+
+def test_a_full_trie_begins_anew(monkeypatch):
+    monkeypatch.setattr(verdicts, "FILED_MAX", 10)
+    made = system()
+    kept = Verdicts(made)
+    for _ in range(2):
+        for value in range(20):
+            states = [local(made, value), local(made, 0)]
+            assert bool(kept.broken(states)) == (value >= 3)
+
+
+def test_properties_of_single_steps_are_asked_about_the_step():
+    made = system()
+    kept, two, one = Verdicts(made), local(made, 2), local(made, 1)
+    assert kept.broken_step(0, one, two) == []
+    assert [each.prop for each in kept.broken_step(0, two, one)] == ["grows"]
+
+
+def test_a_predicate_that_raises_is_broken():
+    @always
+    def fails(world):
+        return 1 // world["a"].value > 0
+
+    made = System({"a": Node()}, properties=[fails])
+    [broken] = Verdicts(made).broken([local(made, 0)])
+    assert "ZeroDivisionError" in broken.why
