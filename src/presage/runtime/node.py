@@ -225,6 +225,10 @@ class LiveNode:
             self.act()
         return self.counts.steps - before
 
+    def rested_at(self) -> float | None:
+        """When an action that rests for a while may run again; None if none does."""
+        return self._actions.until(self.clock.now())
+
     def flush(self) -> None:
         """End a turn: make durable what its steps changed, then let their effects leave."""
         try:
