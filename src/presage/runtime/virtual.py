@@ -267,9 +267,9 @@ class VirtualCluster:
         if not self.stations[peer].up:
             self.at(self.now + self.shaper.delay(peer, opener), partial(self._refuse, pair, socket))
             return
-        self._attach(socket, peer)
         arrives = self.shaper.stream(peer, opener, HEADER.size, self.now)
         self.at(arrives, partial(self._opened, pair, socket))
+        self._attach(socket, peer)  # what it writes arrives after that
 
     def _opened(self, pair: Pair, socket: Socket) -> None:
         opener, peer = socket.ends
