@@ -24,7 +24,7 @@ from presage.model.service.blame import (
     too_many_branches,
     wrong_fields,
 )
-from presage.model.service.clocks import ticked
+from presage.model.service.clocks import ticked, ticks
 from presage.model.service.down import notices
 from presage.model.service.local_state import (
     UNARMED,
@@ -103,6 +103,15 @@ class Automaton(Node):
                 raise error.at(self.place(error.position)) from None
         return outcome
 
+    def run(
+        self, fresh: Callable[[], Values], stimulus: Stimulus, chooser: Chooser
+    ) -> Outcome | Fork | None:
+        """One run whose choices the caller's `chooser` makes; `stimulus` is used up.
+
+        `fresh` returns the same values on each call, as new objects.
+        """
+        return self._answer(fresh(), stimulus, chooser, fresh)
+
     def branches(
         self,
         fresh: Callable[[], Values],
@@ -161,7 +170,16 @@ class Automaton(Node):
         """As `_react`, in timed mode: the outcome says what the clocks must know."""
         before = values[0]
         outcome = self._react(values, stimulus, chooser, again)
-        return ticked(before, stimulus, outcome) if isinstance(outcome, Outcome) else outcome
+        if not isinstance(outcome, Outcome):
+            return outcome
+        if outcome.delays:
+            delays = {timer: self.delay(timer, given) for timer, given in outcome.delays.items()}
+            outcome = outcome._replace(delays=delays)
+        return ticked(before, stimulus, outcome)
+
+    def delay(self, timer: tuple[Any, ...], given: int | None) -> int | None:
+        """The delay of an armed timer in thousandths: as given, else as declared for it."""
+        return ticks(self.shape.timers[timer[0]].after) if given is None else given
 
     def _react(
         self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]
@@ -181,12 +199,17 @@ class Automaton(Node):
             function = self.shape.actions[stimulus[1]].function
             return self._perform(function, stimulus[2:], values, values[0], chooser, again)
         if kind == "call":
+            if len(stimulus) > 1:  # by somebody outside, not by the workload
+                function = getattr(self.service, stimulus[1])
+                return self._perform(function, stimulus[2:], values, values[0], chooser, again)
             function, encoded = self._calls[calls]
             control = (UP, calls + 1, timers, None)
             args = self.codec.decode(encoded)
             return self._perform(function, args, values, control, chooser, again)
         if kind == "write":
             return self._write(values, stimulus, chooser, again)
+        if kind == "prediction":
+            return self._foresee(values, stimulus, chooser, again)
         if kind in ("slow", "wake"):
             values[0] = (SLOW if kind == "slow" else UP, calls, timers, None)
             return unchanged(values)
@@ -257,6 +280,15 @@ class Automaton(Node):
         if told is None:
             return unchanged(values)
         return self._perform(told.function, write[: told.takes], values, values[0], chooser, again)
+
+    def _foresee(
+        self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]
+    ) -> Outcome | Fork | None:
+        """React to a prediction; None while the node takes no step, or if it does not care."""
+        handler = self.shape.prediction
+        if handler is None or values[0][0] != UP:
+            return None
+        return self._perform(handler[1], stimulus[1:], values, values[0], chooser, again)
 
     def _reset(self, values: Values, status: int, chooser: Chooser) -> Values:
         """What a crash leaves: the durable fields, the disks, and how far the workload is."""
@@ -330,7 +362,7 @@ def _call(
     """Run user code; how it failed, briefly and in full, or None."""
     token = ACTIVE.set(chooser)
     try:
-        function(service, *args)
+        chooser.returned = function(service, *args)
     except Beyond:
         pass
     except NOT_THEIRS:
