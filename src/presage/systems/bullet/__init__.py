@@ -6,7 +6,8 @@ maps, shadow maps per receiver, diffs relative to the last one; streams that ref
 fit; the claim that a sender's map and its receivers' views agree; CB-BU1, and its older form.
 
 Reconstructed, since the source is not published: the names of messages, when a diff is sent, one
-window of requests per sender, blocks in ascending order. Nodes are candidates for each other from
+window of requests per sender, blocks in ascending order. A node keeps the senders it has; the
+original replaces slow ones, so `limit` has to leave room. Nodes are candidates for each other from
 the beginning, in the place of the discovery over RandTree. Delays of timers are ours but for the
 five seconds of an epoch of discovery.
 
@@ -51,7 +52,7 @@ def system(
     window: how many blocks a node may have asked one sender for.
     queue: how many messages a stream takes before it refuses more.
     resets: how many times a node may be reset; the source never is.
-    silent: how many times a node may be reset without anyone being told.
+    silent: how many times a node may be reset without anyone hearing of it.
     cuts: how many times a connection may break.
     bug: the profile of rules that are missing.
     """

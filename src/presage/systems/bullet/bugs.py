@@ -46,7 +46,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "file_map",
         {"bug": "BU-m1"},
-        None,
+        "PeerRequest n2 -> n1",
         "mutation",
     ),
     Bug(
@@ -55,7 +55,7 @@ BUGS: tuple[Bug, ...] = (
         "liveness",
         "all_have",
         {"bug": "BU-m2", "cuts": 1},
-        None,
+        "n0 - n2",
         "mutation",
     ),
     Bug(
@@ -64,7 +64,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "file_map",
         {"bug": "BU-m3", "resets": 1},
-        None,
+        "BlockRequest n2 -> n1",
         "mutation",
     ),
     Bug(
@@ -73,7 +73,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "file_map",
         {"bug": "BU-m4"},
-        "Block",
+        "Block n0 -> n1",
         "mutation",
     ),
     Bug(
@@ -82,7 +82,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "file_map",
         {"bug": "BU-m5", "silent": 1},
-        "PeerRequest",
+        "PeerRequest n1 -> n2",
         "this reconstruction, before presage found it",
     ),
 )

@@ -22,7 +22,7 @@ class PeerReject(Struct, frozen=True):
 
 
 class Diff(Struct, frozen=True):
-    """These blocks are new here, since I last told you."""
+    """These blocks are new here, since the last diff."""
 
     blocks: int
 

@@ -9,7 +9,7 @@ from presage.systems.bullet.service import Bullet, members
 
 @always
 def file_map(world: WorldView) -> Verdict:
-    """What a receiver believes of a sender, is told, or will be told, is what the sender has.
+    """View, announcements under way and shadow map together are what the sender has.
 
     Only of pairs whose connection is whole: who has an error still to hear of may believe anything.
     """

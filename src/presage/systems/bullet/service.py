@@ -1,8 +1,8 @@
 """The protocol: a source pushes blocks to some nodes, which get the others from each other.
 
 A node asks others to be its senders. A sender keeps for each receiver a shadow map: the blocks that
-it has not told it about. A receiver keeps for each sender a view: the blocks that were announced.
-Streams refuse what does not fit into their queue, and whoever was refused has to try again.
+it has not announced to it. A receiver keeps for each sender a view: the blocks that were announced.
+Streams refuse what does not fit into their queue, and a node that was refused has to try again.
 
 Each name in `missing` takes one rule away; see `bugs.py` for what then goes wrong.
 """
@@ -43,8 +43,8 @@ class Bullet(Service):
 
     have: int = 0
     pushed: int = 0  # of the source: how many blocks it has sent by itself
-    receivers: dict[str, int] = state(dict)  # -> the shadow map: what it has not been told of
-    owed: dict[str, int] = state(dict)  # receiver -> blocks that it asked for
+    receivers: dict[str, int] = state(dict)  # -> the shadow map: what was not announced to it
+    unpaid: dict[str, int] = state(dict)  # receiver -> blocks that it asked for
     asking: set[str] = state(set)  # who has not answered yet
     senders: dict[str, int] = state(dict)  # -> the view: what was announced
     requested: dict[str, int] = state(dict)  # sender -> blocks that it was asked for
@@ -88,7 +88,7 @@ class Bullet(Service):
 
     @timer(after=5)  # an epoch of RanSub
     def peering(self) -> None:
-        """Ask one more; whoever has not answered by the time all were asked is asked again."""
+        """Ask one more node; when all were asked, begin again with those that have not answered."""
         if self.have == self._all():
             return
         self.arm("peering")
@@ -137,11 +137,11 @@ class Bullet(Service):
                 self.receivers[receiver] = 0
             if not sent and self._has("retry"):
                 self.arm("diff")
-        for receiver in sorted(self.owed):
+        for receiver in sorted(self.unpaid):
             self._pay(receiver)
 
     @on(Diff)
-    def told(self, diff: Diff, source: str) -> None:
+    def announced(self, diff: Diff, source: str) -> None:
         if source in self.senders:
             self.senders[source] |= diff.blocks
             self._request()
@@ -174,17 +174,17 @@ class Bullet(Service):
         if not self._has("register_early"):
             self.receivers.setdefault(source, 0)
         if source in self.receivers and self.have >> request.block & 1:
-            self.owed[source] = self.owed.get(source, 0) | 1 << request.block
+            self.unpaid[source] = self.unpaid.get(source, 0) | 1 << request.block
             self._pay(source)
 
     def _pay(self, receiver: str) -> None:
         """Send what was asked for, as far as there is room."""
-        for block in members(self.owed.get(receiver, 0)):
+        for block in members(self.unpaid.get(receiver, 0)):
             if not self.stream.send(receiver, self._block(block)):
                 self.arm("diff")
                 return
-            self.owed[receiver] ^= 1 << block
-        self.owed.pop(receiver, None)
+            self.unpaid[receiver] ^= 1 << block
+        self.unpaid.pop(receiver, None)
 
     @on(Block)
     def arrived(self, block: Block, source: str) -> None:
@@ -208,7 +208,7 @@ class Bullet(Service):
     @broken
     def lost(self, peer: str) -> None:
         self.receivers.pop(peer, None)
-        self.owed.pop(peer, None)
+        self.unpaid.pop(peer, None)
         self.asking.discard(peer)
         self._drop(peer)
         self._request()

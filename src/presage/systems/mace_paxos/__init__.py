@@ -62,7 +62,7 @@ class Act:
 
 
 def scenario(*, gap: float, reset: bool = False) -> tuple[Act, ...]:
-    """The two rounds of the paper's Figure 8, for whoever drives nodes or a network.
+    """The two rounds of the paper's Figure 8, for a driver of nodes or of a network.
 
     In the first, `c` is cut off, and no Learn from `a` reaches `b`; `a` proposes 0. In the second,
     `a` is cut off; `b` proposes 1. Between them, all are connected for `gap` seconds, which the

@@ -54,7 +54,7 @@ BUGS: tuple[Bug, ...] = (
         {"bug": "PX-bug2", "crashes": 1},
         "Learn c -> b",
         CRYSTALBALL,
-        others=("Learn",),
+        others=("Learn", "Accept"),
     ),
     Bug(
         "PX-maj",
@@ -62,7 +62,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "one_value",
         {"bug": "PX-maj"},
-        "propose",
+        "propose(1)",
         EVENTWAVE,
     ),
     Bug(
@@ -71,8 +71,9 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "one_value",
         {"bug": "PX-resp", "retries": 1},
-        None,
+        "Learn",
         EVENTWAVE,
+        others=("Accept",),
     ),
     Bug(
         "PX-acc",
@@ -80,7 +81,7 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "one_value",
         {"bug": "PX-acc"},
-        None,
+        "Learn b -> a",
         "mutation",
     ),
     Bug(
@@ -89,7 +90,8 @@ BUGS: tuple[Bug, ...] = (
         "safety",
         "one_value",
         {"bug": "PX-learn", "retries": 1},
-        None,
+        "Accept",
         "mutation",
+        others=("Learn",),
     ),
 )

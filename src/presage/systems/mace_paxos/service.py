@@ -1,7 +1,7 @@
 """A node: leader, acceptor and learner at once. What it would send to itself it does on the spot.
 
-Whoever hears from a majority of acceptors that they accepted one value in one round considers it
-chosen. There is no message that says what was chosen.
+A node that hears from a majority of acceptors that they accepted one value in one round considers
+it chosen. There is no message that says what was chosen.
 
 Each name in `missing` takes one rule away; see `bugs.py` for what then goes wrong.
 """
