@@ -106,12 +106,10 @@ class System:
         self.weights = _checked(weights, Weights, "weights=Weights(timer=4)")
         self.name = name or type(next(iter(self.nodes.values()))).__name__
         self.codec = Codec()
-        self.automata = tuple(
-            self._automaton(index, node, prototype)
-            for index, (node, prototype) in enumerate(self.nodes.items())
-        )
-        for automaton in self.automata:
-            automaton.siblings = self.automata
+        self.origin: Any = None  # where executions begin, if not by every `start`
+        self.outside: tuple[str, ...] = ()  # nodes of which nothing is known
+        self.observed_known = True  # whether observers have heard of all that was recorded
+        self.automata = self.automata_of()
         _check_heard(self.faults, self.automata)
         self._observed = [self._encode_observer(*named) for named in self.observers.items()]
         self.symmetric: Symmetric = checked_symmetric(self, symmetric)
@@ -132,6 +130,16 @@ class System:
             return self.indices[node]
         except (KeyError, TypeError):
             raise UnknownNode(node, self.names, f"system `{self.name}`") from None
+
+    def automata_of(self) -> tuple[Automaton, ...]:
+        """The nodes as functions, with the faults of this system."""
+        automata = tuple(
+            self._automaton(index, node, prototype)
+            for index, (node, prototype) in enumerate(self.nodes.items())
+        )
+        for automaton in automata:
+            automaton.siblings = automata
+        return automata
 
     def _automaton(self, index: int, node: str, prototype: Service) -> Automaton:
         workload = self.calls.get(node, ())
@@ -158,6 +166,7 @@ class System:
             streams=self.streams,
             timed=self.clock is not None,
             noticed=faults.notices,
+            outside=frozenset(map(self.index, self.outside)),
         )
 
     def _encode_observer(self, name: str, observer: Observer) -> bytes:
