@@ -257,9 +257,9 @@ class _Race:
         self._halt = predictor.halt  # that of whoever wants it to end
         self._over = Halt()  # one lane is enough
         self._bridge, self._kernel = predictor.kernel(begun)
-        self._settled = _settled(begun, broken)
-        self._origin = _kernel_origin(begun)
-        self._filters = [_kernel_filter(begun, each) for each in begun.origin.filters]
+        self._settled = settled(begun, broken)
+        self._origin = kernel_origin(begun)
+        self._filters = [kernel_filter(begun, each) for each in begun.origin.filters]
         self._memory_mib = (resident_mib() or 0) + memory
         self._lanes: list[Lane] = []
         self._found: list[tuple[Lane, Finding]] = []
@@ -365,7 +365,7 @@ def _broken(begun: System, run: ServiceExecution) -> set[str]:
     return {prop.name for prop in every if run.breaks(prop)}
 
 
-def _settled(begun: System, broken: set[str]) -> list[int]:
+def settled(begun: System, broken: set[str]) -> list[int]:
     """The properties that are not judged: broken ones, and what rest means if some are outside."""
     return [
         at
@@ -374,7 +374,7 @@ def _settled(begun: System, broken: set[str]) -> list[int]:
     ]
 
 
-def _kernel_origin(begun: System) -> KernelOrigin:
+def kernel_origin(begun: System) -> KernelOrigin:
     snapshot = begun.origin.snapshot
     unlimited = float("inf")
     return KernelOrigin(
@@ -387,6 +387,6 @@ def _kernel_origin(begun: System) -> KernelOrigin:
     )
 
 
-def _kernel_filter(begun: System, each: Filter) -> KernelFilter:
+def kernel_filter(begun: System, each: Filter) -> KernelFilter:
     source = None if each.source is None else begun.index(each.source)
     return KernelFilter(begun.index(each.node), each.kind, each.name, source)
