@@ -28,7 +28,7 @@ from presage import check
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "catalogue.md"
 DATA = ROOT / "benchmarks" / "catalogue.json"
-SYSTEMS = ("mace_transport", "randtree", "chord", "pastry")
+SYSTEMS = ("mace_transport", "randtree", "chord", "pastry", "bullet", "mace_paxos")
 SECONDS = 20.0  # for one hunt
 CORRECT_EXECUTIONS = 500  # per seed and configuration
 LENGTHS = 400  # of walks that are kept of each system, for the figure

@@ -3,6 +3,7 @@
 //! A level is a list of chunks; threads take chunks of this level and write chunks of the next.
 //! When the last chunk of a level is done, the levels are swapped (`frontier.rs`).
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -36,6 +37,7 @@ pub fn run(py: Python<'_>, search: &Search, progress: Option<&Py<PyAny>>) -> PyR
 /// The work of one thread. Thread 0 puts in the initial states.
 fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) -> PyResult<()> {
     let mut worker = Worker::new(search);
+    worker.expander.bound_own_events(search.own_events);
     if thread > 0 && !frontier.resumed {
         started.arrive(search);
         frontier.wait_until_worth(search);
@@ -79,6 +81,9 @@ fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) ->
         }
         done = chunk;
         done.clear();
+    }
+    if worker.expander.has_left_out() {
+        search.left_out.store(true, Relaxed);
     }
     Ok(())
 }

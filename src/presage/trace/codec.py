@@ -87,6 +87,7 @@ def file_name(trace: Trace) -> str:
     """
     told = msgspec.to_builtins(TraceFile(FORMAT, VERSION, trace))
     del told["origin"]
+    told["trace"].get("origin", {}).pop("signature", None)
     for name in ("live", "notes", "coverage", "remarks"):
         del told["trace"][name]
     for step in told["trace"]["steps"]:

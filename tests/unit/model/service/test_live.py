@@ -83,8 +83,8 @@ def test_declared_delays_order_timers_in_a_timed_system_only():
     def fast_first(world):
         return world["a"].seen[:1] != ("slow",)
 
-    assert check(three(clock=Timed(), properties=[fast_first])).verdict == "exhausted"
-    assert not check(three(properties=[fast_first])).holds
+    assert check(three(clock=Timed(), properties=[fast_first])).exhausted
+    assert check(three(properties=[fast_first])).violations
 
 
 def test_an_untimed_search_does_not_see_declared_delays():
@@ -93,10 +93,8 @@ def test_an_untimed_search_does_not_see_declared_delays():
         def slow(self):
             self.seen += ("slow",)
 
-    counts = {
-        check(System({"a": cell(), "b": Cell(), "c": Plain()})).states for cell in (Cell, Bare)
-    }
-    assert len(counts) == 1
+    counted = [check(System({"a": cell(), "b": Cell(), "c": Plain()})) for cell in (Cell, Bare)]
+    assert counted[0].unique == counted[1].unique > 10
 
 
 @pytest.mark.parametrize("after", [-1, "5", True, float("nan"), float("inf")])
