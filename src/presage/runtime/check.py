@@ -1,0 +1,143 @@
+"""The immediate check: a step is run, looked at, and committed only if it breaks nothing.
+
+Properties are asked about the node's new state, beside what is known of its neighbours. A step is
+dangerous if it breaks a property that held before it. It is refused if its event can be: a message
+can be late, a timer too. News of a broken connection and the start of a process cannot be refused;
+what they break is counted as *unpreventable*.
+
+A verdict that rests on an old checkpoint of a neighbour may be wrong: such a danger names the
+neighbours to ask first.
+
+Invariant: nothing is refused that the network or the clock could not have kept away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from presage._core import UP, Codec
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Stimulus
+from presage.model.service.stream import Connect, Lost
+from presage.model.world.snapshot import Local
+from presage.model.world.system import System
+from presage.runtime.verdicts import Broken, Runner, Verdicts
+
+DELIVER, TIMER, ACTION, CALL = "deliver", "timer", "action", "call"
+
+
+class Danger(NamedTuple):
+    """Why a step is refused."""
+
+    prop: str
+    why: str
+    stale: tuple[str, ...] = ()  # neighbours whose state is too old to rely on
+
+
+class Neighbour(NamedTuple):
+    """What is known of another node."""
+
+    local: Local  # as the checker writes it
+    time: float  # when it was so, by the clock of the node that asks
+
+
+def can_be_refused(node: int, stimulus: Stimulus) -> bool:
+    """Whether the network or the clock may keep `stimulus` away from the node."""
+    kind = stimulus[0]
+    if kind != DELIVER:
+        return kind in (TIMER, ACTION, CALL)
+    _, source, message = stimulus
+    return source != node and not isinstance(message, Lost | Connect)
+
+
+class ImmediateCheck:
+    """Judges the steps of one node before they are committed."""
+
+    def __init__(
+        self,
+        system: System,
+        automaton: Automaton,
+        now: Callable[[], float],
+        *,
+        age_max: float,
+        run: Runner | None = None,
+    ) -> None:
+        """`age_max`: seconds after which what is known of a neighbour is old."""
+        self._system = system
+        self._node = automaton.index
+        self._codec: Codec | None = None if automaton.codec is system.codec else automaton.codec
+        self._now = now
+        self._age_max = age_max
+        self._verdicts = Verdicts(system, run) if run else Verdicts(system)
+        self._known: list[Neighbour | None] = [None] * len(system.names)
+        self.checked = 0
+        self.unpreventable = 0
+        self.broken: dict[str, str] = {}  # properties that were broken by what was let happen
+
+    def learn(self, name: str, local: Local, time: float) -> None:
+        """A neighbour's state, as the checker writes it, and when it was so."""
+        index = self._system.index(name)
+        known = self._known[index]
+        if index != self._node and (known is None or known.time <= time):
+            self._known[index] = Neighbour(local, time)
+
+    def forget(self, name: str) -> None:
+        """Nothing is known of a neighbour any more: its process has ended."""
+        self._known[self._system.index(name)] = None
+
+    def judge(self, before: Local, after: Local, stimulus: Stimulus) -> Danger | None:
+        """Why the step is to be refused; None: it may be committed."""
+        if before == after:
+            return None
+        self.checked += 1
+        after = self._plain(after)
+        bad = self._verdicts.broken(self._with(after))
+        steps = self._broken_step(before, after)
+        if not bad and not steps:
+            return None
+        held = {each.prop for each in self._verdicts.broken(self._with(self._plain(before)))}
+        new = [*steps, *(each for each in bad if each.prop not in held)]
+        if not new:
+            return None
+        if not can_be_refused(self._node, stimulus):
+            self.unpreventable += 1
+            self.broken.update((each.prop, each.why) for each in new)
+            return None
+        return self._danger(new)
+
+    def _broken_step(self, before: Local, after: Local) -> list[Broken]:
+        decode = self._system.codec.decode
+        before = self._plain(before)
+        if decode(before[0])[0] != UP or decode(after[0])[0] != UP:
+            return []
+        return self._verdicts.broken_step(self._node, before, after)
+
+    def _danger(self, new: list[Broken]) -> Danger:
+        """The danger that rests on the freshest knowledge."""
+        now = self._now()
+
+        def stale(each: Broken) -> tuple[str, ...]:
+            known = ((at, self._known[at]) for at in sorted(each.nodes) if at != self._node)
+            return tuple(
+                self._system.names[at]
+                for at, one in known
+                if one and now - one.time > self._age_max
+            )
+
+        prop, why, old = min(
+            ((each.prop, each.why, stale(each)) for each in new), key=lambda one: len(one[2])
+        )
+        return Danger(prop, why, old)
+
+    def _with(self, local: Local) -> list[Local | None]:
+        known: list[Local | None] = [None if one is None else one.local for one in self._known]
+        known[self._node] = local
+        return known
+
+    def _plain(self, local: Local) -> Local:
+        """A local state as the checker writes it."""
+        if self._codec is None:
+            return local
+        values = [self._codec.decode(value) for value in local]
+        return tuple(self._system.codec.encode_fields(values))

@@ -1,0 +1,184 @@
+"""What to do about a violation that is ahead: predict, choose a filter, try it, ask the guard.
+
+From a snapshot, a path to a violation is looked for. The first events of the path that can be
+refused are candidates. A filter against one is tried by predicting once more with it in force; one
+that leaves a violation in reach is *unhelpful*. One that would keep the system from ever getting on
+*kills progress*. What is left is put in force at the node where the event would happen; if that is
+another node the path is handed over to it, and it decides on a snapshot of its own.
+
+Invariant: what is put in force is only ever what a network or a clock could do by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from presage.model.world.event import Event
+from presage.model.world.filters import Filter, filter_of
+from presage.model.world.snapshot import Snapshot
+from presage.model.world.system import System
+from presage.runtime.board import EventSeen
+from presage.runtime.guard import Guard
+from presage.search.findings import told_of
+from presage.search.predict import Prediction, Predictor
+from presage.trace.trace import Trace
+
+CANDIDATES_MAX = 3  # events of a path against which a filter is tried
+
+Decision: TypeAlias = Literal[
+    "clean",  # nothing was found
+    "watched",  # something was, and nothing is to be done about it
+    "filter",  # to be put in force here
+    "handed over",  # to the node where the event would happen
+    "unhelpful",  # every filter leaves a violation in reach
+    "kills progress",  # every filter that helps would
+    "unpreventable",  # no event of the path can be refused
+]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A state of some nodes, and what is known already."""
+
+    snapshot: Snapshot
+    outside: tuple[str, ...] = ()
+    known: tuple[Trace, ...] = ()  # paths that broke something before
+    filters: tuple[Filter, ...] = ()  # in force now
+    seconds: float = 1.0
+    acts: bool = True  # whether something is to be done
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What is ahead, and what to do."""
+
+    decision: Decision
+    prop: str = ""
+    why: str = ""
+    trace: Trace | None = None  # the path; it begins in the snapshot
+    filter: Filter | None = None
+    found_by: str = ""
+    states: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+    remembered: bool = False
+    broken: tuple[str, ...] = ()  # properties that do not hold in the snapshot
+    starved: str = ""  # the property that a refused filter would have kept from holding
+
+
+class Foresight:
+    """Answers questions about one system. A context manager, as checked code is watched."""
+
+    def __init__(self, system: System, target: str | None = None) -> None:
+        self.system = system
+        self._target = target
+        self._predictor = Predictor(system)
+        self._guard = Guard.of(system)
+
+    def __enter__(self) -> Foresight:
+        self._predictor.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._predictor.__exit__(None, None, None)
+
+    def stop(self) -> None:
+        """End the prediction that runs; for another thread to call."""
+        self._predictor.stop()
+
+    def answer(self, question: Question, node: str) -> Foreseen:
+        """What is ahead of the nodes in the question's snapshot, as `node` sees it."""
+        found = self._predict(question, question.filters, question.known)
+        if found.path is None:
+            return self._told(found, "clean")
+        if not question.acts:
+            return self._told(found, "watched")
+        return self._decided(question, found, node)
+
+    def _predict(
+        self, question: Question, filters: Sequence[Filter], known: Sequence[Trace]
+    ) -> Prediction:
+        return self._predictor.predict(
+            question.snapshot,
+            outside=question.outside,
+            observed=False,
+            filters=filters,
+            known=known,
+            seconds=question.seconds,
+        )
+
+    def _decided(self, question: Question, found: Prediction, node: str) -> Foreseen:
+        assert found.path is not None
+        told = self._told(found, "unpreventable")
+        assert told.trace is not None
+        tried, starved = 0, ""
+        for candidate in candidates([step.event for step in found.path.steps]):
+            tried += 1
+            filters = (*question.filters, candidate)
+            again = self._predict(question, filters, (told.trace, *question.known))
+            if again.path is not None:
+                continue
+            hunger = self._guard.starves(question.snapshot, filters, outside=question.outside)
+            if hunger is not None:
+                starved = starved or hunger.prop
+                continue
+            decision: Decision = "filter" if candidate.node == node else "handed over"
+            return self._told(found, decision, candidate)
+        decision = "kills progress" if starved else "unhelpful" if tried else "unpreventable"
+        return self._told(found, decision, starved=starved)
+
+    def _told(
+        self,
+        found: Prediction,
+        decision: Decision,
+        chosen: Filter | None = None,
+        starved: str = "",
+    ) -> Foreseen:
+        path = found.path
+        trace = None
+        if path is not None:
+            named = {"target": self._target, "parameters": {}, "seed": 0}
+            trace = told_of(found.system, named, path).trace
+        prop = "" if path is None else path.prop.name if path.prop else "no_exception"
+        return Foreseen(
+            decision,
+            prop,
+            "" if path is None else path.why,
+            trace,
+            chosen,
+            found.found_by,
+            found.states,
+            found.depth,
+            found.seconds,
+            found.remembered,
+            found.broken,
+            starved,
+        )
+
+
+def candidates(events: Collection[Event]) -> Iterator[Filter]:
+    """Filters against the first events that can be refused, each once."""
+    found: dict[Filter, None] = {}
+    for event in events:
+        each = filter_of(event)
+        if each is not None:
+            found.setdefault(each)
+        if len(found) == CANDIDATES_MAX:
+            break
+    yield from found
+
+
+def events_seen(trace: Trace) -> tuple[EventSeen, ...]:
+    """The steps of a path for the board, each message with the step that sent it."""
+    sent: dict[tuple[str, str, str], list[int]] = {}
+    seen = []
+    for at, step in enumerate(trace.steps):
+        key = (step.source or "", step.node, step.detail)
+        waiting = sent.get(key)
+        cause = waiting.pop(0) if waiting and step.kind in ("deliver", "receive") else None
+        seen.append(EventSeen(node=step.node, text=step.label, source=step.source, cause=cause))
+        for each in step.sends:
+            sent.setdefault((step.node, each.to, each.message), []).append(at)
+    return tuple(seen)

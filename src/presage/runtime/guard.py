@@ -1,0 +1,105 @@
+"""The liveness guard: a filter that keeps a system safe by keeping it from ever getting on.
+
+Before a filter is put in force, it is asked what would become of the system if it stayed for ever.
+For each `eventually` property that does not hold now: is there, without faults, a way to where it
+holds? If there is one without the filter and, as far as is looked, none with it, the filter kills
+progress. Both searches begin in the same state and have the same bounds.
+
+Invariant: a filter is refused only if progress was reached without it. That a way exists with it is
+a fact; that none does is one only if the search was complete, and otherwise a judgement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+from presage.model.world.faults import Faults
+from presage.model.world.filters import Filter
+from presage.model.world.snapshot import Snapshot
+from presage.model.world.system import System
+from presage.props.property import Property, Verdict
+from presage.search.predict import Predictor
+
+SECONDS = 0.2  # for each search
+NO_FAULTS = Faults()
+
+
+class Starved(NamedTuple):
+    """A property that a filter would keep from ever holding again."""
+
+    prop: str
+    certain: bool  # all that can follow was looked at
+
+
+class Guard:
+    """Judges filters of one system; what it learns of the system stays from one to the next."""
+
+    def __init__(self, predictors: Sequence[tuple[str, Predictor]]) -> None:
+        self._predictors = predictors
+
+    @classmethod
+    def of(cls, system: System) -> Guard:
+        """A guard of all `eventually` properties of `system`."""
+        return cls(
+            [
+                (prop.name, Predictor(_reaching(system, prop)))
+                for prop in system.properties
+                if prop.kind == "eventually"
+            ]
+        )
+
+    def starves(
+        self,
+        snapshot: Snapshot,
+        filters: Sequence[Filter],
+        *,
+        outside: Sequence[str] = (),
+        seconds: float = SECONDS,
+    ) -> Starved | None:
+        """The first property that `filters`, in force for ever, would keep from holding."""
+        for name, predictor in self._predictors:
+            with predictor:
+                freely = self._reached(predictor, snapshot, (), outside, seconds)
+                if freely is not True:
+                    continue
+                reached = self._reached(predictor, snapshot, filters, outside, seconds)
+                if reached is not True:
+                    return Starved(name, reached is False)
+        return None
+
+    @staticmethod
+    def _reached(
+        predictor: Predictor,
+        snapshot: Snapshot,
+        filters: Sequence[Filter],
+        outside: Sequence[str],
+        seconds: float,
+    ) -> bool | None:
+        """Whether the property can come true; None: nothing was found, and not all looked at."""
+        found = predictor.predict(
+            snapshot,
+            outside=outside,
+            observed=False,
+            filters=filters,
+            seconds=seconds,
+            faults=NO_FAULTS,
+            threads=1,
+        )
+        if found.path is not None or found.broken:
+            return True
+        return False if found.exhausted else None
+
+
+def _reaching(system: System, prop: Property) -> System:
+    """`system` with one property, which breaks where `prop` holds."""
+
+    def not_yet(world: Any) -> Verdict:
+        return Verdict(not prop.judge(world).holds)
+
+    derived = copy(system)
+    claim = Property(f"no {prop.name}", "always", not_yet, source=prop.source)
+    derived.properties = (claim,)
+    derived.automata = derived.automata_of()
+    return derived
