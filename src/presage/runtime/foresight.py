@@ -15,13 +15,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from presage.execution.confirm import Confirmed
+from presage.execution.origin import saved_origin
 from presage.model.world.event import Event
 from presage.model.world.filters import Filter, filter_of
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
 from presage.runtime.board import EventSeen
 from presage.runtime.guard import Guard
-from presage.search.findings import told_of
 from presage.search.predict import Prediction, Predictor
 from presage.trace.trace import Trace
 
@@ -139,8 +140,7 @@ class Foresight:
         path = found.path
         trace = None
         if path is not None:
-            named = {"target": self._target, "parameters": {}, "seed": 0}
-            trace = told_of(found.system, named, path).trace
+            trace = self._trace(found.system, path)
         prop = "" if path is None else path.prop.name if path.prop else "no_exception"
         return Foreseen(
             decision,
@@ -155,6 +155,23 @@ class Foresight:
             found.remembered,
             found.broken,
             starved,
+        )
+
+
+    def _trace(self, begun: System, path: Confirmed) -> Trace:
+        prop = path.prop
+        return Trace.of(
+            begun,
+            path.steps,
+            target=self._target,
+            message=path.why,
+            prop=prop.name if prop else "no_exception",
+            kind="safety" if prop else "exception",
+            source=prop.source if prop else "",
+            signature=prop.signature if prop else "",
+            initial=path.initial,
+            choices=path.choices,
+            origin=saved_origin(begun),
         )
 
 
