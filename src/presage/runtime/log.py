@@ -47,7 +47,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     changes: int  # of durable state: how many steps had some, in all lives, this one included
     recovered: int  # how many of them there were when this life began
     stream: tuple[int, int, int] | None = None  # handled: life, position, process of the peer
-    closed: tuple[tuple[str, int], ...] = ()  # peers, and the lives of the connections given up
+    begun: tuple[tuple[str, int], ...] = ()  # connections given up: peer, life from then on
     asked: tuple[tuple[str, int, int], ...] = ()  # was there room: peer, life, known as handled
     logs: tuple[str, ...] = ()
     failure: str | None = None
@@ -89,7 +89,7 @@ class StepLog:
                 self._changes,
                 node.recovered,
                 marks.received,
-                tuple(marks.closed),
+                tuple(marks.begun),
                 tuple(marks.asked),
                 tuple(record.logs),
                 record.failure,
