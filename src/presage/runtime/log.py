@@ -49,6 +49,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     stream: tuple[int, int, int] | None = None  # handled: life, position, process of the peer
     begun: tuple[tuple[str, int], ...] = ()  # connections given up: peer, life from then on
     asked: tuple[tuple[str, int, int], ...] = ()  # was there room: peer, life, known as handled
+    held: dict[int, int] = {}  # messages queued to peers, as far as that was asked
     logs: tuple[str, ...] = ()
     failure: str | None = None
 
@@ -91,6 +92,7 @@ class StepLog:
                 marks.received,
                 tuple(marks.begun),
                 tuple(marks.asked),
+                dict(record.held),
                 tuple(record.logs),
                 record.failure,
             )
