@@ -166,7 +166,10 @@ class Host:
         In seconds of the node's clock; None: not before something happens.
         """
         node, clock = self.node, self.node.clock
-        while node.up and (timer := clock.pop()) is not None:
+        for _ in range(len(clock)):  # one armed meanwhile, without delay, is for the next turn
+            timer = clock.pop() if node.up else None
+            if timer is None:
+                break
             if isinstance(node.fire(timer), Refused):
                 clock.again(timer)
         self._feed()
