@@ -44,7 +44,9 @@ class Compared:
         names = self.system.names
         sends = [(names[to], self.plain(message)) for to, message in outcome.sends]
         assert sends == [(to, self.plain(self.live.decode(body))) for to, body in record.sends]
-        flows = [(names[f.peer], None if f.closes else self.plain(f.message)) for f in outcome.flows]
+        flows = [
+            (names[f.peer], None if f.closes else self.plain(f.message)) for f in outcome.flows
+        ]
         assert flows == [
             (to, None if body is None else self.plain(self.live.decode(body)))
             for to, body in record.flows

@@ -42,7 +42,7 @@ from presage.model.world.event import (
 from presage.model.world.faults import UNLIMITED, Faults
 from presage.model.world.system import System
 from presage.model.world.world import World
-from presage.runtime.log import Digests, Entry
+from presage.runtime.log import Digests, Entry, differs
 from presage.runtime.precedence import Item, Precedence, items_of
 from presage.runtime.vocabulary import teach
 from presage.search.checkpoint.code_digest import Definition
@@ -297,11 +297,7 @@ class _Merge:
         assert entry is not None
         local = self._world.save().locals[self._system.index(item.node)]
         if self._digests[item.node].of(local) != entry.digest:
-            raise LogsDiffer(
-                f"step {entry.life}.{entry.number} of {item.node} leads to another state than live",
-                "the system was edited since it ran, or its code is not deterministic",
-                "run it again; `presage doctor` looks for chance",
-            )
+            raise differs(entry)
 
     def learn(self) -> bool:
         """After getting stuck: whether something was taken too early, and is known now.
