@@ -8,7 +8,7 @@
 //!
 //! Reading order: `wire` (the bytes), `encode`, `objects`, `decode`, `rebuild`; how a class is
 //! judged is in `classes`, `layout` and `refused`. `fields` writes a whole node, in which `held`
-//! finds what is shared; `constants` are written by name; `order` rebuilds sets and dicts in
+//! finds what is shared; `plain` reads bytes from outside; `constants` are written by name; `order` rebuilds sets and dicts in
 //! another order.
 
 pub mod backwards;
@@ -23,6 +23,7 @@ mod layout;
 mod objects;
 mod order;
 mod peek;
+mod plain;
 mod raw;
 mod rebuild;
 mod reduce;
@@ -53,6 +54,7 @@ use wire::{IMMUTABLE, MUTABLE, malformed};
 #[derive(Default)]
 pub struct Codec {
     registry: Registry,
+    admitted: plain::Admitted,
 }
 
 /// 64 bits that stand for `bytes`: the same in every process and on every platform.
@@ -147,6 +149,16 @@ impl Codec {
     #[pyo3(name = "decode")]
     fn decode_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
         self.decode(py, data)
+    }
+
+    /// A fresh value from bytes that anybody made; raises `ValueError` if it is not plain.
+    fn decode_plain(&self, py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
+        self.decode_strictly(py, data)
+    }
+
+    /// Let instances of `class` come from outside; raises `NotState` if they cannot.
+    fn admit(&self, class: &Bound<'_, PyType>) -> PyResult<()> {
+        self.admit_class(class)
     }
 
     /// Let encodings of instances of `class` be decoded, before any was encoded.
