@@ -42,6 +42,13 @@ class BadCheckpoint(PresageError):
     """
 
 
+class StoreError(PresageError):
+    """Cause: the durable state of a live node cannot be read or written, or is of another service.
+
+    Remedy: make room, or name another folder; what was promised before is still there.
+    """
+
+
 class BadKey(PresageError):
     """Cause: the key that signs traces and checkpoints cannot be read, or others may read it.
 
