@@ -58,7 +58,8 @@ class Codec:
     Typed (1, True and 1.0 differ); independent of hash seed, insertion order and object sharing.
     Raises `presage.errors.NotState` for what cannot be state.
     """
-    def __new__(cls) -> Self: ...
+    def __new__(cls, *, live: bool = False) -> Self:
+        """`live`: moments are written with the numbers they hold; else they are one value."""
     def encode(self, value: Any) -> bytes: ...
     def decode(self, data: bytes) -> Any:
         """Fresh objects, equal to what was encoded."""

@@ -10,11 +10,13 @@ from presage.model.service.declare import disk as disk
 from presage.model.service.declare import durable as durable
 from presage.model.service.declare import ghost as ghost
 from presage.model.service.declare import on as on
+from presage.model.service.declare import on_prediction as on_prediction
 from presage.model.service.declare import state as state
 from presage.model.service.declare import timer as timer
 from presage.model.service.declare import written as written
 from presage.model.service.disk import Disk as Disk
 from presage.model.service.down import Down as Down
+from presage.model.service.live import Prediction as Prediction
 from presage.model.service.moment import Counter as Counter
 from presage.model.service.moment import Lapse as Lapse
 from presage.model.service.moment import Moment as Moment

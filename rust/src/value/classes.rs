@@ -78,10 +78,10 @@ const TRUSTED: [(&str, &[&str]); 7] = [
 ];
 
 impl Plan {
-    pub fn of(class: &Bound<'_, PyType>) -> PyResult<Plan> {
+    pub fn of(class: &Bound<'_, PyType>, live: bool) -> PyResult<Plan> {
         let name = format!("{}:{}", class.module()?, class.qualname()?);
         let digest = digest(name.as_bytes());
-        let kind = kind_of(class, digest)?;
+        let kind = kind_of(class, digest, live)?;
         Ok(Plan {
             class: class.clone().unbind(),
             name,
@@ -101,7 +101,7 @@ impl Plan {
     }
 }
 
-fn kind_of(class: &Bound<'_, PyType>, digest: u64) -> PyResult<Kind> {
+fn kind_of(class: &Bound<'_, PyType>, digest: u64, live: bool) -> PyResult<Kind> {
     let py = class.py();
     if class.is_subclass_of::<PyType>()? || is_function(class)? {
         return Ok(Kind::Reference);
@@ -122,7 +122,7 @@ fn kind_of(class: &Bound<'_, PyType>, digest: u64) -> PyResult<Kind> {
         .getattr(intern!(py, "dispatch_table"))?;
     let reducer = reducers.cast::<PyDict>()?.get_item(class)?;
     let layout = if reducer.is_none() {
-        Layout::of(class)?
+        Layout::of(class, live)?
     } else {
         None
     };

@@ -138,7 +138,8 @@ impl<'c, 'py> Encoder<'c, 'py> {
         if let Some(plan) = self.codec.registry.plan(class.as_ptr() as usize) {
             return Ok(plan);
         }
-        let plan = Arc::new(Plan::of(class).map_err(|error| Fail::raised(class, error))?);
+        let plan =
+            Arc::new(Plan::of(class, self.codec.live).map_err(|error| Fail::raised(class, error))?);
         self.codec.registry.add_plan(&plan).map_err(|_| {
             let name = type_name(class);
             let reason = format!(

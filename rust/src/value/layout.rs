@@ -18,6 +18,9 @@ const WORD: usize = size_of::<usize>();
 /// A slot that is derived from the rest, and different under another hash seed.
 const CACHED_HASH: &str = "__msgspec_cached_hash__";
 
+/// The slot of a moment that holds a number while a service runs live.
+const NUMBER: &str = "_presage_number";
+
 /// The builtin type an object extends, whose content is part of its state.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Base {
@@ -89,7 +92,9 @@ impl Layout {
     }
 
     /// The layout of `class`; none if it has hidden state or its own way to be reduced.
-    pub fn of(class: &Bound<'_, PyType>) -> PyResult<Option<Layout>> {
+    ///
+    /// Only a `live` codec writes the numbers of moments.
+    pub fn of(class: &Bound<'_, PyType>, live: bool) -> PyResult<Option<Layout>> {
         let py = class.py();
         let (base, root) = base_of(class)?;
         let record = class.hasattr(intern!(py, "__dataclass_fields__"))?;
@@ -101,7 +106,10 @@ impl Layout {
         if !fits(class, &root, slots.len())? {
             return Ok(None);
         }
-        slots.retain(|slot| slot.name.bind(py) != CACHED_HASH);
+        slots.retain(|slot| {
+            let name = slot.name.bind(py);
+            name != CACHED_HASH && (live || name != NUMBER)
+        });
         let has_dict = number(class, "__dictoffset__")? != 0;
         let fields = if record && has_dict {
             fields_of(class, &slots)?

@@ -55,6 +55,8 @@ use wire::{IMMUTABLE, MUTABLE, malformed};
 pub struct Codec {
     registry: Registry,
     admitted: plain::Admitted,
+    /// Moments are written with the numbers they hold; else all of them are one value.
+    live: bool,
 }
 
 /// 64 bits that stand for `bytes`: the same in every process and on every platform.
@@ -133,8 +135,10 @@ impl Codec {
 #[pymethods]
 impl Codec {
     #[new]
-    fn new() -> Self {
-        Codec::default()
+    #[pyo3(signature = (*, live = false))]
+    fn new(live: bool) -> Self {
+        let registry = Registry::default();
+        Codec { registry, live }
     }
 
     /// The canonical bytes of `value`; raises `NotState` if it cannot be state.

@@ -125,6 +125,10 @@ class Chooser:
         self.taken.append((k, n))
         return k
 
+    def now(self) -> float | None:
+        """What the clock says, in seconds; None: not known, as in every search."""
+        return None
+
     def ask(self) -> int:
         """A question to the world with two answers: branches like a choice, but is none."""
         self._asked.add(len(self.taken))

@@ -46,6 +46,7 @@ class Kind(IntEnum):
     PATH = 5
     BYE = 6
     ALIVE = 7  # nothing but its header: an acknowledgement, and a sign of life
+    LIFE = 8  # the life of the connection, with what it means: see `link`
 
 
 KINDS: Final = tuple(Kind(number) if number in set(Kind) else None for number in range(256))

@@ -24,7 +24,7 @@ from presage.model.service.blame import (
     too_many_branches,
     wrong_fields,
 )
-from presage.model.service.clocks import ticked
+from presage.model.service.clocks import ticked, ticks
 from presage.model.service.down import notices
 from presage.model.service.local_state import (
     UNARMED,
@@ -170,7 +170,16 @@ class Automaton(Node):
         """As `_react`, in timed mode: the outcome says what the clocks must know."""
         before = values[0]
         outcome = self._react(values, stimulus, chooser, again)
-        return ticked(before, stimulus, outcome) if isinstance(outcome, Outcome) else outcome
+        if not isinstance(outcome, Outcome):
+            return outcome
+        if outcome.delays:
+            delays = {timer: self.delay(timer, given) for timer, given in outcome.delays.items()}
+            outcome = outcome._replace(delays=delays)
+        return ticked(before, stimulus, outcome)
+
+    def delay(self, timer: tuple[Any, ...], given: int | None) -> int | None:
+        """The delay of an armed timer in thousandths: as given, else as declared for it."""
+        return ticks(self.shape.timers[timer[0]].after) if given is None else given
 
     def _react(
         self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]
@@ -199,6 +208,8 @@ class Automaton(Node):
             return self._perform(function, args, values, control, chooser, again)
         if kind == "write":
             return self._write(values, stimulus, chooser, again)
+        if kind == "prediction":
+            return self._foresee(values, stimulus, chooser, again)
         if kind in ("slow", "wake"):
             values[0] = (SLOW if kind == "slow" else UP, calls, timers, None)
             return unchanged(values)
@@ -269,6 +280,15 @@ class Automaton(Node):
         if told is None:
             return unchanged(values)
         return self._perform(told.function, write[: told.takes], values, values[0], chooser, again)
+
+    def _foresee(
+        self, values: Values, stimulus: Stimulus, chooser: Chooser, again: Callable[[], Values]
+    ) -> Outcome | Fork | None:
+        """React to a prediction; None while the node takes no step, or if it does not care."""
+        handler = self.shape.prediction
+        if handler is None or values[0][0] != UP:
+            return None
+        return self._perform(handler[1], stimulus[1:], values, values[0], chooser, again)
 
     def _reset(self, values: Values, status: int, chooser: Chooser) -> Values:
         """What a crash leaves: the durable fields, the disks, and how far the workload is."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, overload
 from msgspec import Struct
 
 from presage.errors import BadSystem
+from presage.model.service.clocks import ticks
 from presage.model.service.disk import Disk
 from presage.model.service.moment import Counter
 from presage.model.source import caller, decorates
@@ -40,9 +41,12 @@ class FieldMark(Struct, frozen=True):
     kind: FieldKind
     default: Any = MISSING
     factory: Callable[[], Any] | None = None
+    checkpoint: bool = True  # whether checkpoints of a live node hold it
 
 
-def _mark(kind: FieldKind, default: Any, factory: Callable[[], Any] | None) -> Any:
+def _mark(
+    kind: FieldKind, default: Any, factory: Callable[[], Any] | None, checkpoint: bool = True
+) -> Any:
     if default is not MISSING and factory is not None:
         raise BadSystem(
             f"{caller()}: a field has both a default and a factory",
@@ -51,19 +55,29 @@ def _mark(kind: FieldKind, default: Any, factory: Callable[[], Any] | None) -> A
         )
     # A class or function as a default is a factory that lost its keyword: `durable(dict)`.
     if isinstance(default, type | FunctionType):
-        return FieldMark(kind, MISSING, default)
-    return FieldMark(kind, default, factory)
+        return FieldMark(kind, MISSING, default, checkpoint)
+    return FieldMark(kind, default, factory, checkpoint)
 
 
 @overload
-def state(factory: Callable[[], T]) -> T: ...
+def state(factory: Callable[[], T], *, checkpoint: bool = True) -> T: ...
 @overload
-def state(*, default: T) -> T: ...
-def state(factory: Any = None, *, default: Any = MISSING) -> Any:
-    """A field that is lost in a crash; `factory` makes its value, once per node."""
+def state(*, default: T, checkpoint: bool = True) -> T: ...
+def state(factory: Any = None, *, default: Any = MISSING, checkpoint: bool = True) -> Any:
+    """A field that is lost in a crash; `factory` makes its value, once per node.
+
+    With `checkpoint=False` the checkpoints of a live node leave it out: what is predicted from one
+    begins with the field's first value.
+    """
     if factory is not None and not callable(factory):
-        return _mark("volatile", factory, None)
-    return _mark("volatile", default, factory)
+        return _mark("volatile", factory, None, bool(checkpoint))
+    if factory is None and default is MISSING and not checkpoint:
+        raise BadSystem(
+            f"{caller()}: `state(checkpoint=False)` has neither a factory nor a default",
+            "the field is left out of checkpoints, so something must say what it is then",
+            "`state(dict, checkpoint=False)`",
+        )
+    return _mark("volatile", default, factory, bool(checkpoint))
 
 
 @overload
@@ -72,8 +86,19 @@ def durable(default: T) -> T: ...
 def durable(*, factory: Callable[[], T]) -> T: ...
 @overload
 def durable() -> Any: ...
-def durable(default: Any = MISSING, *, factory: Callable[[], Any] | None = None) -> Any:
+def durable(
+    default: Any = MISSING,
+    *,
+    factory: Callable[[], Any] | None = None,
+    checkpoint: bool = True,
+) -> Any:
     """A field that survives a crash: what the node keeps on disk."""
+    if not checkpoint:
+        raise BadSystem(
+            f"{caller()}: a durable field with `checkpoint=False`",
+            "a prediction would begin with an empty disk, and every restart in it lose data",
+            "leave `checkpoint` out; or, if a restart may lose it, `state(..., checkpoint=False)`",
+        )
     return _mark("durable", default, factory)
 
 
@@ -115,6 +140,7 @@ class TimerMark(Struct, frozen=True):
 
     periodic: bool
     weight: float | None
+    after: float | None
 
 
 class ActionMark(Struct, frozen=True):
@@ -133,7 +159,11 @@ class WrittenMark(Struct, frozen=True):
     """This method runs when a write has reached the disk."""
 
 
-Mark = OnMark | TimerMark | ActionMark | BrokenMark | WrittenMark
+class PredictionMark(Struct, frozen=True):
+    """This method runs when a violation is predicted."""
+
+
+Mark = OnMark | TimerMark | ActionMark | BrokenMark | WrittenMark | PredictionMark
 
 MARKS = "_presage_marks"  # the attribute of a method under which its marks are kept
 
@@ -186,13 +216,23 @@ def broken(function: Any = None) -> Any:
 @overload
 def timer(function: F) -> F: ...
 @overload
-def timer(*, periodic: bool = False, weight: float | None = None) -> Callable[[F], F]: ...
-def timer(function: Any = None, *, periodic: bool = False, weight: float | None = None) -> Any:
+def timer(
+    *, periodic: bool = False, weight: float | None = None, after: float | None = None
+) -> Callable[[F], F]: ...
+def timer(
+    function: Any = None,
+    *,
+    periodic: bool = False,
+    weight: float | None = None,
+    after: float | None = None,
+) -> Any:
     """Run when the timer named like the method fires: at any time while it is armed.
 
-    Firing disarms it first, unless it is `periodic`. `weight` says how likely it is in a walk.
+    Firing disarms it first, unless it is `periodic`. `weight` says how likely it is in a walk;
+    `after` is its delay in seconds where it is armed without one: live, and in a timed system.
     """
-    return _marking("timer", function, TimerMark(periodic, _weight(weight, "timer")))
+    delay = _delay(after, periodic)
+    return _marking("timer", function, TimerMark(periodic, _weight(weight, "timer"), delay))
 
 
 @overload
@@ -223,6 +263,18 @@ def written(function: Any = None) -> Any:
     return _marking("written", function, WrittenMark())
 
 
+@overload
+def on_prediction(function: F) -> F: ...
+@overload
+def on_prediction() -> Callable[[F], F]: ...
+def on_prediction(function: Any = None) -> Any:
+    """Run when a live node learns that a violation lies ahead: `handler(self, prediction)`.
+
+    An ordinary handler, given a `Prediction`; in a search nothing is predicted, so it never runs.
+    """
+    return _marking("on_prediction", function, PredictionMark())
+
+
 FIXES = {
     "timer": '`@timer` above the method, `self.arm("name")` to let it fire, `after=` for when',
     "action": "`@action(when=lambda self: ..., over=...)`: guard and values by name",
@@ -247,3 +299,21 @@ def _misused(fact: str, fix: str) -> BadSystem:
 
 def _weight(weight: float | None, what: str) -> float | None:
     return None if weight is None else checked_weight(weight, f"{caller()}: `@{what}(weight=...)`")
+
+
+def _delay(after: Any, periodic: bool) -> float | None:
+    if after is None:
+        return None
+    if ticks(after) is None:
+        raise BadSystem(
+            f"{caller()}: `@timer(after={after!r})` is not an amount of time",
+            "a negative number, one without end, or a text",
+            "give the seconds until it fires: `@timer(after=5)`",
+        )
+    if periodic and not ticks(after):
+        raise BadSystem(
+            f"{caller()}: `@timer(periodic=True, after={after!r})` fires without end at one moment",
+            "a periodic timer whose period is less than a thousandth of a second",
+            "give a longer period, or use an `@action` for what may happen at any time",
+        )
+    return float(after)

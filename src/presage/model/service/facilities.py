@@ -59,14 +59,17 @@ class Facilities:
         return self._run.choose(options, weights)  # type: ignore[no-any-return]
 
     def now(self) -> Moment:
-        """The wall clock: what it says is not known, so a search tries both answers."""
+        """The wall clock: what it says is not known, so a search tries both answers.
+
+        In a node that runs live it is known.
+        """
         return self._run.now()  # type: ignore[no-any-return]
 
     def arm(self, timer: str | Callable[..., Any], *args: Any, after: float | None = None) -> None:
         """Let a `@timer` method, given by name or itself, fire; armed twice is armed once.
 
-        `after` is the time until then, in a system with `clock=Timed(...)`; else it may fire at
-        any time.
+        `after` is the time until then, by default that of its `@timer(after=...)`: live, and in a
+        system with `clock=Timed(...)`; else it may fire at any time.
         """
         self._run.arm(timer, args, after)
 

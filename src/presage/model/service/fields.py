@@ -37,6 +37,7 @@ class Field(Struct, frozen=True):
     kind: FieldKind
     default: Any
     factory: Callable[[], Any] | None
+    checkpoint: bool = True  # whether checkpoints of a live node hold it
 
     @property
     def required(self) -> bool:
@@ -82,7 +83,7 @@ def read_fields(definition: Definition) -> tuple[Field, ...]:
         if name in own or name.startswith(("__", "_presage")):
             continue
         if name in found:  # a base's field with another default
-            found[name] = _field(definition, name, value, found[name].kind)
+            found[name] = _field(definition, name, value, found[name].kind, found[name].checkpoint)
         else:
             _check_constant(definition, name, value)
     for name in found:
@@ -93,7 +94,9 @@ def read_fields(definition: Definition) -> tuple[Field, ...]:
     return tuple(found.values())
 
 
-def _field(definition: Definition, name: str, value: Any, kind: FieldKind) -> Field:
+def _field(
+    definition: Definition, name: str, value: Any, kind: FieldKind, checkpoint: bool = True
+) -> Field:
     if name in NOT_FIELDS or name.startswith(("_presage", "__")):
         raise definition.wrong(
             BadField,
@@ -103,6 +106,7 @@ def _field(definition: Definition, name: str, value: Any, kind: FieldKind) -> Fi
             "choose another name",
         )
     if isinstance(value, FieldMark):
+        checkpoint = value.checkpoint
         kind, value, factory = value.kind, value.default, value.factory
     else:
         factory = None
@@ -138,7 +142,7 @@ def _field(definition: Definition, name: str, value: Any, kind: FieldKind) -> Fi
             "a ghost starts every handler with its default, so it needs one",
             f"`{name}: ... = ghost(0)`",
         )
-    return Field(name, kind, value, factory)
+    return Field(name, kind, value, factory, checkpoint)
 
 
 def _factory(kind: FieldKind, maker: str) -> str:

@@ -4,13 +4,18 @@ How long things take is not known to a model, so a comparison is a choice: a sea
 answers. All moments are one value, so time never makes a state new; what a node may learn from the
 clock it learns by comparing.
 
+A node that runs live has a clock. Its moments hold what the clock said, and comparisons are
+answered by these numbers. Only `Codec(live=True)` writes them: to a search they are unknown again.
+
 Invariant: equality answers only outside handlers, where it means equality of states.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from operator import ge, gt, le, lt
 from typing import Any
 
 from presage.errors import BadCall
@@ -22,10 +27,13 @@ ACTIVE: ContextVar[Chooser | None] = ContextVar("ACTIVE", default=None)
 
 BOTH = (1.0, 1.0)
 Number = int | float
+Relation = Callable[[Number, Number], bool]
 
 
-def _decide(likely: bool | None) -> bool:
-    """Either answer; in a calm walk the likely one, if one is."""
+def _decide(
+    one: _Time, other: _Time | Number, relation: Relation, likely: bool | None = None
+) -> bool:
+    """What the numbers say; without them either answer, in a calm walk the likely one."""
     chooser = ACTIVE.get()
     if chooser is None:
         raise BadCall(
@@ -33,12 +41,34 @@ def _decide(likely: bool | None) -> bool:
             "a guard, an action's `over` or a property that looks at the clock",
             "compare in a handler, and keep the answer in a field",
         )
+    mine, theirs = one.number, _number(other)
+    if mine is not None and theirs is not None:
+        return relation(mine, theirs)
     weights = BOTH if likely is None else (1.0 - likely, float(likely))
     return chooser.pick(2, weights) == 1
 
 
+def _number(time: _Time | Number) -> Number | None:
+    return time.number if isinstance(time, _Time) else time
+
+
+def _together(one: _Time, other: _Time | Number, sign: int) -> float | None:
+    """The sum of the numbers, or their difference; None if one of them is not known."""
+    mine, theirs = one.number, _number(other)
+    return None if mine is None or theirs is None else mine + sign * theirs
+
+
 class _Time:
-    __slots__ = ()
+    __slots__ = ("_presage_number",)  # the name that the codec knows; not set: not known
+
+    def __init__(self, number: float | None = None) -> None:
+        if number is not None:
+            object.__setattr__(self, "_presage_number", float(number))
+
+    @property
+    def number(self) -> float | None:
+        """Seconds, in a node that runs live; None: not known, as in every search."""
+        return getattr(self, "_presage_number", None)
 
     def __eq__(self, other: object) -> bool:
         chooser = ACTIVE.get()
@@ -56,54 +86,72 @@ class _Time:
         return 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Lapse(_Time):
     """The time between two moments."""
 
-    def __lt__(self, other: Lapse | Number) -> bool:
-        return _decide(None) if _is_lapse(other) else NotImplemented
+    __slots__ = ()
 
-    __gt__ = __le__ = __ge__ = __lt__
+    def __lt__(self, other: Lapse | Number) -> bool:
+        return _decide(self, other, lt) if _is_lapse(other) else NotImplemented
+
+    def __gt__(self, other: Lapse | Number) -> bool:
+        return _decide(self, other, gt) if _is_lapse(other) else NotImplemented
+
+    def __le__(self, other: Lapse | Number) -> bool:
+        return _decide(self, other, le) if _is_lapse(other) else NotImplemented
+
+    def __ge__(self, other: Lapse | Number) -> bool:
+        return _decide(self, other, ge) if _is_lapse(other) else NotImplemented
 
     def longer(self, than: Lapse | Number, *, likely: bool | None = None) -> bool:
         """Whether it is longer than `than`; `likely` is the answer in calm walks."""
-        return _decide(likely) if _is_lapse(than) else self > than
+        return _decide(self, than, gt, likely) if _is_lapse(than) else self > than
 
     def shorter(self, than: Lapse | Number, *, likely: bool | None = None) -> bool:
         """Whether it is shorter than `than`; `likely` is the answer in calm walks."""
-        return _decide(likely) if _is_lapse(than) else self < than
+        return _decide(self, than, lt, likely) if _is_lapse(than) else self < than
 
     def __repr__(self) -> str:
-        return "<some time>"
+        return "<some time>" if self.number is None else f"<{self.number:.6g} s>"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Moment(_Time):
     """A reading of the wall clock. `self.now()` gives one."""
 
-    def __lt__(self, other: Moment) -> bool:
-        return _decide(None) if isinstance(other, Moment) else NotImplemented
+    __slots__ = ()
 
-    __gt__ = __le__ = __ge__ = __lt__
+    def __lt__(self, other: Moment) -> bool:
+        return _decide(self, other, lt) if isinstance(other, Moment) else NotImplemented
+
+    def __gt__(self, other: Moment) -> bool:
+        return _decide(self, other, gt) if isinstance(other, Moment) else NotImplemented
+
+    def __le__(self, other: Moment) -> bool:
+        return _decide(self, other, le) if isinstance(other, Moment) else NotImplemented
+
+    def __ge__(self, other: Moment) -> bool:
+        return _decide(self, other, ge) if isinstance(other, Moment) else NotImplemented
 
     def after(self, other: Moment, *, likely: bool | None = None) -> bool:
         """Whether it is later than `other`; `likely` is the answer in calm walks."""
-        return _decide(likely) if isinstance(other, Moment) else self > other
+        return _decide(self, other, gt, likely) if isinstance(other, Moment) else self > other
 
     def before(self, other: Moment, *, likely: bool | None = None) -> bool:
         """Whether it is earlier than `other`; `likely` is the answer in calm walks."""
-        return _decide(likely) if isinstance(other, Moment) else self < other
+        return _decide(self, other, lt, likely) if isinstance(other, Moment) else self < other
 
     def __add__(self, delay: Lapse | Number) -> Moment:
-        return self if _is_lapse(delay) else NotImplemented
+        return Moment(_together(self, delay, 1)) if _is_lapse(delay) else NotImplemented
 
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, Moment):
-            return Lapse()
-        return self if _is_lapse(other) else NotImplemented
+            return Lapse(_together(self, other, -1))
+        return Moment(_together(self, other, -1)) if _is_lapse(other) else NotImplemented
 
     def __repr__(self) -> str:
-        return "<some moment>"
+        return "<some moment>" if self.number is None else f"<moment {self.number:.3f}>"
 
 
 def _is_lapse(value: object) -> bool:

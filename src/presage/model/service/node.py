@@ -14,6 +14,7 @@ from presage.model.choice import NOT_THEIRS
 from presage.model.service.blame import ask, forgiven, guard_error
 from presage.model.service.calls import Call
 from presage.model.service.disk import Disk, disk_at
+from presage.model.service.live import OwnEvent, checked_neighbours
 from presage.model.service.local_state import BORN, Stimulus, Values
 from presage.model.service.run import Quiet, Run
 from presage.model.service.service import Service
@@ -61,6 +62,9 @@ class Node:
         self.ghosts = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "ghost")
         self.durables = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "durable")
         self.disks = tuple(at for at, kind in enumerate(kinds, 1) if kind == "disk")
+        self.omitted = frozenset(  # what checkpoints leave out
+            at for at, field in enumerate(self.shape.fields, 1) if not field.checkpoint
+        )
         self.workload = tuple(workload)
         self.names = tuple(indices)
         self.exposed = exposed
@@ -103,6 +107,8 @@ class Node:
             return getattr(self.service, method, None)
         if kind == "write":
             return shape.written.function if shape.written else None
+        if kind == "prediction":
+            return shape.prediction[1] if shape.prediction else None
         begins = kind in ("start", "restart", "reset", "silent") and shape.starts
         return self.service.start if begins else None
 
@@ -129,6 +135,33 @@ class Node:
     def ask(self, method: Callable[..., Any], values: Values) -> Any:
         """What a method that only reads says of these values. Uses `values` up."""
         return method(self._revive(values, Quiet(self.name, values[0][2])))
+
+    # -- running live ------------------------------------------------------------------------
+
+    def neighbours(self, values: Values) -> tuple[str, ...] | None:
+        """Whom the node says it deals with; None if it does not say. Uses `values` up."""
+        method = self.shape.neighbours
+        if method is None:
+            return None
+        place = f"{self.name}: {self.service.__name__}"
+        return checked_neighbours(self.ask(method, values), self.name, self.names, place)
+
+    def checkpointed(self, values: Values) -> Values:
+        """`values` as a prediction begins with them: ghosts and what is left out at their first."""
+        for position in self.ghosts | self.omitted:
+            values[position] = self.codec.decode(self._initial[position - 1])
+        return values
+
+    def own_event(self, stimulus: Stimulus, values: Values) -> OwnEvent:
+        """A stimulus of a node with these values, as a `Prediction` tells it."""
+        kind = stimulus[0]
+        if kind == "deliver":
+            source = self.names[stimulus[1]]
+            lost = isinstance(stimulus[2], Lost)
+            return ("broken", source) if lost else ("message", source, stimulus[2])
+        if kind == "call":
+            return ("call", self.workload[values[0][1]].method)
+        return ("silent_reset",) if kind == "silent" else stimulus
 
     # -- what can happen ---------------------------------------------------------------------
 

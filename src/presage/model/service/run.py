@@ -106,7 +106,8 @@ class Run:
         return self.chooser.choose(options, weights)
 
     def now(self) -> Moment:
-        return NOW
+        number = self.chooser.now()
+        return NOW if number is None else Moment(number)
 
     def arm(self, timer: Any, args: tuple[Any, ...], after: float | None = None) -> None:
         key = self._timer(timer, args)

@@ -22,11 +22,14 @@ from presage.model.service.declare import (
     BrokenMark,
     Mark,
     OnMark,
+    PredictionMark,
     TimerMark,
     WrittenMark,
     marks_of,
 )
 from presage.model.service.fields import MUTABLE, Definition, Field, read_fields
+from presage.model.service.live import neighbours_of
+from presage.model.service.signature import arity, check_plain, single
 from presage.model.source import place_of
 
 
@@ -48,6 +51,7 @@ class Timer(Struct, frozen=True):
     least: int  # how many arguments it must be armed with
     most: int
     weight: float | None  # in walks; None: that of all timers
+    after: float | None = None  # its delay where it is armed without one
 
 
 class Action(Struct, frozen=True):
@@ -78,6 +82,8 @@ class Shape:
         self.actions: dict[str, Action] = {}
         self.broken: tuple[str, Callable[..., Any]] | None = None
         self.written: Written | None = None
+        self.prediction: tuple[str, Callable[..., Any]] | None = None
+        self.neighbours: Callable[..., Any] | None = neighbours_of(definition)
         self.starts: bool = _starts(definition)
         for name, function, marks in _marked(definition):
             for mark in marks:
@@ -98,25 +104,20 @@ class Shape:
                 )
             self.handlers[mark.message] = _handler(definition, name, function, mark)
         elif isinstance(mark, TimerMark):
-            least, most = _arity(definition, name, function)
-            self.timers[name] = Timer(function, mark.periodic, least, most, mark.weight)
+            least, most = arity(definition, name, function)
+            self.timers[name] = Timer(function, mark.periodic, least, most, mark.weight, mark.after)
         elif isinstance(mark, BrokenMark):
             self._add_broken(definition, name, function)
+        elif isinstance(mark, PredictionMark):
+            self._add_prediction(definition, name, function)
         elif isinstance(mark, WrittenMark):
             self.written = _written(definition, name, function, self.written)
         else:
             self.actions[name] = _action(definition, name, function, mark)
 
     def _add_broken(self, definition: Definition, name: str, function: Any) -> None:
-        least, most = _arity(definition, name, function)
-        if not least <= 1 <= most:
-            raise definition.wrong(
-                BadHandler,
-                name,
-                "has the wrong parameters for `@broken`",
-                "it is given the name of the node that the stream led to",
-                f"write `def {name}(self, peer)`",
-            )
+        given = "the name of the node that the stream led to"
+        single(definition, name, function, "broken", given, "peer")
         if self.broken is not None and self.broken[0] != name:
             raise definition.wrong(
                 DuplicateHandler,
@@ -126,6 +127,19 @@ class Shape:
                 "keep one of them and branch on `peer` inside it",
             )
         self.broken = (name, function)
+
+    def _add_prediction(self, definition: Definition, name: str, function: Any) -> None:
+        given = "what was predicted, a `Prediction`"
+        single(definition, name, function, "on_prediction", given, "prediction")
+        if self.prediction is not None and self.prediction[0] != name:
+            raise definition.wrong(
+                DuplicateHandler,
+                name,
+                f"is marked `@on_prediction`, and so is `{self.prediction[0]}`",
+                "one method per property, or one of the base class under another name",
+                "keep one of them and branch on `prediction.property` inside it",
+            )
+        self.prediction = (name, function)
 
     def handler(self, message: type) -> Handler | None:
         """The handler of the class itself, or else of its nearest base that has one."""
@@ -161,7 +175,7 @@ def _marked(definition: Definition) -> Iterator[tuple[str, Any, tuple[Mark, ...]
                 "`@staticmethod`, `@classmethod` or `@property` on it, or a name in use",
                 "make it a plain method with a name of its own",
             )
-        _check_plain(definition, name, raw)
+        check_plain(definition, name, raw)
         yield name, raw, marks
 
 
@@ -193,7 +207,7 @@ def _starts(definition: Definition) -> bool:
             return False  # the empty one that every service has
         if "start" in base.__dict__:
             break
-    if not isinstance(start, FunctionType) or _arity(definition, "start", start)[0] > 0:
+    if not isinstance(start, FunctionType) or arity(definition, "start", start)[0] > 0:
         raise definition.wrong(
             BadHandler,
             "start",
@@ -201,48 +215,13 @@ def _starts(definition: Definition) -> bool:
             "parameters that belong into fields",
             "write `def start(self) -> None` and give the rest to the constructor",
         )
-    _check_plain(definition, "start", start)
+    check_plain(definition, "start", start)
     return True
-
-
-def _check_plain(definition: Definition, name: str, function: FunctionType) -> None:
-    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-        raise definition.wrong(
-            BadHandler,
-            name,
-            "is a coroutine or generator, which would not run when it is called",
-            "`async def` or `yield` in a handler; a step of a node does not wait",
-            "let it return, and go on in another handler (a message or a timer)",
-        )
-
-
-def _arity(definition: Definition, name: str, function: Callable[..., Any]) -> tuple[int, int]:
-    """How many arguments after `self`: at least and at most."""
-    least = most = 0
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            most = 1_000_000
-        elif parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
-            raise definition.wrong(
-                BadHandler,
-                name,
-                f"requires the keyword `{parameter.name}`, which nothing gives it",
-                "a `*` in the parameter list",
-                "give the parameter a default, or make it positional",
-            )
-        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            most += 1
-            least += parameter.default is parameter.empty
-    if most == 0:
-        raise definition.wrong(
-            BadHandler, name, "takes no `self`", "`self` was left out", f"`def {name}(self, ...)`"
-        )
-    return max(least - 1, 0), most - 1
 
 
 def _handler(definition: Definition, name: str, function: Any, mark: OnMark) -> Handler:
     _check_message(definition, name, mark.message)
-    least, most = _arity(definition, name, function)
+    least, most = arity(definition, name, function)
     if least > 2 or most < 1:
         raise definition.wrong(
             BadHandler,
@@ -256,7 +235,7 @@ def _handler(definition: Definition, name: str, function: Any, mark: OnMark) -> 
 
 
 def _action(definition: Definition, name: str, function: Any, mark: ActionMark) -> Action:
-    least, most = _arity(definition, name, function)
+    least, most = arity(definition, name, function)
     given = 0 if mark.over is None else 1
     if not least <= given <= most:
         raise definition.wrong(
@@ -284,7 +263,7 @@ def _action(definition: Definition, name: str, function: Any, mark: ActionMark) 
 
 
 def _written(definition: Definition, name: str, function: Any, other: Written | None) -> Written:
-    least, most = _arity(definition, name, function)
+    least, most = arity(definition, name, function)
     if other is not None and other.function is not function:
         raise definition.wrong(
             DuplicateHandler,
@@ -311,7 +290,7 @@ def _guard_takes(definition: Definition, name: str, guard: Any, given: tuple[str
     takes = -1
     if callable(guard):
         try:
-            takes = 1 + _arity(definition, name, guard)[0]
+            takes = 1 + arity(definition, name, guard)[0]
         except ValueError:  # written in C, without a signature: `attrgetter("ready")`
             takes = 1
         except BadHandler:

@@ -106,12 +106,7 @@ class System:
         self.weights = _checked(weights, Weights, "weights=Weights(timer=4)")
         self.name = name or type(next(iter(self.nodes.values()))).__name__
         self.codec = Codec()
-        self.automata = tuple(
-            self._automaton(index, node, prototype)
-            for index, (node, prototype) in enumerate(self.nodes.items())
-        )
-        for automaton in self.automata:
-            automaton.siblings = self.automata
+        self.automata = self._automata(self.codec, timed=self.clock is not None)
         _check_heard(self.faults, self.automata)
         self._observed = [self._encode_observer(*named) for named in self.observers.items()]
         self.symmetric: Symmetric = checked_symmetric(self, symmetric)
@@ -133,7 +128,25 @@ class System:
         except (KeyError, TypeError):
             raise UnknownNode(node, self.names, f"system `{self.name}`") from None
 
-    def _automaton(self, index: int, node: str, prototype: Service) -> Automaton:
+    def live(self) -> tuple[Automaton, ...]:
+        """The nodes as they run live: with a codec of their own, by which moments keep numbers.
+
+        The codec of the system writes what they hold without the numbers, as a search wants it.
+        """
+        return self._automata(Codec(live=True), timed=False)
+
+    def _automata(self, codec: Codec, *, timed: bool) -> tuple[Automaton, ...]:
+        automata = tuple(
+            self._automaton(index, node, prototype, codec, timed)
+            for index, (node, prototype) in enumerate(self.nodes.items())
+        )
+        for automaton in automata:
+            automaton.siblings = automata
+        return automata
+
+    def _automaton(
+        self, index: int, node: str, prototype: Service, codec: Codec, timed: bool
+    ) -> Automaton:
         workload = self.calls.get(node, ())
         for call in workload:
             try:
@@ -145,7 +158,7 @@ class System:
             index,
             node,
             prototype,
-            codec=self.codec,
+            codec=codec,
             indices=self.indices,
             workload=workload,
             exposed=Exposed(
@@ -156,7 +169,7 @@ class System:
                 slow=exposed and faults.slow > 0,
             ),
             streams=self.streams,
-            timed=self.clock is not None,
+            timed=timed,
             noticed=faults.notices,
         )
 
