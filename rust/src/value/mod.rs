@@ -138,7 +138,11 @@ impl Codec {
     #[pyo3(signature = (*, live = false))]
     fn new(live: bool) -> Self {
         let registry = Registry::default();
-        Codec { registry, live }
+        Codec {
+            registry,
+            live,
+            ..Codec::default()
+        }
     }
 
     /// The canonical bytes of `value`; raises `NotState` if it cannot be state.

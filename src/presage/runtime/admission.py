@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Any
 
+from presage._core import Codec
 from presage.errors import BadCluster, NotState
 from presage.model.service.stream import Connect
 from presage.model.world.system import System
@@ -26,12 +27,12 @@ PLAIN = (
 )  # fmt: skip
 
 
-def admit(system: System) -> None:
-    """Let `system.codec` decode the messages of the system from anybody."""
+def admit(system: System, codec: Codec) -> None:
+    """Let `codec` decode the messages of the system from anybody."""
     handled = {cls for automaton in system.automata for cls in automaton.shape.handlers}
     for cls, path in reachable([Connect, *sorted(handled, key=_name)]):
         try:
-            system.codec.admit(cls)
+            codec.admit(cls)
         except NotState as error:
             raise BadCluster(
                 f"{path} cannot be sent to another process: `{_name(cls)}` is no plain data",
