@@ -40,6 +40,7 @@ class Owner(Protocol):
 
     hello: Hello
     frame_max: int
+    paused: set[Connection]
 
     def greeted(self, connection: Connection, said: Hello) -> str | None:
         """The peer has said hello; why it is refused, or None: the owner has accepted it."""
@@ -132,11 +133,15 @@ class Connection(asyncio.Protocol):
             self.heard = self._loop.time()
             self._transport.resume_reading()
 
-    def write(self, data: bytes) -> None:
-        """Send bytes, now or when the peer reads."""
-        if self._transport is not None:
+    def write(self, data: bytes) -> int:
+        """Send bytes, now or when the peer reads; how many wait for that."""
+        if self._transport is None:
+            return 0
+        self._transport.write(data)
+        if not self.stuck:
             self.wrote = self._loop.time()
-            self._transport.write(data)
+            return 0
+        return self._transport.get_write_buffer_size()
 
     def certificate(self) -> dict[str, object] | None:
         """What the peer's certificate says; None without TLS."""
@@ -182,6 +187,7 @@ class Connection(asyncio.Protocol):
             self.write(encode(hello_frame(self.owner.hello)))
 
     def _pause(self) -> None:
+        self.owner.paused.add(self)
         if not self.paused and self._transport is not None:
             self.paused = True
             self._transport.pause_reading()
@@ -193,4 +199,5 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport = None
             self._decoder = Decoder(HELLO_MAX)
+            self.owner.paused.discard(self)
             self.owner.ended(self, reason)

@@ -57,7 +57,7 @@ class Near(Protocol):
     def frame(self, peer: str, frame: Frame) -> None:
         """A frame of `peer`; raises `BadFrame` if it means nothing."""
 
-    def datagram(self, peer: str, frame: Frame) -> None:
+    def caught(self, peer: str, frame: Frame) -> None:
         """A datagram of `peer`; raises `BadFrame` if it means nothing."""
 
     def is_full(self, peer: str) -> bool:
@@ -65,6 +65,9 @@ class Near(Protocol):
 
     def sign(self, peer: str) -> bytes:
         """A frame that says nothing but that this node is alive."""
+
+    def look(self) -> None:
+        """Called now and then, to give up what cannot go on."""
 
 
 class Wire:
@@ -76,6 +79,7 @@ class Wire:
         self.hello = hello
         self.frame_max = cluster.live.frame_max
         self.bad = 0  # frames and datagrams that meant nothing
+        self.paused: set[Connection] = set()  # those that are not read from, for now
         self.dismissed = 0  # connections that were not accepted
         self._cluster = cluster
         self._near = near
@@ -145,26 +149,27 @@ class Wire:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def write(self, peer: str, data: bytes) -> None:
-        """Bytes of whole frames; lost if there is no connection."""
-        if connection := self._open.get(peer):
-            connection.write(data)
-
-    def is_stuck(self, peer: str) -> bool:
-        """Whether `peer` does not read what was written."""
+    def write(self, peer: str, data: bytes) -> int:
+        """Send bytes of whole frames, lost if there is no connection; how many wait to leave."""
         connection = self._open.get(peer)
-        return connection is not None and connection.stuck
+        return 0 if connection is None else connection.write(data)
 
     def reset(self, peer: str) -> None:
         """End the connection to `peer`, if there is one, with all that is under way."""
         if connection := self._open.get(peer):
             connection.reset("closed")
 
-    def resume(self, peer: str) -> None:
-        """Take frames of `peer` again."""
-        connection = self._open.get(peer)
-        if connection is not None and connection.paused:
-            connection.advance()
+    def resume(self) -> None:
+        """Take frames again of those whose frames the node can take."""
+        if self.paused:
+            paused, self.paused = self.paused, set()
+            for connection in paused:
+                connection.advance()
+
+    def blame(self, peer: str, reason: str) -> None:
+        """Count what a peer did wrong, and say so, not too often."""
+        self.bad += 1
+        self._complain(peer, reason)
 
     def send(self, peer: str, number: int, sequence: int, body: bytes) -> None:
         """One datagram: `number` is that of checkpoints, `sequence` its own."""
@@ -226,7 +231,7 @@ class Wire:
         """Hand a frame to the node."""
         peer = str(connection.peer)
         if frame.kind is Kind.DATAGRAM:
-            self._near.datagram(peer, frame)
+            self._near.caught(peer, frame)
         elif frame.kind in (Kind.HELLO, Kind.BYE):
             raise BadFrame(f"`{frame.kind.name.lower()}` in the middle of a connection")
         else:
@@ -247,9 +252,8 @@ class Wire:
             self._unanswered(peer, reason)
 
     def faulty(self, connection: Connection, reason: str) -> None:
-        """Count bytes that meant nothing, and say so, not too often."""
-        self.bad += 1
-        self._complain(connection.peer or "a stranger", reason)
+        """Bytes came in that mean nothing."""
+        self.blame(connection.peer or "a stranger", reason)
 
     # -- connections -------------------------------------------------------------------------
 
@@ -294,6 +298,7 @@ class Wire:
         loop, every = asyncio.get_running_loop(), self._cluster.live.keep_alive
         self._signs = loop.call_later(every, self._give_signs)
         now = loop.time()
+        self._near.look()
         for peer, connection in list(self._open.items()):
             silent = not connection.paused and now - connection.heard > SIGNS_MISSED * every
             if silent or connection.stuck and now - connection.wrote > SIGNS_MISSED * every:
@@ -321,17 +326,19 @@ class Wire:
             frame = read_datagram(data)
             if frame.flags != self._digest:
                 raise BadFrame("a datagram of another definition of the system")
-            self._near.datagram(peer, frame)
+            self._near.caught(peer, frame)
         except BadFrame as error:
-            self.bad += 1
-            self._complain(peer or str(source[0]), str(error))
+            self.blame(peer or str(source[0]), str(error))
 
 
 class _Datagrams(asyncio.DatagramProtocol):
     """The UDP socket of a node."""
 
     def __init__(self, wire: Wire) -> None:
-        self.datagram_received = wire.arrived  # type: ignore[method-assign]
+        self._wire = wire
+
+    def datagram_received(self, data: bytes, addr: Any) -> None:
+        self._wire.arrived(data, addr)
 
     def error_received(self, exc: Exception) -> None:
         """The peer's port is closed: its datagrams are lost, and nobody is told."""

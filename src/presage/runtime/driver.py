@@ -1,0 +1,190 @@
+"""The loop of one node: what its sockets see goes to the host, what the host lets leave to them.
+
+All that happens in one turn of the event loop shares one `turn` of the host, and so one write to
+disk. The next turn is at the node's next timer, if nothing happens before.
+
+Reading from a peer pauses while the head of its stream waits for a guard. Where queues are bounded,
+as many messages as fit into one are read first: acknowledgements come behind them.
+
+Invariant: `turn` runs after everything that may have changed what the node can do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from presage.runtime.cluster import Cluster
+from presage.runtime.frame import BadFrame, Frame, Hello, Kind, encode, pack
+from presage.runtime.host import Host
+from presage.runtime.node import LiveNode
+from presage.runtime.step import Reply
+from presage.runtime.wire import Wire
+
+OUTBOX_MAX = 16 << 20  # bytes that a peer has not acknowledged
+INBOX_MAX = 1024  # messages of one peer that were read and not handled
+STREAMED = (Kind.MESSAGE, Kind.ALIVE, Kind.LIFE)
+HandleFrame = Callable[[str, Frame], None]
+
+
+class Driver:
+    """The `Carrier` of a host, and what is near to a wire."""
+
+    def __init__(
+        self,
+        make: Callable[[Host], LiveNode],
+        cluster: Cluster,
+        say: Callable[[str], None],
+    ) -> None:
+        self.host = Host(make, self, self._read)
+        self.node = self.host.node
+        self.failure: str | None = None
+        self.ended = asyncio.Event()  # the node has failed
+        self.handlers: dict[Kind, HandleFrame] = {}  # of frames that are no part of streams
+        self._cluster = cluster
+        self._say = say
+        self._loop = asyncio.get_running_loop()
+        self._wire: Wire | None = None
+        self._codec = self.node.automaton.codec
+        self._soon = False
+        self._alarm: asyncio.TimerHandle | None = None
+        streams = self.node.system.streams
+        self._room = (streams and streams.queue_size) or 1
+
+    @property
+    def wire(self) -> Wire:
+        assert self._wire is not None, "the node has booted"
+        return self._wire
+
+    async def start(self, definition: str, version: str) -> None:
+        """Boot the node, then listen; raises `CannotListen`."""
+        self.host.boot()
+        hello = Hello(self.node.name, definition, version, self.node.life)
+        self._wire = Wire(hello, self._cluster, self, self._say)
+        await self._wire.start()
+        self.schedule()
+
+    def close(self) -> None:
+        """Reset all connections; what was not flushed is lost."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        if self._wire is not None:
+            self._wire.close()
+
+    # -- turns -------------------------------------------------------------------------------
+
+    def schedule(self) -> None:
+        """Let there be a turn when all that is ready now was looked at."""
+        if not self._soon:
+            self._soon = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._soon = False
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        again = self.host.turn()
+        self.wire.resume()
+        if again is None:
+            return
+        wait = again - self.node.clock.now()
+        if wait <= 0:
+            self.schedule()
+        else:
+            self._alarm = self._loop.call_later(wait, self.schedule)
+
+    # -- what the wire tells -----------------------------------------------------------------
+
+    def attached(self, peer: str, said: Hello) -> None:
+        self.host.attached(peer)
+        self.schedule()
+
+    def lost(self, peer: str) -> None:
+        self.host.lost(peer)
+        self.schedule()
+
+    def refused(self, peer: str) -> None:
+        self.host.refused(peer)
+        self.schedule()
+
+    def frame(self, peer: str, frame: Frame) -> None:
+        if frame.kind in STREAMED:
+            self.host.frame(peer, frame)
+        else:
+            handle = self.handlers.get(frame.kind)
+            if handle is None:
+                raise BadFrame(f"`{frame.kind.name.lower()}` is of no use here")
+            self.host.numbers.seen(frame.number)
+            handle(peer, frame)
+        if not self._soon:
+            self.schedule()
+
+    def caught(self, peer: str, frame: Frame) -> None:
+        if frame.kind not in (Kind.MESSAGE, Kind.DATAGRAM):
+            self.frame(peer, frame)
+            return
+        try:
+            self.host.datagram(peer, frame)
+        except ValueError as error:
+            raise BadFrame(f"a message cannot be read: {error}") from None
+        self.schedule()
+
+    def is_full(self, peer: str) -> bool:
+        link = self.host.links.get(peer)
+        if link is None:
+            return False
+        waiting = len(link.inbox)
+        return waiting >= INBOX_MAX or (waiting >= self._room and self.host.waits(peer))
+
+    def sign(self, peer: str) -> bytes:
+        link = self.host.links[peer]
+        return pack(Kind.ALIVE, self.host.numbers.number, link.life, link.handled)
+
+    def look(self) -> None:
+        """Give up peers for which too much is queued."""
+        for peer, link in list(self.host.links.items()):
+            if peer != self.node.name and sum(map(len, link.log)) > OUTBOX_MAX:
+                self._overflow(peer)
+
+    # -- what the host lets leave ------------------------------------------------------------
+
+    def open(self, peer: str) -> None:
+        self.wire.dial(peer)
+
+    def write(self, peer: str, frames: list[Frame]) -> None:
+        if self.wire.write(peer, b"".join(map(encode, frames))) > OUTBOX_MAX:
+            self._loop.call_soon(self._overflow, peer)
+
+    def datagram(self, peer: str, frame: Frame) -> None:
+        if peer == self.node.name:
+            self._loop.call_soon(self.caught, peer, frame)
+        else:
+            self.wire.send(peer, frame.number, frame.handled, frame.body)
+
+    def replied(self, request: Any, reply: Reply) -> None:
+        if isinstance(request, asyncio.Future) and not request.done():
+            request.set_result(reply)
+
+    def failed(self, failure: str) -> None:
+        self.failure = failure
+        self.ended.set()
+
+    def garbled(self, peer: str, reason: str) -> None:
+        """The head of a stream is no message: its connection is reset, after this turn."""
+        self._loop.call_soon(self._garbled, peer, reason)
+
+    # ----------------------------------------------------------------------------------------
+
+    def _garbled(self, peer: str, reason: str) -> None:
+        self.wire.blame(peer, f"a message cannot be read: {reason}")
+        self.wire.reset(peer)
+
+    def _overflow(self, peer: str) -> None:
+        self.wire.blame(peer, f"it does not handle messages: more than {OUTBOX_MAX:,} bytes wait")
+        self.wire.reset(peer)
+        self.refused(peer)
+
+    def _read(self, body: bytes) -> Any:
+        return self._codec.decode_plain(body)
