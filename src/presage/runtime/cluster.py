@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
+from urllib.parse import quote
 
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, field, structs
 
@@ -95,9 +96,15 @@ class Cluster(Struct, frozen=True):
     def data(self) -> Path:
         return Path(self.folder) / self.live.data
 
-    def with_live(self, **changes: Any) -> Cluster:
-        """The same cluster, run in another way."""
-        return structs.replace(self, live=structs.replace(self.live, **changes))
+    def folder_of(self, node: str) -> Path:
+        """Where a node keeps its files, whatever its name is made of."""
+        return self.data / quote(node, safe="").replace(".", "%2E")
+
+    def with_data(self, folder: str) -> Cluster:
+        """The same cluster with another data folder, from the current folder on."""
+        return structs.replace(
+            self, live=structs.replace(self.live, data=str(Path(folder).absolute()))
+        )
 
 
 def read(path: str | Path) -> Cluster:

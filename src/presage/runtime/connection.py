@@ -41,6 +41,7 @@ class Owner(Protocol):
     hello: Hello
     frame_max: int
     paused: set[Connection]
+    bytes_read: int
 
     def greeted(self, connection: Connection, said: Hello) -> str | None:
         """The peer has said hello; why it is refused, or None: the owner has accepted it."""
@@ -92,6 +93,7 @@ class Connection(asyncio.Protocol):
         self.heard = self._loop.time()
         if self._transport is None:
             return
+        self.owner.bytes_read += len(data)
         self._decoder.feed(data)
         self.advance()
 

@@ -80,6 +80,8 @@ class Wire:
         self.frame_max = cluster.live.frame_max
         self.bad = 0  # frames and datagrams that meant nothing
         self.paused: set[Connection] = set()  # those that are not read from, for now
+        self.bytes_read = 0
+        self.bytes_written = 0
         self.dismissed = 0  # connections that were not accepted
         self._cluster = cluster
         self._near = near
@@ -152,7 +154,13 @@ class Wire:
     def write(self, peer: str, data: bytes) -> int:
         """Send bytes of whole frames, lost if there is no connection; how many wait to leave."""
         connection = self._open.get(peer)
+        self.bytes_written += len(data)
         return 0 if connection is None else connection.write(data)
+
+    @property
+    def connected(self) -> int:
+        """How many peers are connected."""
+        return len(self._open)
 
     def reset(self, peer: str) -> None:
         """End the connection to `peer`, if there is one, with all that is under way."""
