@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from presage.errors import StoreError
@@ -64,6 +65,21 @@ class Unnumbered:
         """Nothing depends on it."""
 
 
+@dataclass
+class Marks:
+    """What links knew while the last step was taken; the log of the node notes it."""
+
+    received: tuple[int, int, int] | None = None  # life, position, process of the peer
+    closed: list[tuple[str, int]] = field(default_factory=list)  # peers and lives given up
+    asked: list[tuple[str, int, int]] = field(default_factory=list)  # peer, life, handled of it
+
+    def clear(self) -> None:
+        """The step was noted."""
+        self.received = None
+        self.closed.clear()
+        self.asked.clear()
+
+
 class Host:
     """The node `name` and all it knows of its peers; the `Surroundings` of its node.
 
@@ -82,6 +98,8 @@ class Host:
         self.datagrams = Datagrams()
         self.carrier = carrier
         self.numbers: Numbers = numbers or Unnumbered()
+        self.marks = Marks()
+        self.marking = False  # whether somebody reads the marks
         self.node = make(self)
         self.name = self.node.name
         self._decode = decode or self.node.automaton.codec.decode
@@ -220,11 +238,15 @@ class Host:
     # -- the surroundings of the node --------------------------------------------------------
 
     def held(self, peer: str) -> int:
-        link = self.links.get(peer)
-        return 0 if link is None else link.held()
+        link = self._link(peer)
+        if self.marking:
+            self.marks.asked.append((peer, link.life, link.sent - link.held()))
+        return link.held()
 
     def received(self, source: str) -> None:
-        self.links[source].take()
+        link = self.links[source]
+        link.take()
+        self.marks.received = (link.life, link.handled, link.met)
 
     def delivered(self, source: str, sequence: int) -> None:
         at = self._tokens.index(sequence)
@@ -243,6 +265,8 @@ class Host:
 
     def close(self, to: str) -> None:
         link = self._link(to)
+        if self.marking:
+            self.marks.closed.append((to, link.life))
         link.close()
         self._touch(link)
 

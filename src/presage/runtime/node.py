@@ -90,6 +90,8 @@ class LiveNode:
         self.failure: str | None = None
         self.judge: Judge | None = None
         self.on_commit: list[Callable[[Record], None]] = []
+        self.on_flush: list[Callable[[], None]] = []  # called before what is durable is synced
+        self.recovered = 0  # steps of earlier lives whose changes the store had kept
         self.kept: deque[Kept] = deque()
         self._up = False
         self._runner = runner
@@ -113,7 +115,7 @@ class LiveNode:
     def boot(self) -> Result:
         """Begin: `start` the first time, afterwards a restart with what the store has kept."""
         stored = self.store.load()
-        self.life = stored.life
+        self.life, self.recovered = stored.life, stored.entries
         self._chance = Chance(self.options.seed, self.name, self.life)
         self.clock.clear()
         self.local = self._durable.local(stored)
@@ -232,6 +234,8 @@ class LiveNode:
     def flush(self) -> None:
         """End a turn: make durable what its steps changed, then let their effects leave."""
         try:
+            for function in self.on_flush:
+                function()
             self.store.flush()
         except StoreError as error:
             self._up = False

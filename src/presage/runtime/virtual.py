@@ -22,6 +22,7 @@ from presage.model.world.system import System
 from presage.runtime.clock import Clock
 from presage.runtime.frame import HEADER, Frame
 from presage.runtime.host import Host
+from presage.runtime.log import Entry, StepLog
 from presage.runtime.node import LiveNode, Runner
 from presage.runtime.shaping import Shape, Shaper
 from presage.runtime.step import Options, Record, Reply
@@ -55,6 +56,7 @@ class Station:
         self.replies: list[tuple[Any, Reply]] = []
         self.failure: str | None = None
         self.wakes_at: float | None = None  # the earliest turn that is planned
+        self.log: list[Entry] = []  # of all lives, if the cluster keeps logs
 
     @property
     def up(self) -> bool:
@@ -92,8 +94,12 @@ class VirtualCluster:
         options: Options | None = None,
         runner: Runner | None = None,
         nodes: Iterable[str] | None = None,
+        logged: bool = False,
     ) -> None:
-        """All `nodes` are booted at time 0; by default all nodes of the system are."""
+        """All `nodes` are booted at time 0; by default all nodes of the system are.
+
+        `logged`: the steps of all nodes are kept, see `logs`.
+        """
         self.system = system
         self.now = 0.0
         self.shaper = Shaper(shape, seed)
@@ -104,6 +110,7 @@ class VirtualCluster:
         self.on_commit: list[Callable[[str, Record], None]] = []
         self.on_kill: list[Callable[[str], None]] = []
         self._runner = runner
+        self._logged = logged
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
         self._serial = 0
         self._sockets: dict[Pair, Socket] = {}
@@ -149,6 +156,8 @@ class VirtualCluster:
             return
         station.failure = None
         station.host = Host(partial(self._node, station), station)
+        if self._logged:
+            StepLog(station.host, station.log.extend)
         for function in self.on_boot:
             function(station)
         station.host.boot()
@@ -180,6 +189,10 @@ class VirtualCluster:
         record = station.host.node.work()
         self._turn(station)
         return record is not None
+
+    def logs(self) -> dict[str, list[Entry]]:
+        """The logs of all nodes, to be merged."""
+        return {name: station.log for name, station in self.stations.items()}
 
     def states(self) -> Mapping[str, LiveNode]:
         """The nodes that are up."""
@@ -270,9 +283,9 @@ class VirtualCluster:
         if not self.stations[peer].up:
             self.at(self.now + self.shaper.delay(peer, opener), partial(self._refuse, pair, socket))
             return
-        self._attach(socket, peer)
         arrives = self.shaper.stream(peer, opener, HEADER.size, self.now)
         self.at(arrives, partial(self._opened, pair, socket))
+        self._attach(socket, peer)  # what it writes arrives after that
 
     def _opened(self, pair: Pair, socket: Socket) -> None:
         opener, peer = socket.ends
