@@ -69,11 +69,27 @@ def merged(system: System, logs: Mapping[str, Sequence[Entry]], **facts: Any) ->
     definition = Definition(system)
     teach(system, system.codec, definition=definition)
     try:
-        return _Merge(system, logs).run(**facts)
+        return _attempts(system, logs, facts)
     except PresageError:
         other = lenient(system, logs)
         teach(system, other.codec, definition=definition)
-        return _Merge(other, logs).run(**facts)
+        return _attempts(other, logs, facts)
+
+
+def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -> Merged:
+    """Merge; where that gets stuck, begin again with what must have come before."""
+    waits = _Waits(system, {name: _items(logs.get(name, ())) for name in system.names})
+    while True:
+        merge = _Merge(system, waits)
+        try:
+            return merge.run(**facts)
+        except _Stuck:
+            if not merge.learn():
+                raise merge.stuck() from None
+
+
+class _Stuck(Exception):
+    """No entry that is left can be taken."""
 
 
 def lenient(system: System, logs: Mapping[str, Sequence[Entry]]) -> System:
@@ -127,13 +143,13 @@ class _Item:
 
 
 class _Merge:
-    """One attempt to merge `logs` to an execution of `system`."""
+    """One attempt to merge logs to an execution of `system`."""
 
-    def __init__(self, system: System, logs: Mapping[str, Sequence[Entry]]) -> None:
+    def __init__(self, system: System, waits: _Waits) -> None:
         self._system = system
-        self._items = {name: _items(logs.get(name, ())) for name in system.names}
+        self._items = waits.items
         self._at = dict.fromkeys(system.names, 0)
-        self._waits = _Waits(system, self._items)
+        self._waits = waits
         self._steps: list[Step] = []
         self._digests = {
             each.name: Digests(system, each) for each in system.automata
@@ -158,7 +174,7 @@ class _Merge:
         """Take all entries."""
         while any(self._at[name] < len(items) for name, items in self._items.items()):
             if not (self._take(self._waits.allow) or self._take(lambda *_: True)):
-                raise self._stuck()
+                raise _Stuck
         told = {"message": f"a live run of {len(self._steps)} steps"}
         told |= {"prop": ORDINARY, "kind": "live"}
         trace = Trace.of(
@@ -269,7 +285,25 @@ class _Merge:
                 "run it again; `presage doctor` looks for chance",
             )
 
-    def _stuck(self) -> LogsDiffer:
+    def learn(self) -> bool:
+        """After getting stuck: whether something was taken too early, and is known now.
+
+        A node hears that a peer is not there, though it is: it was refused before the peer began.
+        """
+        found = False
+        for name, items in self._items.items():
+            at = self._at[name]
+            entry = items[at].entry if at < len(items) else None
+            if entry is None:
+                continue
+            stimulus = self._system.codec.decode(entry.stimulus)
+            if stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage):
+                peer = self._system.names[stimulus[1]]
+                found |= self._waits.learn(peer, self._at[peer], name, at)
+        return found
+
+    def stuck(self) -> LogsDiffer:
+        """Why no entry can be taken."""
         heads = [
             f"{name} {item.life}.{item.entry.number if item.entry else 'end'}"
             for name, items in self._items.items()
@@ -288,8 +322,9 @@ class _Waits:
     """What looks ahead: entries that must be taken before others."""
 
     def __init__(self, system: System, items: Mapping[str, Sequence[_Item]]) -> None:
-        self._indices = system.indices
+        self.items = items
         self._names = system.names
+        self._learned: dict[tuple[str, int], set[tuple[str, int]]] = {}
         # (receiver, sender, life) or (receiver, sender, "process", life) -> the last that handled
         self._handled: dict[tuple[Any, ...], int] = {}
         # (asker, peer, life) -> (place of the entry, how many it knew to be handled)
@@ -309,9 +344,22 @@ class _Waits:
                     self._asked.setdefault((name, peer, life), []).append((at, known))
         self._decode = decode
 
+    def learn(self, node: str, before: int, peer: str, place: int) -> bool:
+        """The last start of `node` among its first `before` items comes after that of `peer`."""
+        starts = [at for at in range(1, before) if self.items[node][at - 1].entry is None]
+        if not starts:
+            return False
+        waits = self._learned.setdefault((node, starts[-1]), set())
+        known = (peer, place) in waits
+        waits.add((peer, place))
+        return not known
+
     def allow(self, item: _Item, at: Mapping[str, int]) -> bool:
         """Whether nothing that must come before `item` is still to come."""
         node, entry = item.node, item.entry
+        learned = self._learned.get((node, at[node]), ())
+        if any(at[peer] <= place for peer, place in learned):
+            return False
         if entry is None:
             return all(
                 self._handled.get((peer, node, "process", item.life), -1) < at[peer]
