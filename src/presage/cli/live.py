@@ -16,6 +16,7 @@ from presage.ui.output import write, write_json
 from presage.version import VERSION
 
 if TYPE_CHECKING:
+    from presage.cli.target.load import Loaded
     from presage.model.world.system import System
     from presage.runtime.cluster import Cluster
     from presage.runtime.process import Task
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def run_up(args: argparse.Namespace) -> int:
     """`presage up`: all nodes, until Ctrl-C or for some seconds."""
     from presage.runtime import up
-    from presage.runtime.process import node_main
+    from presage.runtime.process import Forked
 
     task = _task(args)
     cluster, started = task.cluster, time.monotonic()
@@ -33,7 +34,7 @@ def run_up(args: argparse.Namespace) -> int:
         " Ctrl-C ends them",
         file=sys.stderr,
     )
-    ended = up.run(cluster, node_main(task), seconds=args.seconds, stops=lifeline.endings())
+    ended = up.run(cluster, Forked(task), seconds=args.seconds, stops=lifeline.endings())
     seconds = time.monotonic() - started
     if args.json:
         write_json(
@@ -78,14 +79,15 @@ def run_run(args: argparse.Namespace) -> int:
 def _task(args: argparse.Namespace) -> Task:
     """The system and the cluster that were named, compared with each other."""
     from presage.runtime import cluster as clusters
+    from presage.runtime import noted
     from presage.runtime.process import Task
     from presage.runtime.up import local_cluster
     from presage.search.checkpoint.code_digest import Definition
 
     file = clusters.read(args.config) if args.config is not None else None
     with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
-        system = _system(args, file)
-        definition = Definition(system).digest
+        loaded, system = _system(args, file)
+        definition = Definition(system)
     data = getattr(args, "data", None)
     if file is None:
         file = local_cluster(system.names, data or DATA)
@@ -93,12 +95,13 @@ def _task(args: argparse.Namespace) -> Task:
         timers = {name for automaton in system.automata for name in automaton.shape.timers}
         clusters.check(file, system.names, timers, args.config)
         file = file if data is None else file.with_data(data)
+    noted.note(file.data, loaded.target, loaded.parameters)
     if file.tls is None and not all(each.is_loopback for each in file.nodes.values()):
         print("warning: insecure = true: whoever reaches a node may pose as any", file=sys.stderr)
     return Task(system, definition, file, args.seed, args.workload)
 
 
-def _system(args: argparse.Namespace, file: Cluster | None) -> System:
+def _system(args: argparse.Namespace, file: Cluster | None) -> tuple[Loaded, System]:
     from presage.cli.target.load import load
     from presage.model.world.system import System
 
@@ -111,11 +114,11 @@ def _system(args: argparse.Namespace, file: Cluster | None) -> System:
         )
     same = file is not None and target == file.target
     parameters = dict(file.parameters) if same and file is not None else {}
-    system = load(target, parameters | settings_of(args.set)).system
-    if not isinstance(system, System):
+    loaded = load(target, parameters | settings_of(args.set))
+    if not isinstance(loaded.system, System):
         raise BadTarget(
             f"`{target}` is a program, and cannot be run live",
             "only services run live; a program of processes is run by what it is written for",
             "name a `System`, or a function that returns one",
         )
-    return system
+    return loaded, loaded.system

@@ -67,6 +67,18 @@ def add_status(parser: Parser) -> None:
     how.add_argument("--metrics", action="store_true", help="print the text that Prometheus reads")
 
 
+def add_logs(parser: Parser) -> None:
+    """The options of `presage logs`."""
+    about = "the system; default: what `presage up` has noted in the folder"
+    parser.add_argument("target", metavar="TARGET", nargs="?", help=about)
+    add_setting(parser)
+    add_data(parser)
+    parser.add_argument("--follow", action="store_true", help="go on, until Ctrl-C")
+    parser.add_argument("--trace", metavar="FILE", help="merge them, and write the execution there")
+    parser.add_argument("--judge", action="store_true", help="merge them, and ask the properties")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def add_data(parser: Parser) -> None:
     """Where the running nodes are found."""
     where = parser.add_mutually_exclusive_group()

@@ -30,7 +30,7 @@ def run_kill(args: argparse.Namespace) -> int:
     from presage.runtime.control import CONTROL, Request, ask, process_of
 
     try:
-        ask(_data(args) / CONTROL, Request("kill", args.node))
+        ask(data_folder(args) / CONTROL, Request("kill", args.node))
     except NotRunning:  # nobody looks after it: it was started by `presage run`
         os.kill(process_of(_control(args, args.node)), signal.SIGKILL)
     print(f"{args.node}: killed", file=sys.stderr)
@@ -41,7 +41,7 @@ def run_start(args: argparse.Namespace) -> int:
     """`presage start`: a node of `presage up` that is down."""
     from presage.runtime.control import CONTROL, Request, ask
 
-    told = ask(_data(args) / CONTROL, Request("start", args.node))
+    told = ask(data_folder(args) / CONTROL, Request("start", args.node))
     print(f"{args.node}: started, process {told['pid']}", file=sys.stderr)
     return EXIT_HELD
 
@@ -50,7 +50,7 @@ def run_status(args: argparse.Namespace) -> int:
     """`presage status`: what runs, and what it did."""
     from presage.ui import nodes
 
-    data = _data(args)
+    data = data_folder(args)
     if args.metrics:
         write("".join(_asked(data, args.node, "metrics").values()))
         return EXIT_HELD
@@ -105,10 +105,10 @@ def _control(args: argparse.Namespace, node: str) -> Path:
     from presage.runtime.cluster import Cluster, Live
     from presage.runtime.control import CONTROL
 
-    return Cluster({}, live=Live(data=str(_data(args)))).folder_of(node) / CONTROL
+    return Cluster({}, live=Live(data=str(data_folder(args)))).folder_of(node) / CONTROL
 
 
-def _data(args: argparse.Namespace) -> Path:
+def data_folder(args: argparse.Namespace) -> Path:
     """The folder in which the nodes run."""
     if args.config is not None:
         from presage.runtime import cluster

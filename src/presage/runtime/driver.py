@@ -16,11 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from presage.runtime.cluster import Cluster
-from presage.runtime.frame import BadFrame, Frame, Hello, Kind, encode, pack
+from presage.runtime.frame import BadFrame, Frame, Hello, Kind, encode, hello, pack
 from presage.runtime.host import Host
 from presage.runtime.node import LiveNode
 from presage.runtime.step import Reply
-from presage.runtime.wire import Wire
+from presage.runtime.wire import Sockets, Wire
+from presage.search.checkpoint.code_digest import Definition
 
 OUTBOX_MAX = 16 << 20  # bytes that a peer has not acknowledged
 INBOX_MAX = 1024  # messages of one peer that were read and not handled
@@ -48,6 +49,7 @@ class Driver:
         self._wire: Wire | None = None
         self._codec = self.node.automaton.codec
         self._soon = False
+        self._closed = False
         self._alarm: asyncio.TimerHandle | None = None
         streams = self.node.system.streams
         self._room = (streams and streams.queue_size) or 1
@@ -57,16 +59,17 @@ class Driver:
         assert self._wire is not None, "the node has booted"
         return self._wire
 
-    async def start(self, definition: str, version: str) -> None:
-        """Boot the node, then listen; raises `CannotListen`."""
+    async def start(self, definition: Definition, sockets: Sockets) -> None:
+        """Boot the node, then let peers connect."""
         self.host.boot()
-        hello = Hello(self.node.name, definition, version, self.node.life)
-        self._wire = Wire(hello, self._cluster, self, self._say)
+        said = hello(self.node.name, definition, self.node.life)
+        self._wire = Wire(said, self._cluster, self, self._say, sockets)
         await self._wire.start()
         self.schedule()
 
     def close(self) -> None:
-        """Reset all connections; what was not flushed is lost."""
+        """Reset all connections; what was not flushed is lost, and no step follows."""
+        self._closed = True
         if self._alarm is not None:
             self._alarm.cancel()
         if self._wire is not None:
@@ -82,6 +85,8 @@ class Driver:
 
     def _turn(self) -> None:
         self._soon = False
+        if self._closed:
+            return
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None

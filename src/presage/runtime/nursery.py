@@ -18,8 +18,8 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -29,13 +29,33 @@ from presage._core import die_with
 
 MESSAGE_MAX = 65536
 STATUS_OURS = 4
-Main = Callable[[str], int]  # runs the node of this name to its end; gives its exit status
+BATCH = 500  # nodes of one order
+
+
+class Closable(Protocol):
+    """What a node is given of the nursery, and nobody else keeps."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+T = TypeVar("T", bound=Closable)
+
+
+class Work(Protocol[T]):
+    """What is done for each node."""
+
+    def prepare(self, name: str, /) -> T | None:
+        """What the node needs before any node of its batch runs."""
+
+    def main(self, name: str, prepared: T | None, /) -> int:
+        """Run the node to its end; gives its exit status."""
 
 
 class Order(Struct, frozen=True, omit_defaults=True):
-    """To the nursery: start a node, or send a signal to one."""
+    """To the nursery: start nodes, or send them a signal."""
 
-    node: str
+    nodes: list[str]
     signal: int = 0  # 0: start
 
 
@@ -50,7 +70,7 @@ class News(Struct, frozen=True, omit_defaults=True):
 class Nursery:
     """The end of the nursery that `presage up` holds."""
 
-    def __init__(self, main: Main) -> None:
+    def __init__(self, work: Work[Any]) -> None:
         """Fork the nursery; to be called before there is a thread or an event loop."""
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         parent = os.getpid()
@@ -60,14 +80,16 @@ class Nursery:
         if self.pid == 0:
             mine.close()
             _enter(parent)
-            _leave(_serve, theirs, main)
+            _leave(_serve, theirs, work)
         theirs.close()
         self.socket = mine
         self.socket.setblocking(False)
 
-    def order(self, node: str, number: int = 0) -> None:
-        """Start `node`, or send it a signal."""
-        self.socket.send(msgspec.json.encode(Order(node, number)))
+    def order(self, nodes: Sequence[str], number: int = 0) -> None:
+        """Start nodes, all of which have their addresses before one runs; or send a signal."""
+        for at in range(0, len(nodes), BATCH):
+            order = Order(list(nodes[at : at + BATCH]), number)
+            self.socket.send(msgspec.json.encode(order))
 
     def news(self) -> list[News] | None:
         """All that is to be told now; None if the nursery has ended."""
@@ -118,7 +140,7 @@ def _leave(function: Callable[..., int], *args: object) -> NoReturn:
         lifeline.leave(status)
 
 
-def _serve(orders: socket.socket, main: Main) -> int:
+def _serve(orders: socket.socket, work: Work[Any]) -> int:
     """Do what is ordered, and tell who ended, until nobody listens any more."""
     heard, waker = socket.socketpair()
     for each in (heard, waker):
@@ -135,7 +157,7 @@ def _serve(orders: socket.socket, main: Main) -> int:
             data = orders.recv(MESSAGE_MAX)
             if not data:
                 break
-            _obey(msgspec.json.decode(data, type=Order), orders, nodes, main)
+            _obey(msgspec.json.decode(data, type=Order), orders, nodes, work)
     for pid in nodes:
         os.kill(pid, signal.SIGKILL)
     for pid in nodes:
@@ -143,23 +165,39 @@ def _serve(orders: socket.socket, main: Main) -> int:
     return 0
 
 
-def _obey(order: Order, orders: socket.socket, nodes: dict[int, str], main: Main) -> None:
+def _obey(order: Order, orders: socket.socket, nodes: dict[int, str], work: Work[Any]) -> None:
     if order.signal:
         for pid, node in nodes.items():
-            if node == order.node:
+            if node in order.nodes:
                 os.kill(pid, order.signal)
         return
+    prepared = {node: work.prepare(node) for node in order.nodes}
+    for node in order.nodes:
+        pid = _fork(node, prepared, orders, work)
+        nodes[pid] = node
+        orders.send(msgspec.json.encode(News(node, pid)))
+    for each in prepared.values():
+        if each is not None:
+            each.close()
+
+
+def _fork(
+    node: str, prepared: Mapping[str, Closable | None], orders: socket.socket, work: Work[Any]
+) -> int:
+    """The process of one node, which has nothing of the others."""
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         orders.close()
+        for other, each in prepared.items():
+            if other != node and each is not None:
+                each.close()
         _enter(parent)
         os.dup2(2, 1)  # standard output is for what `presage up` reports
-        _leave(main, order.node)
-    nodes[pid] = order.node
-    orders.send(msgspec.json.encode(News(order.node, pid)))
+        _leave(work.main, node, prepared[node])
+    return pid
 
 
 def _tell_ended(orders: socket.socket, nodes: dict[int, str]) -> None:

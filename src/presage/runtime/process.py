@@ -20,7 +20,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from presage.errors import CommandRefused, PresageError, explain
+from presage._core import Codec
+from presage.errors import CannotListen, CommandRefused, PresageError, explain
 from presage.execution.sandbox import Sandbox
 from presage.model.world.system import System
 from presage.runtime.admission import admit
@@ -30,11 +31,14 @@ from presage.runtime.control import CONTROL, Control, Request
 from presage.runtime.driver import Driver
 from presage.runtime.durable import Durable
 from presage.runtime.host import Host
+from presage.runtime.log import STEPS, LogFile, StepLog
 from presage.runtime.metrics import exposition, measure
 from presage.runtime.node import LiveNode
 from presage.runtime.step import Options, Reply
 from presage.runtime.store import FileStore
-from presage.version import VERSION
+from presage.runtime.vocabulary import teach
+from presage.runtime.wire import Sockets
+from presage.search.checkpoint.code_digest import Definition
 
 EXIT_FAILED = 1
 EXIT_OURS = 4
@@ -44,16 +48,20 @@ class Task(Struct, frozen=True):
     """What every node of a cluster is told."""
 
     system: System
-    definition: str
+    definition: Definition
     cluster: Cluster
     seed: int = 0
     workload: float | None = None  # calls a second, of those that the system declares
 
 
-def run(task: Task, name: str, stops: Iterable[int]) -> int:
-    """Run one node until it fails or one of the signals `stops` comes; gives the exit status."""
+def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = None) -> int:
+    """Run one node until it fails or one of the signals `stops` comes; gives the exit status.
+
+    `sockets` are those at its address, if somebody has them already.
+    """
+    sockets = sockets or Sockets(name, task.cluster.nodes[name])
     with Sandbox() as sandbox:
-        return loop_run(_Process(task, name, sandbox.run, tuple(stops)).main())
+        return loop_run(_Process(task, name, sandbox.run, tuple(stops), sockets).main())
 
 
 def loop_run(main: Coroutine[Any, Any, int]) -> int:
@@ -68,12 +76,18 @@ def loop_run(main: Coroutine[Any, Any, int]) -> int:
 
 class _Process:
     def __init__(
-        self, task: Task, name: str, runner: Callable[..., Any], stops: tuple[int, ...]
+        self,
+        task: Task,
+        name: str,
+        runner: Callable[..., Any],
+        stops: tuple[int, ...],
+        sockets: Sockets,
     ) -> None:
         self._task = task
         self._name = name
         self._runner = runner
         self._stops = stops
+        self._sockets = sockets
         self._folder = task.cluster.folder_of(name)
         self._fault: BaseException | None = None
 
@@ -88,9 +102,11 @@ class _Process:
         await control.start()
         driver = self._driver = Driver(self._make, self._task.cluster, self._say)
         worker: asyncio.Task[None] | None = None
+        steps = LogFile(self._folder / STEPS)
+        StepLog(driver.host, steps.append)
         try:
-            admit(self._task.system, driver.node.automaton.codec)
-            await driver.start(self._task.definition, VERSION)
+            self._prepare(driver.node.automaton.codec)
+            await driver.start(self._task.definition, self._sockets)
             if self._task.workload:
                 worker = loop.create_task(self._work(self._task.workload))
             await _first(stop.wait(), driver.ended.wait())
@@ -100,8 +116,15 @@ class _Process:
             control.close()
             driver.close()
             self._store.close()
+            steps.close()
             await asyncio.sleep(0)  # resets leave
         return self._status()
+
+    def _prepare(self, codec: Codec) -> None:
+        """Let the node read what peers send, and what an earlier process of it has kept."""
+        system = self._task.system
+        teach(system, codec, system.codec, definition=self._task.definition)
+        admit(system, codec)
 
     def _make(self, host: Host) -> LiveNode:
         task = self._task
@@ -218,15 +241,23 @@ async def _first(*waits: Coroutine[Any, Any, Any]) -> None:
             each.cancel()
 
 
-def node_main(task: Task) -> Callable[[str], int]:
-    """What the nursery runs in each fork."""
+class Forked:
+    """What the nursery does for each node: take its address, then run it in a fork."""
 
-    def main(name: str) -> int:
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def prepare(self, name: str) -> Sockets | None:
+        """The sockets of a node, before any node of a batch runs; None if they cannot be had."""
+        with contextlib.suppress(CannotListen):  # the node itself will say why
+            return Sockets(name, self._task.cluster.nodes[name])
+        return None
+
+    def main(self, name: str, sockets: Sockets | None) -> int:
+        """Run the node to its end; gives its exit status."""
         try:
-            return run(task, name, [signal.SIGTERM])
+            return run(self._task, name, [signal.SIGTERM], sockets)
         except PresageError as error:
             with contextlib.suppress(OSError):
                 print(f"{name}: error: {error}", file=sys.stderr, flush=True)
             return error.exit_status
-
-    return main

@@ -24,7 +24,7 @@ from msgspec import Struct
 from presage.errors import CannotListen, CommandRefused, did_you_mean
 from presage.runtime.cluster import Address, Cluster, Live
 from presage.runtime.control import CONTROL, Control, Request
-from presage.runtime.nursery import News, Nursery
+from presage.runtime.nursery import News, Nursery, Work
 from presage.runtime.process import EXIT_OURS, loop_run
 
 PATIENCE = 1.0  # seconds that nodes have to end in order
@@ -99,8 +99,7 @@ class Supervisor:
         control = Control(self._cluster.data / CONTROL, self._handle)
         await control.start()
         try:
-            for node in self._nodes.values():
-                self._start(node)
+            self._start(*self._nodes.values())
             try:
                 await asyncio.wait_for(self._over.wait(), self._seconds)
             except TimeoutError:
@@ -114,13 +113,14 @@ class Supervisor:
 
     # -- processes ---------------------------------------------------------------------------
 
-    def _start(self, node: Node) -> None:
-        node.again = None
-        node.on_purpose = False
-        node.starts += 1
-        node.since = time.monotonic()
-        node.pid = 0  # until the nursery has told
-        self._nursery.order(node.name)
+    def _start(self, *nodes: Node) -> None:
+        for node in nodes:
+            node.again = None
+            node.on_purpose = False
+            node.starts += 1
+            node.since = time.monotonic()
+            node.pid = 0  # until the nursery has told
+        self._nursery.order([node.name for node in nodes])
 
     def _hear(self) -> None:
         news = self._nursery.news()
@@ -165,8 +165,8 @@ class Supervisor:
             node.on_purpose = True
         for number in (signal.SIGTERM, signal.SIGKILL):
             running = [node for node in self._nodes.values() if node.is_running]
-            for node in running:
-                self._nursery.order(node.name, number)
+            if running and not self._lost:
+                self._nursery.order([node.name for node in running], number)
             end = time.monotonic() + PATIENCE
             while any(node.is_running for node in running) and time.monotonic() < end:
                 await asyncio.sleep(0.01)
@@ -198,7 +198,7 @@ class Supervisor:
         if not node.is_running:
             raise CommandRefused(f"`{node.name}` does not run")
         node.on_purpose = True
-        self._nursery.order(node.name, signal.SIGKILL)
+        self._nursery.order([node.name], signal.SIGKILL)
         while node.is_running:
             await asyncio.sleep(0.005)
         return node.told()
@@ -216,13 +216,13 @@ class Supervisor:
 
 def run(
     cluster: Cluster,
-    main: Callable[[str], int],
+    work: Work[Any],
     *,
     seconds: float | None,
     stops: Iterable[int],
 ) -> Ended:
-    """Run all nodes; `main` is what each process does. Ends after `seconds`, or by a signal."""
-    nursery = Nursery(main)
+    """Run all nodes; `work` is what each process does. Ends after `seconds`, or by a signal."""
+    nursery = Nursery(work)
     try:
         ended: list[Ended] = []
 

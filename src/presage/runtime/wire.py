@@ -74,7 +74,12 @@ class Wire:
     """All sockets of one node."""
 
     def __init__(
-        self, hello: Hello, cluster: Cluster, near: Near, say: Callable[[str], None]
+        self,
+        hello: Hello,
+        cluster: Cluster,
+        near: Near,
+        say: Callable[[str], None],
+        sockets: Sockets,
     ) -> None:
         self.hello = hello
         self.frame_max = cluster.live.frame_max
@@ -84,6 +89,7 @@ class Wire:
         self.bytes_written = 0
         self.dismissed = 0  # connections that were not accepted
         self._cluster = cluster
+        self._sockets = sockets
         self._near = near
         self._say = say
         self._complained: dict[str, float] = {}
@@ -105,26 +111,15 @@ class Wire:
         self._closed = False
 
     async def start(self) -> None:
-        """Listen; raises `CannotListen` if the address cannot be had."""
+        """Accept connections and datagrams."""
         loop = asyncio.get_running_loop()
-        address = self._cluster.nodes[self.hello.name]
-        try:
-            self._server = await loop.create_server(
-                self._stranger,
-                sock=_bound(address, socket.SOCK_STREAM),
-                ssl=self._tls.server if self._tls else None,
-                backlog=BACKLOG,
+        tls = self._tls.server if self._tls else None
+        sockets = self._sockets
+        self._server = await loop.create_server(self._stranger, sock=sockets.stream, ssl=tls)
+        if tls is None:
+            self._datagrams, _ = await loop.create_datagram_endpoint(
+                lambda: _Datagrams(self), sock=sockets.datagrams
             )
-            if self._tls is None:
-                self._datagrams, _ = await loop.create_datagram_endpoint(
-                    lambda: _Datagrams(self), sock=_bound(address, socket.SOCK_DGRAM)
-                )
-        except OSError as error:
-            raise CannotListen(
-                f"`{self.hello.name}` cannot listen on {address}: {error.strerror}",
-                "another process has that port, or the address is of another machine",
-                "end that process, or give the node another address in the cluster file",
-            ) from error
         self._signs = loop.call_later(self._cluster.live.keep_alive, self._give_signs)
 
     def close(self) -> None:
@@ -138,6 +133,7 @@ class Wire:
             self._server.close()
         if self._datagrams is not None:
             self._datagrams.close()
+        self._sockets.close()
         for connection in [*self._open.values(), *self._strangers, *self._dialling.values()]:
             connection.reset("the node ends")
 
@@ -350,6 +346,32 @@ class _Datagrams(asyncio.DatagramProtocol):
 
     def error_received(self, exc: Exception) -> None:
         """The peer's port is closed: its datagrams are lost, and nobody is told."""
+
+
+class Sockets:
+    """The two sockets at a node's address. What peers send before the node is up waits there."""
+
+    def __init__(self, node: str, address: Address) -> None:
+        """Raises `CannotListen` if the address cannot be had."""
+        try:
+            self.stream = _bound(address, socket.SOCK_STREAM)
+            self.stream.listen(BACKLOG)
+            try:
+                self.datagrams = _bound(address, socket.SOCK_DGRAM)
+            except OSError:
+                self.stream.close()
+                raise
+        except OSError as error:
+            raise CannotListen(
+                f"`{node}` cannot listen on {address}: {error.strerror}",
+                "another process has that port, or the address is of another machine",
+                "end that process, or give the node another address in the cluster file",
+            ) from error
+
+    def close(self) -> None:
+        """Let go of both."""
+        self.stream.close()
+        self.datagrams.close()
 
 
 def _bound(address: Address, kind: socket.SocketKind) -> socket.socket:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
-from presage.ui.theme import Span, Theme, clean, pad
+from presage.ui.theme import Span, Theme, pad
 
 COLUMNS = ("steps", "connections", "messages_queued", "datagrams_waiting", "timers_late", "life")
 TITLES = ("steps", "peers", "queued", "waiting", "late", "life")
@@ -24,13 +24,13 @@ def render(nodes: Mapping[str, Mapping[str, Any]], theme: Theme) -> str:
         values = "".join(str(told.get(each, "")).rjust(NUMBER_COLUMNS) for each in COLUMNS)
         lines.append(
             theme.line(
-                Span(pad(clean(name), names), "node"),
+                Span(pad(theme.clean(name), names), "node"),
                 Span(pad(state, STATE_COLUMNS), style),
                 Span(values),
             )
         )
         for field, value in told.get("state", {}).items():
-            lines += theme.wrap(f"  {clean(field)} = ", clean(value))
+            lines += theme.wrap(f"  {theme.clean(field)} = ", theme.clean(value))
     return "\n".join(lines)
 
 
