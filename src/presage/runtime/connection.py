@@ -30,6 +30,7 @@ from presage.runtime.frame import (
 )
 
 HELLO_PATIENCE = 5.0  # seconds until a stranger must have said hello
+ESTABLISHED = 1  # the first byte of `TCP_INFO`
 LINGER = struct.pack("ii", 1, 0)  # closing sends RST
 REASON_MAX = 500  # bytes of a goodbye
 DUPLICATE = "there is a connection already"
@@ -40,6 +41,7 @@ class Owner(Protocol):
 
     hello: Hello
     frame_max: int
+    keep_alive: float
     paused: set[Connection]
     bytes_read: int
 
@@ -84,10 +86,20 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         made = transport.get_extra_info("socket")
         made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
+        self._keep_alive(made)
         self.heard = self.wrote = self._loop.time()
         self._patience = self._loop.call_later(HELLO_PATIENCE, self.reset, "no hello")
         if self.opener:
             self.write(encode(hello_frame(self.owner.hello)))
+
+    def _keep_alive(self, made: socket.socket) -> None:
+        """Let the system notice a machine that is gone, also while nothing is read here."""
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if hasattr(socket, "TCP_KEEPIDLE"):
+            every = max(1, round(self.owner.keep_alive))
+            for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL):
+                made.setsockopt(socket.IPPROTO_TCP, option, min(every, 32767))
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
 
     def data_received(self, data: bytes) -> None:
         self.heard = self._loop.time()
@@ -144,6 +156,13 @@ class Connection(asyncio.Protocol):
             self.wrote = self._loop.time()
             return 0
         return self._transport.get_write_buffer_size()
+
+    def is_over(self) -> bool:
+        """Whether the other end has given it up, though that was not read yet."""
+        if self._transport is None or not hasattr(socket, "TCP_INFO"):
+            return False
+        made = self._transport.get_extra_info("socket")
+        return bool(made.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != ESTABLISHED)
 
     def certificate(self) -> dict[str, object] | None:
         """What the peer's certificate says; None without TLS."""

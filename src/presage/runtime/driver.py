@@ -18,15 +18,40 @@ from typing import Any
 from presage.runtime.cluster import Cluster
 from presage.runtime.frame import BadFrame, Frame, Hello, Kind, encode, hello, pack
 from presage.runtime.host import Host
+from presage.runtime.listening import Sockets
 from presage.runtime.node import LiveNode
 from presage.runtime.step import Reply
-from presage.runtime.wire import Sockets, Wire
+from presage.runtime.wire import Wire
 from presage.search.checkpoint.code_digest import Definition
 
 OUTBOX_MAX = 16 << 20  # bytes that a peer has not acknowledged
 INBOX_MAX = 1024  # messages of one peer that were read and not handled
 STREAMED = (Kind.MESSAGE, Kind.ALIVE, Kind.LIFE)
 HandleFrame = Callable[[str, Frame], None]
+
+
+class StreamHost(Host):
+    """A host whose connections end by a reset when a handler closes a stream.
+
+    The peer then loses what is under way, and hears of the end even where it does not read.
+    """
+
+    def __init__(self, make: Callable[[Host], LiveNode], driver: Driver) -> None:
+        self._closed: list[str] = []
+        self._driver = driver
+        super().__init__(make, driver, driver.read)
+
+    def close(self, to: str) -> None:
+        link = self.links.get(to)
+        life = link.life if link is not None else 0
+        super().close(to)
+        if link is not None and link.life != life:
+            self._closed.append(to)
+
+    def release(self) -> None:
+        while self._closed:
+            self._driver.wire.reset(self._closed.pop())
+        super().release()
 
 
 class Driver:
@@ -38,7 +63,7 @@ class Driver:
         cluster: Cluster,
         say: Callable[[str], None],
     ) -> None:
-        self.host = Host(make, self, self._read)
+        self.host = StreamHost(make, self)
         self.node = self.host.node
         self.failure: str | None = None
         self.ended = asyncio.Event()  # the node has failed
@@ -191,5 +216,6 @@ class Driver:
         self.wire.reset(peer)
         self.refused(peer)
 
-    def _read(self, body: bytes) -> Any:
+    def read(self, body: bytes) -> Any:
+        """The message that a body holds; raises `ValueError`."""
         return self._codec.decode_plain(body)

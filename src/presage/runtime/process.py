@@ -31,13 +31,13 @@ from presage.runtime.control import CONTROL, Control, Request
 from presage.runtime.driver import Driver
 from presage.runtime.durable import Durable
 from presage.runtime.host import Host
+from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
 from presage.runtime.metrics import exposition, measure
 from presage.runtime.node import LiveNode
 from presage.runtime.step import Options, Reply
 from presage.runtime.store import FileStore
 from presage.runtime.vocabulary import teach
-from presage.runtime.wire import Sockets
 from presage.search.checkpoint.code_digest import Definition
 
 EXIT_FAILED = 1

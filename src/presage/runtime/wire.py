@@ -13,13 +13,10 @@ Invariant: at most one connection per peer is in use, and its peer is told of it
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from presage.errors import CannotListen
-from presage.runtime.cluster import Address, Cluster
+from presage.runtime.cluster import Cluster
 from presage.runtime.connection import DUPLICATE, Connection
 from presage.runtime.frame import (
     BadFrame,
@@ -31,6 +28,7 @@ from presage.runtime.frame import (
     refusal,
     short_digest,
 )
+from presage.runtime.listening import Sockets
 from presage.runtime.tls import Contexts, names_of
 
 STRANGERS_MAX = 64  # connections that have not said hello
@@ -38,7 +36,7 @@ DIAL_PATIENCE = 5.0  # seconds until a peer must have answered
 AGAIN = 0.05  # seconds after which a connection is asked for again
 AGAIN_MAX = 100  # times
 SIGNS_MISSED = 3  # of life
-BACKLOG = 128
+WATCH_EVERY = 0.05  # seconds, for connections that are not read from
 COMPLAIN_EVERY = 60.0  # seconds, per peer
 
 
@@ -83,6 +81,7 @@ class Wire:
     ) -> None:
         self.hello = hello
         self.frame_max = cluster.live.frame_max
+        self.keep_alive = cluster.live.keep_alive
         self.bad = 0  # frames and datagrams that meant nothing
         self.paused: set[Connection] = set()  # those that are not read from, for now
         self.bytes_read = 0
@@ -108,6 +107,7 @@ class Wire:
         self._server: asyncio.Server | None = None
         self._datagrams: asyncio.DatagramTransport | None = None
         self._signs: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def start(self) -> None:
@@ -120,13 +120,14 @@ class Wire:
             self._datagrams, _ = await loop.create_datagram_endpoint(
                 lambda: _Datagrams(self), sock=sockets.datagrams
             )
-        self._signs = loop.call_later(self._cluster.live.keep_alive, self._give_signs)
+        self._signs = loop.call_later(self.keep_alive, self._give_signs)
 
     def close(self) -> None:
         """Reset everything."""
         self._closed = True
-        if self._signs is not None:
-            self._signs.cancel()
+        for timer in (self._signs, self._watch):
+            if timer is not None:
+                timer.cancel()
         for task in self._tasks:
             task.cancel()
         if self._server is not None:
@@ -169,6 +170,17 @@ class Wire:
             paused, self.paused = self.paused, set()
             for connection in paused:
                 connection.advance()
+            if self.paused and self._watch is None:
+                loop = asyncio.get_running_loop()
+                self._watch = loop.call_later(WATCH_EVERY, self._look_at_paused)
+
+    def _look_at_paused(self) -> None:
+        """Who does not read from a connection does not hear of its end, unless it asks."""
+        self._watch = None
+        for connection in list(self.paused):
+            if connection.is_over():
+                connection.reset("closed by the peer")
+        self.resume()
 
     def blame(self, peer: str, reason: str) -> None:
         """Count what a peer did wrong, and say so, not too often."""
@@ -299,7 +311,7 @@ class Wire:
 
     def _give_signs(self) -> None:
         """Show every peer that this node is alive, and give up those that do not."""
-        loop, every = asyncio.get_running_loop(), self._cluster.live.keep_alive
+        loop, every = asyncio.get_running_loop(), self.keep_alive
         self._signs = loop.call_later(every, self._give_signs)
         now = loop.time()
         self._near.look()
@@ -346,42 +358,3 @@ class _Datagrams(asyncio.DatagramProtocol):
 
     def error_received(self, exc: Exception) -> None:
         """The peer's port is closed: its datagrams are lost, and nobody is told."""
-
-
-class Sockets:
-    """The two sockets at a node's address. What peers send before the node is up waits there."""
-
-    def __init__(self, node: str, address: Address) -> None:
-        """Raises `CannotListen` if the address cannot be had."""
-        try:
-            self.stream = _bound(address, socket.SOCK_STREAM)
-            self.stream.listen(BACKLOG)
-            try:
-                self.datagrams = _bound(address, socket.SOCK_DGRAM)
-            except OSError:
-                self.stream.close()
-                raise
-        except OSError as error:
-            raise CannotListen(
-                f"`{node}` cannot listen on {address}: {error.strerror}",
-                "another process has that port, or the address is of another machine",
-                "end that process, or give the node another address in the cluster file",
-            ) from error
-
-    def close(self) -> None:
-        """Let go of both."""
-        self.stream.close()
-        self.datagrams.close()
-
-
-def _bound(address: Address, kind: socket.SocketKind) -> socket.socket:
-    """A socket at an address."""
-    made = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET, kind)
-    with contextlib.ExitStack() as undo:
-        undo.callback(made.close)
-        if kind is socket.SOCK_STREAM:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.setblocking(False)
-        made.bind((address.host, address.port))
-        undo.pop_all()
-    return made
