@@ -51,6 +51,9 @@ class Owner(Protocol):
     def passed(self, connection: Connection, frame: Frame) -> None:
         """A frame came in; `BadFrame` ends the connection."""
 
+    def settle(self) -> None:
+        """All frames that there were have been passed."""
+
     def is_full(self, connection: Connection) -> bool:
         """Whether no more frames are to be read for now."""
 
@@ -127,14 +130,17 @@ class Connection(asyncio.Protocol):
 
     def advance(self) -> None:
         """Pass on what has come in, as far as the owner takes it."""
+        passed = 0
         try:
             while self._transport is not None:
                 if self.said is not None and self.owner.is_full(self):
                     self._pause()
-                    return
+                    break
                 frame = self._decoder.pull()
                 if frame is None:
+                    self._unpause()
                     break
+                passed += 1
                 if self.said is None:
                     self._greet(frame)
                 else:
@@ -142,10 +148,8 @@ class Connection(asyncio.Protocol):
         except BadFrame as error:
             self.owner.faulty(self, str(error))
             self.reset(str(error))
-        if self.paused and self._transport is not None:
-            self.paused = False
-            self.heard = self._loop.time()
-            self._transport.resume_reading()
+        if passed:
+            self.owner.settle()
 
     def write(self, data: bytes) -> int:
         """Send bytes, now or when the peer reads; how many wait for that."""
@@ -212,6 +216,12 @@ class Connection(asyncio.Protocol):
         if not self.paused and self._transport is not None:
             self.paused = True
             self._transport.pause_reading()
+
+    def _unpause(self) -> None:
+        if self.paused and self._transport is not None:
+            self.paused = False
+            self.heard = self._loop.time()
+            self._transport.resume_reading()
 
     def _end(self, reason: str) -> None:
         """Let go of the transport, and tell the owner, once."""

@@ -74,6 +74,8 @@ class Driver:
         self._wire: Wire | None = None
         self._codec = self.node.automaton.codec
         self._soon = False
+        self._turning = False
+        self._eager = not (self.node.automaton.durables or self.node.automaton.disks)
         self._closed = False
         self._alarm: asyncio.TimerHandle | None = None
         streams = self.node.system.streams
@@ -106,12 +108,33 @@ class Driver:
         """Let there be a turn when all that is ready now was looked at."""
         if not self._soon:
             self._soon = True
-            self._loop.call_soon(self._turn)
+            self._loop.call_soon(self._planned)
+
+    def settle(self) -> None:
+        """What one read brought was passed on.
+
+        A node that keeps nothing on disk has its turn at once; for others, all that the loop has
+        read shares one turn, and so one write to disk.
+        """
+        if self._eager and not self._turning:
+            self._turn()
+        else:
+            self.schedule()
+
+    def _planned(self) -> None:
+        self._soon = False
+        self._turn()
 
     def _turn(self) -> None:
-        self._soon = False
         if self._closed:
             return
+        self._turning = True
+        try:
+            self._take_turn()
+        finally:
+            self._turning = False
+
+    def _take_turn(self) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -148,12 +171,11 @@ class Driver:
                 raise BadFrame(f"`{frame.kind.name.lower()}` is of no use here")
             self.host.numbers.seen(frame.number)
             handle(peer, frame)
-        if not self._soon:
-            self.schedule()
 
     def caught(self, peer: str, frame: Frame) -> None:
         if frame.kind not in (Kind.MESSAGE, Kind.DATAGRAM):
             self.frame(peer, frame)
+            self.schedule()
             return
         try:
             self.host.datagram(peer, frame)

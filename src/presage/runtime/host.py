@@ -261,7 +261,9 @@ class Host:
     def stream(self, to: str, body: bytes) -> None:
         link = self._link(to)
         link.send(body)
-        self._touch(link)
+        self._touched[to] = link
+        if link.error or link.ready:  # it was half open, or leads to the node itself
+            self._pump[to] = link
 
     def close(self, to: str) -> None:
         link = self._link(to)

@@ -55,6 +55,9 @@ class Near(Protocol):
     def frame(self, peer: str, frame: Frame) -> None:
         """A frame of `peer`; raises `BadFrame` if it means nothing."""
 
+    def settle(self) -> None:
+        """All frames that one read brought were given."""
+
     def caught(self, peer: str, frame: Frame) -> None:
         """A datagram of `peer`; raises `BadFrame` if it means nothing."""
 
@@ -252,6 +255,10 @@ class Wire:
             raise BadFrame(f"`{frame.kind.name.lower()}` in the middle of a connection")
         else:
             self._near.frame(peer, frame)
+
+    def settle(self) -> None:
+        """Let the node make use of what was passed."""
+        self._near.settle()
 
     def is_full(self, connection: Connection) -> bool:
         """Whether the node takes no more from this peer for now."""
