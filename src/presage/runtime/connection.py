@@ -54,8 +54,8 @@ class Owner(Protocol):
     def settle(self) -> None:
         """All frames that there were have been passed."""
 
-    def is_full(self, connection: Connection) -> bool:
-        """Whether no more frames are to be read for now."""
+    def room(self, connection: Connection) -> int:
+        """How many more frames are to be read for now."""
 
     def faulty(self, connection: Connection, reason: str) -> None:
         """Bytes came in that mean nothing; the connection is reset."""
@@ -130,13 +130,16 @@ class Connection(asyncio.Protocol):
 
     def advance(self) -> None:
         """Pass on what has come in, as far as the owner takes it."""
-        passed = 0
+        passed, room = 0, 1 if self.said is None else self.owner.room(self)
+        pull = self._decoder.pull
         try:
             while self._transport is not None:
-                if self.said is not None and self.owner.is_full(self):
-                    self._pause()
-                    break
-                frame = self._decoder.pull()
+                if passed >= room:
+                    room += self.owner.room(self)
+                    if passed >= room:
+                        self._pause()
+                        break
+                frame = pull()
                 if frame is None:
                     self._unpause()
                     break

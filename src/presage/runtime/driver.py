@@ -183,12 +183,10 @@ class Driver:
             raise BadFrame(f"a message cannot be read: {error}") from None
         self.schedule()
 
-    def is_full(self, peer: str) -> bool:
+    def room(self, peer: str) -> int:
         link = self.host.links.get(peer)
-        if link is None:
-            return False
-        waiting = len(link.inbox)
-        return waiting >= INBOX_MAX or (waiting >= self._room and self.host.waits(peer))
+        waiting = len(link.inbox) if link is not None else 0
+        return max(0, (self._room if self.host.waits(peer) else INBOX_MAX) - waiting)
 
     def sign(self, peer: str) -> bytes:
         link = self.host.links[peer]

@@ -61,8 +61,8 @@ class Near(Protocol):
     def caught(self, peer: str, frame: Frame) -> None:
         """A datagram of `peer`; raises `BadFrame` if it means nothing."""
 
-    def is_full(self, peer: str) -> bool:
-        """Whether no more frames of `peer` can be taken for now."""
+    def room(self, peer: str) -> int:
+        """How many more frames of `peer` can be taken for now."""
 
     def sign(self, peer: str) -> bytes:
         """A frame that says nothing but that this node is alive."""
@@ -248,11 +248,14 @@ class Wire:
 
     def passed(self, connection: Connection, frame: Frame) -> None:
         """Hand a frame to the node."""
-        peer = str(connection.peer)
-        if frame.kind is Kind.DATAGRAM:
+        peer, kind = connection.peer, frame.kind
+        assert peer is not None, "it has said hello"
+        if kind is Kind.MESSAGE:
+            self._near.frame(peer, frame)
+        elif kind is Kind.DATAGRAM:
             self._near.caught(peer, frame)
-        elif frame.kind in (Kind.HELLO, Kind.BYE):
-            raise BadFrame(f"`{frame.kind.name.lower()}` in the middle of a connection")
+        elif kind is Kind.HELLO or kind is Kind.BYE:
+            raise BadFrame(f"`{kind.name.lower()}` in the middle of a connection")
         else:
             self._near.frame(peer, frame)
 
@@ -260,9 +263,9 @@ class Wire:
         """Let the node make use of what was passed."""
         self._near.settle()
 
-    def is_full(self, connection: Connection) -> bool:
-        """Whether the node takes no more from this peer for now."""
-        return self._near.is_full(str(connection.peer))
+    def room(self, connection: Connection) -> int:
+        """How many more frames the node takes from this peer for now."""
+        return self._near.room(str(connection.peer))
 
     def ended(self, connection: Connection, reason: str) -> None:
         """A connection is gone."""

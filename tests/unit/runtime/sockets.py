@@ -197,8 +197,8 @@ async def dial(made: Town, node: str, said: Hello | None = None) -> Fake:
     return fake
 
 
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 60))  # type: ignore[arg-type]
+def run(test: Callable[[], Awaitable[None]], seconds: float = 60) -> None:
+    asyncio.run(asyncio.wait_for(test(), seconds))  # type: ignore[arg-type]
 
 
 def udp() -> socket.socket:

@@ -98,7 +98,7 @@ def test_ten_thousand_connections_are_refused_in_order() -> None:
             await there.call("a", "say", "b", "after")
             await there.until("b", "got", ["a: before", "a: after"])
 
-    run(test)
+    run(test, 280)
 
 
 def test_strangers_that_say_nothing_do_not_pile_up() -> None:
