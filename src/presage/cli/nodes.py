@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,6 +16,8 @@ from presage.cli.common import EXIT_HELD, theme_of
 from presage.errors import CommandRefused, NotRunning
 from presage.ui.output import write, write_json
 from presage.version import VERSION
+
+START_PATIENCE = 10.0  # seconds until a node that was started must answer
 
 
 def run_call(args: argparse.Namespace) -> int:
@@ -38,12 +41,32 @@ def run_kill(args: argparse.Namespace) -> int:
 
 
 def run_start(args: argparse.Namespace) -> int:
-    """`presage start`: a node of `presage up` that is down."""
+    """`presage start`: a node of `presage up` that is down; returns when it answers."""
     from presage.runtime.control import CONTROL, Request, ask
 
-    told = ask(data_folder(args) / CONTROL, Request("start", args.node))
+    data = data_folder(args)
+    told = ask(data / CONTROL, Request("start", args.node))
+    end = time.monotonic() + START_PATIENCE
+    while not _answers(_control(args, args.node)):
+        now = ask(data / CONTROL, Request("status"))[args.node]
+        if not now["running"] or time.monotonic() > end:
+            raise NotRunning(
+                f"`{args.node}` was started, and does not answer",
+                "it failed at once; `presage up` has said why",
+                "correct that, and start it again",
+            )
+        time.sleep(0.02)
     print(f"{args.node}: started, process {told['pid']}", file=sys.stderr)
     return EXIT_HELD
+
+
+def _answers(control: Path) -> bool:
+    from presage.runtime.control import Request, ask
+
+    with contextlib.suppress(NotRunning):
+        ask(control, Request("status"))
+        return True
+    return False
 
 
 def run_status(args: argparse.Namespace) -> int:
