@@ -35,6 +35,9 @@ class Carrier(Protocol):
     def datagram(self, peer: str, frame: Frame) -> None:
         """Send one datagram."""
 
+    def garbled(self, peer: str, reason: str) -> None:
+        """The head of the stream of `peer` cannot be read: reset the socket after this turn."""
+
     def replied(self, request: Any, reply: Reply) -> None:
         """What came of a call."""
 
@@ -81,7 +84,7 @@ class Host:
     """The node `name` and all it knows of its peers; the `Surroundings` of its node.
 
     `make` builds the node around it. `decode` turns the body of a message into a value; it may
-    refuse a body by raising `ValueError`, which the driver gets.
+    refuse a body by raising `ValueError`, which the driver gets for a datagram.
     """
 
     def __init__(
@@ -211,13 +214,22 @@ class Host:
             if not node.up or not link.ready:
                 break
             body = link.inbox[0]
-            result = node.receive(peer, self._decode(body), body)
+            try:
+                message = self._decode(body)
+            except ValueError as error:
+                self.carrier.garbled(peer, str(error))
+                return
+            result = node.receive(peer, message, body)
             if result is None or isinstance(result, Refused):
                 self._blocked[peer] = node.counts.steps
                 return
             self._touched[peer] = link
         if link.error or link.ready:
             self._pump[peer] = link
+
+    def waits(self, peer: str) -> bool:
+        """Whether the head of the stream of `peer` was offered, and its guard was false."""
+        return peer in self._blocked
 
     def _touch(self, link: Link) -> None:
         self._touched[link.peer] = self._pump[link.peer] = link
@@ -254,7 +266,9 @@ class Host:
     def stream(self, to: str, body: bytes) -> None:
         link = self._link(to)
         link.send(body)
-        self._touch(link)
+        self._touched[to] = link
+        if link.error or link.ready:  # it was half open, or leads to the node itself
+            self._pump[to] = link
 
     def close(self, to: str) -> None:
         link = self._link(to)
