@@ -35,6 +35,9 @@ class Carrier(Protocol):
     def datagram(self, peer: str, frame: Frame) -> None:
         """Send one datagram."""
 
+    def garbled(self, peer: str, reason: str) -> None:
+        """The head of the stream of `peer` cannot be read: reset the socket after this turn."""
+
     def replied(self, request: Any, reply: Reply) -> None:
         """What came of a call."""
 
@@ -67,13 +70,13 @@ class Marks:
     """What links knew while the last step was taken; the log of the node notes it."""
 
     received: tuple[int, int, int] | None = None  # life, position, process of the peer
-    closed: list[tuple[str, int]] = field(default_factory=list)  # peers and lives given up
+    begun: list[tuple[str, int]] = field(default_factory=list)  # peers, and lives from then on
     asked: list[tuple[str, int, int]] = field(default_factory=list)  # peer, life, handled of it
 
     def clear(self) -> None:
         """The step was noted."""
         self.received = None
-        self.closed.clear()
+        self.begun.clear()
         self.asked.clear()
 
 
@@ -81,7 +84,7 @@ class Host:
     """The node `name` and all it knows of its peers; the `Surroundings` of its node.
 
     `make` builds the node around it. `decode` turns the body of a message into a value; it may
-    refuse a body by raising `ValueError`, which the driver gets.
+    refuse a body by raising `ValueError`, which the driver gets for a datagram.
     """
 
     def __init__(
@@ -166,7 +169,10 @@ class Host:
         In seconds of the node's clock; None: not before something happens.
         """
         node, clock = self.node, self.node.clock
-        while node.up and (timer := clock.pop()) is not None:
+        for _ in range(len(clock)):  # one armed meanwhile, without delay, is for the next turn
+            timer = clock.pop() if node.up else None
+            if timer is None:
+                break
             if isinstance(node.fire(timer), Refused):
                 clock.again(timer)
         self._feed()
@@ -201,18 +207,29 @@ class Host:
         if link.error and node.up:
             link.hear()
             self._touched[peer] = link
+            if self.marking:
+                self.marks.begun.append((peer, link.life))
             node.broken(peer)
         for _ in range(len(link.inbox)):
             if not node.up or not link.ready:
                 break
             body = link.inbox[0]
-            result = node.receive(peer, self._decode(body), body)
+            try:
+                message = self._decode(body)
+            except ValueError as error:
+                self.carrier.garbled(peer, str(error))
+                return
+            result = node.receive(peer, message, body)
             if result is None or isinstance(result, Refused):
                 self._blocked[peer] = node.counts.steps
                 return
             self._touched[peer] = link
         if link.error or link.ready:
             self._pump[peer] = link
+
+    def waits(self, peer: str) -> bool:
+        """Whether the head of the stream of `peer` was offered, and its guard was false."""
+        return peer in self._blocked
 
     def _touch(self, link: Link) -> None:
         self._touched[link.peer] = self._pump[link.peer] = link
@@ -249,14 +266,16 @@ class Host:
     def stream(self, to: str, body: bytes) -> None:
         link = self._link(to)
         link.send(body)
-        self._touch(link)
+        self._touched[to] = link
+        if link.error or link.ready:  # it was half open, or leads to the node itself
+            self._pump[to] = link
 
     def close(self, to: str) -> None:
         link = self._link(to)
-        if self.marking:
-            self.marks.closed.append((to, link.life))
         link.close()
         self._touch(link)
+        if self.marking:
+            self.marks.begun.append((to, link.life))
 
     def release(self) -> None:
         carrier, number = self.carrier, self.numbers.number

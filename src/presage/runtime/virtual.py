@@ -71,6 +71,9 @@ class Station:
     def datagram(self, peer: str, frame: Frame) -> None:
         self.cluster.throw(self.name, peer, frame)
 
+    def garbled(self, peer: str, reason: str) -> None:
+        raise AssertionError(f"a host wrote what it cannot read: {reason}")
+
     def replied(self, request: Any, reply: Reply) -> None:
         self.replies.append((request, reply))
 
