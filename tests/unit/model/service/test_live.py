@@ -286,10 +286,17 @@ def live_step(now):
 
 def test_live_comparisons_are_answered_by_the_clock():
     _, outcome = live_step(10)
-    assert outcome.choices == ()
     assert outcome.values[3] == (True, False, True, False, False, True)
     assert outcome.values[1].number == 10
     assert outcome.sends[0][1].number == 10
+
+
+def test_what_the_clock_answered_replays_as_choices_of_a_search():
+    _, outcome = live_step(10)
+    [searched, _] = System({"a": Watch(), "b": Watch()}).automata
+    choices = [k for k, _ in outcome.choices]
+    again = searched.step(searched.initial(), ("deliver", 1, Moment()), choices)
+    assert again.values[3] == outcome.values[3]
 
 
 def test_only_a_live_codec_keeps_the_number_of_a_moment():
