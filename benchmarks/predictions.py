@@ -33,6 +33,7 @@ class Predicted:
     seconds: list[float] = field(default_factory=list)  # of those that found it
     steps: list[int] = field(default_factory=list)  # from the state to the violation
     lanes: dict[str, int] = field(default_factory=dict)  # which found it
+    clean: int = 0  # predictions that looked at all that can follow, and found nothing
     depths: list[int] = field(default_factory=list)  # how far those looked that did not
 
     def text(self) -> str:
@@ -40,11 +41,13 @@ class Predicted:
         if not self.seeds:
             return "–"
         found = len(self.steps)
+        seeds = self.seeds - self.clean
         if not found:
-            return f"0/{self.seeds}, looked {median(self.depths):.0f} steps ahead"
+            far = f", to depth {median(self.depths):.0f}" if self.depths else ""
+            return f"0/{seeds}{far}"
         lane = max(self.lanes, key=lambda each: self.lanes[each])
-        far = f"{median(self.steps):.0f} steps ahead, {median(self.seconds):.2f} s"
-        return f"{found}/{self.seeds}, {lane}, {far}"
+        far = f"steps {median(self.steps):.0f}, {median(self.seconds):.2f} s"
+        return f"{found}/{seeds}, {lane}, {far}"
 
 
 def live_state(system: Any, seed: int) -> Snapshot:
@@ -95,6 +98,8 @@ def foresee(system: Any, prop: str, seeds: int) -> Predicted:
             predicted.seconds.append(prediction.seconds)
             predicted.steps.append(len(path.steps))
             lanes[prediction.found_by] += 1
+        elif prediction.exhausted:
+            predicted.clean += 1
         else:
             predicted.depths.append(prediction.depth)
     predicted.lanes = dict(lanes)
