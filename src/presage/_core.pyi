@@ -152,7 +152,6 @@ def forget_stop() -> None:
 @final
 class Halt:
     """Ends the explorations that were given it, as an interrupt does; any thread may set it."""
-
     def __new__(cls) -> Self: ...
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
@@ -259,7 +258,7 @@ class Kernel:
         origin: KernelOrigin,
         plan: PredictionPlan,
         limits: Limits,
-        halts: Sequence[Halt] = (),
+        halts: Sequence[Halt] | None = None,
     ) -> Outcome:
         """Search breadth first, on one thread, from a state that was saved.
 

@@ -115,7 +115,7 @@ class PredictionPlan(Struct, frozen=True):
 
     own_events: int | None = None  # how often each event that nobody caused is listed at all
     filters: Sequence[KernelFilter] = ()
-    settled: Sequence[int] = ()  # properties that are not judged
+    unjudged: Sequence[int] = ()  # properties that are not judged
 
 
 class CyclePlan(Struct, frozen=True):

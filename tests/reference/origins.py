@@ -169,4 +169,3 @@ def some_filters(system, seed):
         nodes = names if dice.randrange(2) else [dice.choice(names)]
         found += [Filter(node, kind, name, source) for node in nodes]
     return tuple(found)
-

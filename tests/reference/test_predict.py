@@ -43,7 +43,7 @@ def searched(begun, own_events=None, limits=EVERYTHING):
     """What the kernel says: its outcome, and the properties decided, with the lengths."""
     bridge, kernel = KERNELS.setdefault(begun, predict.Predictor(begun, SANDBOX)).kernel(begun)
     filters = [predict.kernel_filter(begun, each) for each in begun.origin.filters]
-    plan = PredictionPlan(own_events, filters, predict.settled(begun, set()))
+    plan = PredictionPlan(own_events, filters, predict.unjudged(begun, set()))
     outcome = kernel.predict(predict.kernel_origin(begun), plan, limits)
     assert not bridge.errors
     for finding in outcome.found:

@@ -86,11 +86,7 @@ impl Kernel {
         let (nodes, streams) = (ghosts.len(), lost.is_some());
         let mut layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
         layout.clocks = system.timed.then(|| nodes + observers.len() - 1);
-        let properties = system
-            .properties
-            .iter()
-            .map(|kind| PropertyState::named(kind));
-        let properties = properties.collect::<PyResult<Vec<_>>>()?;
+        let properties = PropertyState::all(&system.properties)?;
         let notice = system.notice.map(|class| class.as_ptr() as usize);
         let mut shared = Shared {
             layout,
@@ -144,17 +140,17 @@ impl Kernel {
     }
 
     /// Search breadth first from a state that was saved, as `plan` says.
-    #[pyo3(signature = (origin, plan, limits, halts=Vec::new()))]
+    #[pyo3(signature = (origin, plan, limits, halts=None))]
     fn predict(
         &self,
         py: Python<'_>,
         origin: Origin,
         plan: predict::Plan,
         limits: Limits,
-        halts: Vec<Py<Halt>>,
+        halts: Option<Vec<Py<Halt>>>,
     ) -> PyResult<Outcome> {
         let search = predict::begin(py, &self.shared, &origin, plan, limits)?;
-        let search = search.halted_by(&halts);
+        let search = search.halted_by(halts);
         let seconds = bfs::run(py, &search, None)?;
         self.outcome(py, &search, seconds)
     }

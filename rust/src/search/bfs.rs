@@ -3,7 +3,6 @@
 //! A level is a list of chunks; threads take chunks of this level and write chunks of the next.
 //! When the last chunk of a level is done, the levels are swapped (`frontier.rs`).
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -82,9 +81,7 @@ fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) ->
         done = chunk;
         done.clear();
     }
-    if worker.expander.has_left_out() {
-        search.left_out.store(true, Relaxed);
-    }
+    search.note_left_out(&worker);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::worker::Worker;
 use super::{Limits, Search};
 use crate::python::stop::Halt;
 use crate::services::context::Shared;
@@ -19,7 +20,7 @@ pub struct Plan {
     own_events: Option<u32>,
     filters: Vec<KernelFilter>,
     /// Properties that are not judged.
-    settled: Vec<usize>,
+    unjudged: Vec<usize>,
 }
 
 /// A search from `origin`, on one thread: it counts events.
@@ -36,7 +37,7 @@ pub fn begin(
     let mut search = Search::new(shared.clone(), limits, initial, false);
     search.own_events = plan.own_events;
     search.filters = Filters::of(plan.filters);
-    for property in plan.settled {
+    for property in plan.unjudged {
         let known = shared.properties.get(property);
         let state = known.ok_or_else(|| PyValueError::new_err("no such property"))?;
         state.decided.store(true, Relaxed);
@@ -45,9 +46,17 @@ pub fn begin(
 }
 
 impl Search {
-    /// The same search, which whoever holds one of `halts` may end.
-    pub fn halted_by(mut self, halts: &[Py<Halt>]) -> Self {
-        self.driver.halts = halts.iter().map(|halt| halt.get().clone()).collect();
+    /// Remember whether a thread has left out events because it listed them often enough.
+    pub fn note_left_out(&self, worker: &Worker<'_>) {
+        if worker.expander.has_left_out() {
+            self.left_out.store(true, Relaxed);
+        }
+    }
+
+    /// The same search, which one of `halts` may end.
+    pub fn halted_by(mut self, halts: Option<Vec<Py<Halt>>>) -> Self {
+        let halts = halts.iter().flatten();
+        self.driver.halts = halts.map(|halt| halt.get().clone()).collect();
         self
     }
 }

@@ -43,8 +43,13 @@ pub struct PropertyState {
 }
 
 impl PropertyState {
+    /// Those of these kinds.
+    pub fn all(kinds: &[String]) -> PyResult<Vec<Self>> {
+        kinds.iter().map(|kind| Self::named(kind)).collect()
+    }
+
     /// One of which nothing is known yet.
-    pub fn named(kind: &str) -> PyResult<Self> {
+    fn named(kind: &str) -> PyResult<Self> {
         let kind = match kind {
             "always" => Kind::Always,
             "sometimes" => Kind::Sometimes,

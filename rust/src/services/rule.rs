@@ -73,9 +73,9 @@ impl Filters {
             .get(effect.origin)
             .bytes
             .clone();
-        let told = texts(&bytes, 2);
+        let kind_and_name = texts(&bytes, 2);
         let named = |filter: &&KernelFilter| {
-            filter.node == effect.node && told == [&filter.kind[..], &filter.name[..]]
+            filter.node == effect.node && kind_and_name == [&filter.kind[..], &filter.name[..]]
         };
         self.0.iter().find(named).is_some()
     }

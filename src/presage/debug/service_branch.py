@@ -48,7 +48,7 @@ class ServiceBranch(Branch):
         self._states = States(system)
         self._taken: list[Taken | None] = [None] * len(self.steps)
         self._world: World = sandbox.run(World.initial, system, self.choices)
-        self._scratch = type(self._world)(system)  # to try things out in
+        self._scratch: World = type(self._world)(system)  # to try things out in
         self._at = 0
         self._check(0)
         self._saves: dict[int, Snapshot] = {0: self._world.save()}

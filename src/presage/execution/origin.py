@@ -1,7 +1,7 @@
 """Traces that begin in a saved state: from the state to plain data, and back.
 
-Invariant: a state that is opened has the fingerprint of the one that was saved, which whoever
-replays the trace compares; so damage never goes unnoticed.
+Invariant: a state that is opened has the fingerprint of the one that was saved, which a replay of
+the trace compares; so damage never goes unnoticed.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def system_of(system: Any, trace: Trace) -> Any:
         return system
     if not saved.is_vouched_for():
         raise Untrusted(
-            "the trace begins in a saved state, which is not opened: nothing proves that you made it",
+            "the trace begins in a saved state, which is not opened: nothing proves it is yours",
             "it comes from another user or machine, or was edited",
-            "if you trust whoever made it: `--trust`",
+            "if you trust its origin: `--trust`",
         )
     _learn(system, saved)
     try:
@@ -106,12 +106,8 @@ def _opened(system: System, saved: SavedOrigin) -> System:
     if len(saved.observers) != len(system.observers):
         raise ValueError("it has other observers")
     amounts = [inf if each is None else each for each in saved.budgets]
-    faults = replace(
-        system.faults,
-        **dict(zip(FAULTS, amounts, strict=True)),
-        nodes=saved.exposed,
-        notices=saved.notices,
-    )
+    granted: dict[str, Any] = dict(zip(FAULTS, amounts, strict=True))
+    faults = replace(system.faults, **granted, nodes=saved.exposed, notices=saved.notices)
     transport = Frozen(_network(system, saved), _streams(system, saved), saved.partition)
     snapshot = Snapshot(0, saved.locals, saved.observers, tuple(amounts), transport)
     for encoded in (*(value for local in saved.locals for value in local), *saved.observers):

@@ -44,7 +44,7 @@ def _verdict(run: ServiceExecution) -> str | None:
 
 
 def _trace_taken(begun: System, sandbox: Sandbox, trace: Trace) -> ServiceExecution:
-    """What is possible of a path that another process has told, up to where it breaks."""
+    """What is possible of a path that comes from another process, up to where it breaks."""
     prop: Property | None = property_of(begun, trace)
     run = ServiceExecution.begin(begun, sandbox, (), prop)
     for step in trace.steps:

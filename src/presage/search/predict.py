@@ -15,7 +15,7 @@ and left nothing out.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from threading import Thread
 from types import TracebackType
@@ -254,10 +254,10 @@ class _Race:
         self._broken = broken
         self._end = end
         self._sandbox = predictor.sandbox
-        self._halt = predictor.halt  # that of whoever wants it to end
+        self._halt = predictor.halt  # ends all of it
         self._over = Halt()  # one lane is enough
         self._bridge, self._kernel = predictor.kernel(begun)
-        self._settled = settled(begun, broken)
+        self._unjudged = unjudged(begun, broken)
         self._origin = kernel_origin(begun)
         self._filters = [kernel_filter(begun, each) for each in begun.origin.filters]
         self._memory_mib = (resident_mib() or 0) + memory
@@ -304,7 +304,7 @@ class _Race:
 
     def _lane(self, own_events: int | None, end: float) -> bool:
         """One search; true if it found something, or looked at everything."""
-        plan = PredictionPlan(own_events, self._filters, self._settled)
+        plan = PredictionPlan(own_events, self._filters, self._unjudged)
         limits = Limits(seconds=max(0.0, end - NOW()), memory_mib=self._memory_mib)
         outcome = self._kernel.predict(self._origin, plan, limits, [self._halt, self._over])
         lane = _lane_of(own_events, outcome)
@@ -365,7 +365,7 @@ def _broken(begun: System, run: ServiceExecution) -> set[str]:
     return {prop.name for prop in every if run.breaks(prop)}
 
 
-def settled(begun: System, broken: set[str]) -> list[int]:
+def unjudged(begun: System, broken: set[str]) -> list[int]:
     """The properties that are not judged: broken ones, and what rest means if some are outside."""
     return [
         at

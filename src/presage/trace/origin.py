@@ -67,7 +67,7 @@ _VOUCHED: set[str] = set()  # digests of what may be opened in this process
 
 
 def vouch(origin: SavedOrigin) -> None:
-    """Let `origin` be opened in this process, whoever made it."""
+    """Let `origin` be opened in this process, though another made it."""
     _VOUCHED.add(_digest(origin))
 
 

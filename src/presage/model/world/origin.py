@@ -4,7 +4,7 @@ The state may be one that a running system was in: then some nodes are *outside*
 is known. They hold no state, do nothing, and swallow what is sent to them; a property that needs
 one says nothing there. Faults are those that may still happen, and filters refuse events.
 
-Such a system is a `System` like any other: whoever begins an execution of it begins there.
+Such a system is a `System` like any other: every execution of it begins there.
 
 Invariant: the parts of nodes that are outside are the same in all saved states, so that what is
 not known makes no two states of one.
@@ -82,8 +82,8 @@ def begun_in(
 def offered(system: System) -> Faults:
     """The faults that a prediction reckons with: each that the system may have, once.
 
-    Where there are streams, a node may also be reset, with its peers told or not, and a connection
-    may be cut: that happens to whatever runs.
+    Where there are streams, a node may also be reset, with or without a word to its peers, and a
+    connection may be cut: that happens to all that runs.
     """
     known = system.faults
     amounts = {fault: min(getattr(known, fault), 1) for fault in FAULTS}
@@ -123,7 +123,7 @@ def _blank(system: System, at: int) -> Local:
     return tuple(map(system.codec.encode, values))
 
 
-def _without(transport: Frozen, ordered: bool, beyond: Collection[int]) -> Frozen:
+def _without(transport: Frozen, ordered: bool, beyond: set[int]) -> Frozen:
     """The transport without what is on its way to nodes outside, and with no open end there."""
     if not beyond:
         return transport
