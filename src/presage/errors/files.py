@@ -42,6 +42,20 @@ class BadCheckpoint(PresageError):
     """
 
 
+class StoreError(PresageError):
+    """Cause: the durable state of a live node cannot be read or written, or is of another service.
+
+    Remedy: make room, or name another folder; what was promised before is still there.
+    """
+
+
+class LogsDiffer(PresageError):
+    """Cause: the logs of live nodes tell of a run that the model does not have.
+
+    Remedy: give the logs of all nodes, of one run of one system.
+    """
+
+
 class BadKey(PresageError):
     """Cause: the key that signs traces and checkpoints cannot be read, or others may read it.
 

@@ -1,8 +1,9 @@
 """Choices: every decision a handler leaves open, made from outside, recorded and replayed.
 
 A handler that asks for a choice gets the next one of a given list, so the list replays the run
-exactly. Beyond its end a chooser either stops the run (`Fork`) or goes on with the first option,
-which lets `branches` enumerate every run of a handler in as many runs.
+exactly. Beyond its end a chooser draws by chance (`draw`, of a node that runs live), or stops the
+run (`Fork`), or goes on with the first option, which lets `branches` enumerate every run of a
+handler in as many runs.
 
 The idea is MaceMC's `Toss`; the enumeration is depth first, like an odometer.
 `random` is imported for its class only: the one here draws nothing, it branches.
@@ -11,8 +12,8 @@ The idea is MaceMC's `Toss`; the enumeration is depth first, like an odometer.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar
 
 from presage.errors import BadCall, BadChoice, BadSystem, NotEnumerable, PresageError
 from presage.model.source import caller
@@ -45,6 +46,15 @@ class Beyond(Interrupted):
 NOT_THEIRS = (PresageError, Interrupted, KeyboardInterrupt)
 
 
+Draw: TypeAlias = Callable[[int, Sequence[float] | None], int]
+
+
+class Held(Protocol):
+    """How many messages are queued to a peer, by its index: a mapping, or who knows it."""
+
+    def get(self, peer: int, default: int, /) -> int: ...
+
+
 class Chooser:
     """Answers the choices of one run.
 
@@ -52,18 +62,36 @@ class Chooser:
     one is none.
     """
 
-    __slots__ = ("_asked", "_extends", "_given", "beyond", "error", "held", "share", "taken")
+    __slots__ = (
+        "_asked",
+        "_draw",
+        "_extends",
+        "_given",
+        "beyond",
+        "error",
+        "held",
+        "returned",
+        "share",
+        "taken",
+    )
 
     def __init__(
-        self, given: Sequence[int], *, extends: bool, held: Mapping[int, int] | None = None
+        self,
+        given: Sequence[int],
+        *,
+        extends: bool,
+        held: Held | None = None,
+        draw: Draw | None = None,
     ) -> None:
         self._given = given
         self._extends = extends
+        self._draw = draw  # answers what is not given: (number of options, weights) -> option
         self.taken: list[tuple[int, int]] = []
         self.share = 1.0  # how likely the handler's choices are, by their weights
         self.held = held  # messages queued to each peer; None: not known, every answer is tried
         self._asked: set[int] = set()  # positions of what the world answers, not the handler
         self.beyond: int | None = None  # number of options of the choice that was not supplied
+        self.returned: Any = None  # by the handler; only a call from outside asks for it
         self.error: PresageError | None = None  # kept, because a handler's `except` may eat it
 
     def refuse(self, error: PresageError) -> NoReturn:
@@ -75,11 +103,11 @@ class Chooser:
         """The next choice among `n`; `weights` say how likely each is in a calm walk."""
         if n == 1:
             return 0
-        k = self._next(n)
+        k = self._next(n, weights)
         self.share *= share(weights, k) if weights else 1 / n
         return k
 
-    def _next(self, n: int) -> int:
+    def _next(self, n: int, weights: Sequence[float] | None = None) -> int:
         at = len(self.taken)
         if n > OPTIONS_MAX or at >= CHOICES_MAX:
             self.refuse(_too_many(n, at + 1))
@@ -87,6 +115,8 @@ class Chooser:
             k = self._given[at]
             if not 0 <= k < n:
                 self.refuse(BadChoice(k, n))
+        elif self._draw is not None:
+            k = self._draw(n, weights)
         elif self._extends:
             k = 0
         else:

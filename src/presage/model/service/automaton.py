@@ -108,6 +108,15 @@ class Automaton(Node):
                 raise error.at(self.place(error.position)) from None
         return outcome
 
+    def run(
+        self, fresh: Callable[[], Values], stimulus: Stimulus, chooser: Chooser
+    ) -> Outcome | Fork | None:
+        """One run whose choices the caller's `chooser` makes; `stimulus` is used up.
+
+        `fresh` returns the same values on each call, as new objects.
+        """
+        return self._answer(fresh(), stimulus, chooser, fresh)
+
     def branches(
         self,
         fresh: Callable[[], Values],
@@ -195,6 +204,9 @@ class Automaton(Node):
             function = self.shape.actions[stimulus[1]].function
             return self._perform(function, stimulus[2:], values, values[0], chooser, again)
         if kind == "call":
+            if len(stimulus) > 1:  # by somebody outside, not by the workload
+                function = getattr(self.service, stimulus[1])
+                return self._perform(function, stimulus[2:], values, values[0], chooser, again)
             function, encoded = self._calls[calls]
             control = (UP, calls + 1, timers, None)
             args = self.codec.decode(encoded)
@@ -355,7 +367,7 @@ def _call(
     """Run user code; how it failed, briefly and in full, or None."""
     token = ACTIVE.set(chooser)
     try:
-        function(service, *args)
+        chooser.returned = function(service, *args)
     except Beyond:
         pass
     except NOT_THEIRS:

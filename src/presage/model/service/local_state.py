@@ -8,7 +8,8 @@ the record, firing, crash and restart are steps like any other.
 A stimulus is a tuple of canonical values, one of
 ("start",), ("deliver", source_index, message), ("timer", name, *args), ("action", name),
 ("action", name, value), ("call",), ("write", field, key), ("wake",), ("crash",), ("restart",),
-("reset",), ("silent",), ("slow",), and in a live node ("prediction", what was predicted).
+("reset",), ("silent",), ("slow",); and in a live node ("call", method, *args), a call that the
+workload does not make, and ("prediction", what was predicted).
 That the connection to a peer is gone is told by delivering `LOST` from that peer.
 """
 

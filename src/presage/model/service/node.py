@@ -5,7 +5,7 @@ What a step then makes of the values is the business of `automaton`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from presage._core import CRASH, DOWN, FAILED, RESET, RESTART, SILENT, SLOW, SLOWED, UP, Codec
@@ -103,7 +103,8 @@ class Node:
         if kind == "action":
             return shape.actions[stimulus[1]].function
         if kind == "call":
-            return getattr(self.service, self.workload[values[0][1]].method, None)
+            method = stimulus[1] if len(stimulus) > 1 else self.workload[values[0][1]].method
+            return getattr(self.service, method, None)
         if kind == "write":
             return shape.written.function if shape.written else None
         if kind == "prediction":
@@ -190,10 +191,9 @@ class Node:
         for timer in self._sorted(timers):
             found.append((("timer", *timer), None))
         if self.shape.actions:
-            service = self._revive(values, Quiet(self.name, timers))
-            for action in self.shape.actions.values():
-                found.extend((stimulus, None) for stimulus in self._actions(service, action))
-        if calls < len(self.workload) and self._wants(self.workload[calls], values):
+            for stimuli in self.actions(values):
+                found.extend((stimulus, None) for stimulus in stimuli)
+        if calls < len(self.workload) and self.wants(self.workload[calls], values):
             found.append((("call",), None))
         for position in self.disks:
             pending = self.disk(values, position).pending
@@ -201,8 +201,14 @@ class Node:
                 found.append((("write", self.fields[position - 1], pending[0][0]), None))
         return found
 
-    def _wants(self, call: Call, values: Values) -> bool:
-        """Whether the guard of a call of the workload, if any, lets it be made."""
+    def actions(self, values: Values) -> Iterator[list[Stimulus]]:
+        """Per action, in declared order, what its guard lets happen now. Uses `values` up."""
+        service = self._revive(values, Quiet(self.name, values[0][2]))
+        for action in self.shape.actions.values():
+            yield self._actions(service, action)
+
+    def wants(self, call: Call, values: Values) -> bool:
+        """Whether the guard of a call of the workload lets it be made. Uses `values` up."""
         if call.when is None:
             return True
         return ask(call.when, (self._revive(values, Quiet(self.name, values[0][2])),))

@@ -1,0 +1,419 @@
+"""A live node: the automaton that is checked, fed with what really happens to it.
+
+A step is run on values decoded from canonical bytes, looked at (`judge`), committed, and only then
+has effects. So a step can be thrown away, and a checkpoint of the node is at hand at any moment.
+Nothing here touches a socket, a file or a clock: the driver feeds stimuli, `store` keeps what is
+durable, `clock` keeps timers, and effects go to `Surroundings`.
+
+When a step is committed, its effects are handed over in the same instant: links count and number
+what was sent, so that links and local state always fit together. But no byte may leave the process
+before `Surroundings.release`, which `flush` calls once what the steps made durable is on disk.
+
+Invariant: `local` is canonical, and is what `Automaton.step` makes of the committed stimuli with
+the choices noted in their records.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from presage._core import FAILED
+from presage.errors import NotState, PresageError, Sharing, StoreError
+from presage.model.choice import Chooser
+from presage.model.service.automaton import Automaton
+from presage.model.service.calls import Call, checked_calls
+from presage.model.service.local_state import UNARMED, Outcome, Stimulus, Values
+from presage.model.service.stream import LOST
+from presage.model.world.snapshot import Local
+from presage.model.world.system import System
+from presage.runtime.acting import Actions
+from presage.runtime.chance import Chance, LiveChooser
+from presage.runtime.clock import Clock, seconds_until
+from presage.runtime.durable import Durable
+from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result, too_large
+from presage.runtime.step import Judge as Judge
+from presage.runtime.step import Surroundings as Surroundings
+from presage.runtime.store import Store
+
+PAUSE = 0.01  # seconds before an action that chose to do nothing may run again
+
+Runner = Callable[..., Any]  # calls `function(*args)`: user code, watched
+
+
+class _Queues:
+    """The answer to "how many messages are queued to this peer", for handlers that ask."""
+
+    __slots__ = ("_held", "_names", "answers", "taken")
+
+    def __init__(self, names: Sequence[str], held: Callable[[str], int]) -> None:
+        self._names = names
+        self._held = held
+        self.answers: dict[int, int] = {}  # given in the step that is being taken
+        self.taken: int | None = None  # the node itself, while it handles what it sent itself
+
+    def get(self, peer: int, default: int, /) -> int:
+        held = self._held(self._names[peer]) - (peer == self.taken)
+        self.answers[peer] = held
+        return held
+
+
+class LiveNode:
+    """One node of `system`, running. Every input method is one step, or nothing.
+
+    The driver feeds it, then ends each turn of its loop with `turn()` and `flush()`.
+    `judge(before, after, stimulus)` may refuse a step; functions in `on_commit` are given the
+    record of each one that happened, after its effects were handed over.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        name: str,
+        store: Store,
+        clock: Clock,
+        surroundings: Surroundings,
+        options: Options | None = None,
+        runner: Runner | None = None,
+        automata: Sequence[Automaton] | None = None,
+    ) -> None:
+        """`automata`: those of `system.live()`, for nodes that share a process."""
+        self.system = system
+        self.name = name
+        self.automaton = (automata or system.live())[system.index(name)]
+        self.store = store
+        self.clock = clock
+        self.surroundings = surroundings
+        self.options = options or Options()
+        self.counts = Counts()
+        self.life = 0  # how often the node was booted, by its store
+        self.local: Local = ()
+        self.failure: str | None = None
+        self.judge: Judge | None = None
+        self.on_commit: list[Callable[[Record], None]] = []
+        self.on_flush: list[Callable[[], None]] = []  # called before what is durable is synced
+        self.recovered = 0  # steps of earlier lives whose changes the store had kept
+        self.kept: deque[Kept] = deque()
+        self._up = False
+        self._runner = runner
+        self._codec = self.automaton.codec
+        self._durable = Durable(self.automaton)
+        self._chance = Chance(self.options.seed, name, 0)
+        self._queues = _Queues(system.names, surroundings.held)
+        self._changed = False  # since guards of what is kept were last asked
+        self._replies: list[tuple[Any, Reply]] = []
+        self._actions = Actions(self.automaton)
+        self._told = False  # of its failure
+        self._returned: Any = None  # by the method that was called last
+
+    @property
+    def up(self) -> bool:
+        """Whether it has booted and has not failed."""
+        return self._up
+
+    # -- what happens to it ------------------------------------------------------------------
+
+    def boot(self) -> Result:
+        """Begin: `start` the first time, afterwards a restart with what the store has kept."""
+        stored = self.store.load()
+        self.life, self.recovered = stored.life, stored.entries
+        self._chance = Chance(self.options.seed, self.name, self.life)
+        self.clock.clear()
+        self.local = self._durable.local(stored)
+        self._up = True
+        return self.take(("start",) if stored.life == 1 else ("restart",))
+
+    def deliver(
+        self, source: str, message: Any, sequence: int = 0, body: bytes | None = None
+    ) -> Result:
+        """A datagram arrives; one that a guard does not let in is kept (see `turn`).
+
+        `message` is used up; `body` is its canonical form, if the caller has it at hand.
+        """
+        body = body or self._codec.encode(message)
+        index = self.system.indices[source]
+        result = self.take(("deliver", index, message), body, sequence)
+        if result is None and self._up:
+            if len(self.kept) >= self.options.inbox:
+                self.kept.popleft()
+                self.counts.overflowed += 1
+            self.kept.append(Kept(source, body, sequence))
+        return result
+
+    def receive(self, source: str, message: Any, body: bytes | None = None) -> Result:
+        """The head of the stream from `source`; None: it stays there, to be offered again.
+
+        Offer it again after other steps, when `counts.steps` has grown.
+        """
+        index = self.system.indices[source]
+        queues = self._queues
+        queues.taken = index if index == self.automaton.index else None
+        try:
+            return self.take(("deliver", index, message), body or self._codec.encode(message))
+        finally:
+            queues.taken = None
+
+    def broken(self, peer: str) -> Result:
+        """The connection to `peer` is gone; links know already."""
+        return self.take(("deliver", self.system.indices[peer], LOST))
+
+    def fire(self, timer: tuple[Any, ...]) -> Result:
+        """A timer is due, as `clock.pop` gave it."""
+        return self.take(("timer", *timer))
+
+    def act(self) -> Result:
+        """The next action whose guard is true; None if there is none, or all of them do nothing."""
+        if not self._up:
+            return None
+        now = self.clock.now()
+        try:
+            stimulus = self._run(self._actions.next, self._fresh, self._chance, now)
+        except PresageError as error:
+            return self._fail(("action",), str(error))
+        if stimulus is None:
+            return None
+        result = self.take(stimulus)
+        self._actions.done(stimulus, result, now + PAUSE)
+        return result
+
+    def call(self, method: str, args: tuple[Any, ...] = (), request: Any = None) -> Result:
+        """Somebody outside calls a method; `surroundings.replied` gets what it returned."""
+        try:
+            checked_calls({self.name: [Call(method, *args)]}, self.system.nodes)
+            self._codec.encode(args)
+        except PresageError as error:
+            self._replies.append((request, Reply(error=str(error))))
+            return None
+        self._returned = None
+        result = self.take(("call", method, *args))
+        if isinstance(result, Record):
+            reply = Reply(self._returned, result.failure)
+        else:
+            reply = Reply(error=f"refused: {result.reason}" if result else "the node is not up")
+        self._replies.append((request, reply))
+        return result
+
+    def work(self) -> Result:
+        """The workload's next call of this node; None if there is none, or its guard is false."""
+        values = self._fresh()
+        calls = values[0][1]
+        workload = self.automaton.workload
+        if not self._up or calls >= len(workload):
+            return None
+        try:
+            wanted = self._run(self.automaton.wants, workload[calls], values)
+        except PresageError as error:
+            return self._fail(("call",), str(error))
+        return self.take(("call",)) if wanted else None
+
+    def written(self, disk: str, key: Any) -> Result:
+        """The oldest write of a disk reaches it, in one with what `@written` does."""
+        return self.take(("write", disk, key))
+
+    def turn(self) -> int:
+        """What the node does by itself after what happened to it; how many steps that were.
+
+        Datagrams are taken in whose guards have come true, one write of each disk reaches it, and
+        one action is done.
+        """
+        if not self._up:
+            return 0
+        before = self.counts.steps
+        if self.kept and self._changed:
+            self._admit()
+        if self.automaton.disks:
+            for disk, key in self._durable.pending(self.local):
+                self.written(disk, key)
+        if self.automaton.shape.actions:
+            self.act()
+        return self.counts.steps - before
+
+    def rested_at(self) -> float | None:
+        """When an action that rests for a while may run again; None if none does."""
+        return self._actions.until(self.clock.now())
+
+    def flush(self) -> None:
+        """End a turn: make durable what its steps changed, then let their effects leave."""
+        try:
+            for function in self.on_flush:
+                function()
+            self.store.flush()
+        except StoreError as error:
+            self._up = False
+            self.failure = str(error)
+            self._replies.clear()  # nothing of this turn may leave
+            self.surroundings.failed(self.failure)
+            raise
+        self.surroundings.release()
+        if self._replies:
+            replies, self._replies = self._replies, []
+            for request, reply in replies:
+                self.surroundings.replied(request, reply)
+        if self.failure is not None and not self._told:
+            self._told = True
+            self.surroundings.failed(self.failure)
+
+    # -- a step ------------------------------------------------------------------------------
+
+    def take(
+        self, stimulus: Stimulus, body: bytes | None = None, sequence: int | None = None
+    ) -> Result:
+        """Run what `stimulus` asks for; look; commit.
+
+        `body` is the canonical form of the message that it delivers, if it does; `sequence` the
+        number of a datagram, None for a message of a stream.
+        """
+        if not self._up:
+            return None
+        codec, automaton = self._codec, self.automaton
+        chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
+        before, queues = self.local, self._queues
+        if queues.answers:
+            queues.answers = {}
+        told = stimulus
+        if len(stimulus) > 2 and stimulus[0] in ("action", "call"):
+            told = codec.decode(codec.encode(stimulus))  # the handler may change its arguments
+        try:
+            outcome = self._run(automaton.run, self._fresh, told, chooser)
+            if outcome is None:
+                return None
+            assert isinstance(outcome, Outcome), "a chooser that draws never runs out"
+            after = self._encoded(stimulus, before, outcome)
+            sends, flows = self._bodies(outcome)
+            if stimulus[0] == "call":
+                self._returned = codec.decode(codec.encode(chooser.returned))
+        except PresageError as error:
+            return self._fail(stimulus, str(error), chooser)
+        if self.judge is not None:
+            reason = self.judge(before, after, stimulus)
+            if reason is not None:
+                self.counts.refused += 1
+                return Refused(stimulus, reason)
+        self.counts.steps += 1
+        changes = self._durable.changes(before, after, stimulus)
+        record = Record(
+            self.counts.steps,
+            self.clock.now(),
+            stimulus,
+            body,
+            before,
+            after,
+            outcome.choices,
+            sends,
+            flows,
+            outcome.records,
+            outcome.logs,
+            outcome.failure,
+            sequence,
+            changes,
+            queues.answers,
+        )
+        self._commit(record, outcome)
+        return record
+
+    def _commit(self, record: Record, outcome: Outcome) -> None:
+        """Let a step be one that has happened: everything in memory changes in this instant."""
+        self.local = record.after
+        if record.before != record.after:
+            self._changed = True
+            self._actions.wake()
+        if record.changes:
+            self.store.append(record.changes)
+        near = self.surroundings
+        if record.body is not None:
+            source = self.system.names[record.stimulus[1]]
+            if record.sequence is None:
+                near.received(source)
+            else:
+                near.delivered(source, record.sequence)
+        for to, body in record.sends:
+            near.send(to, body)
+        for to, flow in record.flows:
+            if flow is None:
+                near.close(to)
+            else:
+                near.stream(to, flow)
+        self._set_timers(record, outcome)
+        if record.failure is not None:
+            self._up = False
+            self.failure = record.failure
+        for function in self.on_commit:
+            function(record)
+
+    def _set_timers(self, record: Record, outcome: Outcome) -> None:
+        """Tell the clock which timers were armed, armed again or disarmed."""
+        if record.before[0] == record.after[0] and not outcome.delays:
+            if record.stimulus[0] == "timer":
+                self.clock.again(record.stimulus[1:])
+            return
+        armed, delays = outcome.values[0][2], outcome.delays or {}
+        for timer in self.clock.armed() - armed:
+            self.clock.disarm(timer)
+        for timer, delay in delays.items():
+            self.clock.arm(timer, self._delay(timer[0], delay))
+        if record.stimulus[0] == "timer" and record.stimulus[1:] in armed:
+            self.clock.again(record.stimulus[1:])
+
+    def _delay(self, timer: str, delay: int | None) -> float:
+        """Seconds until a timer fires: as it was armed, else as configured, else as declared."""
+        return seconds_until(self.automaton.shape.timers[timer], timer, delay, self.options.delays)
+
+    def _bodies(
+        self, outcome: Outcome
+    ) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes | None]]]:
+        encode, names = self._codec.encode, self.system.names
+        sends = [(names[to], encode(message)) for to, message in outcome.sends]
+        for to, body in sends:
+            if len(body) > self.options.body_max:
+                raise too_large(to, len(body), self.options.body_max)
+        flows = [
+            (names[flow.peer], None if flow.closes else encode(flow.message))
+            for flow in outcome.flows
+        ]
+        return sends, flows
+
+    def _encoded(self, stimulus: Stimulus, before: Local, outcome: Outcome) -> Local:
+        try:
+            return tuple(self._codec.encode_fields(outcome.values))
+        except Sharing as error:
+            raise self.automaton.shared_by(stimulus, self._fresh(), error) from None
+        except NotState as error:
+            raise error.at(self.automaton.place(error.position)) from None
+
+    def _fail(self, stimulus: Stimulus, text: str, chooser: Chooser | None = None) -> Record:
+        """What was asked for did not happen; the node stops as it was before."""
+        values = self._fresh()
+        values[0] = (FAILED, values[0][1], UNARMED, text.partition("\n")[0])
+        self.counts.steps += 1
+        record = Record(
+            self.counts.steps,
+            self.clock.now(),
+            stimulus,
+            None,
+            self.local,
+            tuple(map(self._codec.encode, values)),
+            chooser.made if chooser else (),
+            (),
+            (),
+            (),
+            (),
+            text,
+        )
+        self._commit(record, Outcome((), values, [], [], text, []))
+        return record
+
+    def _admit(self) -> None:
+        """Take in what is kept, in the order it came, as far as guards let it."""
+        self._changed = False
+        for _ in range(len(self.kept)):
+            source, body, sequence = self.kept.popleft()
+            stimulus = ("deliver", self.system.indices[source], self._codec.decode(body))
+            if self.take(stimulus, body, sequence) is None and self._up:
+                self.kept.append(Kept(source, body, sequence))
+
+    def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        return function(*args) if self._runner is None else self._runner(function, *args)
+
+    def _fresh(self) -> Values:
+        return list(map(self._codec.decode, self.local))
