@@ -4,11 +4,13 @@ from typing import get_args
 
 import pytest
 
-from presage import World, check
+from presage import Call, Faults, System, World, check
+from presage.search.predict import predict
 from presage.systems.catalogue import UnknownProfile
 from presage.systems.mace_paxos import NAMES, ROUND, BugName, scenario, system
 from presage.systems.mace_paxos.bugs import BUGS, PROFILES
 from presage.systems.mace_paxos.messages import Learn
+from presage.systems.mace_paxos.service import Paxos
 
 
 class Driver:
@@ -90,10 +92,41 @@ def test_the_scenario_of_the_paper_is_harmless_where_nothing_is_missing(reset):
     assert chosen(driven("none", reset)) == {"a": {0}, "b": {0}, "c": {0}}
 
 
+def between_rounds(bug, reset):
+    """The system, and the world as it is when `c` is connected again."""
+    target = system(bug=bug, crashes=int(reset))
+    first = [act for act in scenario(gap=7, reset=reset) if act.at <= ROUND]
+    return target, Driver(target, first).world
+
+
+@pytest.mark.parametrize(("bug", "reset"), [("PX-bug1", False), ("PX-bug2", True)])
+def test_the_violation_is_predicted_between_the_rounds(bug, reset):
+    target, world = between_rounds(bug, reset)
+    prediction = predict(target, world.save(), seconds=60)
+    assert prediction.path.prop.name == "one_value"
+    assert prediction.found_by in ("k = 1", "no bound")
+    assert str(prediction.path.steps[-1].event).startswith(("Learn", "Accept"))
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_nothing_is_predicted_between_the_rounds_where_nothing_is_missing(reset):
+    target, world = between_rounds("none", reset)
+    prediction = predict(target, world.save(), seconds=60, faults=Faults())
+    assert (prediction.path, prediction.exhausted) == (None, True)
+
+
+class ForgetsPromise(Paxos):
+    promised: int = 0
+
+
 def test_losing_the_promise_alone_does_not_break_the_scenario():
-    driver = driven("PX-bug1", False)
-    assert chosen(driver)["b"] == {1}
-    assert chosen(driven("PX-acc", True)) == {"a": {0}, "b": {0}, "c": {0}}
+    target = System(
+        {name: ForgetsPromise(members=NAMES) for name in NAMES},
+        faults=Faults(crash=1, restart=1),
+        calls={"a": [Call("propose", 0)], "b": [Call("propose", 1)]},
+    )
+    driver = Driver(target, scenario(gap=7, reset=True))
+    assert chosen(driver) == {"a": {0}, "b": {0}, "c": {0}}
 
 
 def test_a_scenario_is_told_by_moments_and_has_the_gap_it_is_given():
