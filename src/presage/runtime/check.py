@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from presage._core import UP, Codec
+from presage._core import FAILED, UP, Codec
 from presage.model.service.automaton import Automaton
 from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import Connect, Lost
@@ -69,7 +69,7 @@ class ImmediateCheck:
         self._codec: Codec | None = None if automaton.codec is system.codec else automaton.codec
         self._now = now
         self._age_max = age_max
-        self._verdicts = Verdicts(system, run) if run else Verdicts(system)
+        self.verdicts = Verdicts(system, run) if run else Verdicts(system)
         self._known: list[Neighbour | None] = [None] * len(system.names)
         self.checked = 0
         self.unpreventable = 0
@@ -91,13 +91,7 @@ class ImmediateCheck:
         if before == after:
             return None
         self.checked += 1
-        after = self._plain(after)
-        bad = self._verdicts.broken(self._with(after))
-        steps = self._broken_step(before, after)
-        if not bad and not steps:
-            return None
-        held = {each.prop for each in self._verdicts.broken(self._with(self._plain(before)))}
-        new = [*steps, *(each for each in bad if each.prop not in held)]
+        new = self.breaks(before, after)
         if not new:
             return None
         if not can_be_refused(self._node, stimulus):
@@ -106,12 +100,25 @@ class ImmediateCheck:
             return None
         return self._danger(new)
 
+    def breaks(self, before: Local, after: Local) -> list[Broken]:
+        """What a step breaks that held before it."""
+        before, after = self._plain(before), self._plain(after)
+        bad = self.verdicts.broken(self._with(after))
+        new = self._broken_step(before, after)
+        if bad:
+            held = {each.prop for each in self.verdicts.broken(self._with(before))}
+            new += [each for each in bad if each.prop not in held]
+        return new
+
     def _broken_step(self, before: Local, after: Local) -> list[Broken]:
+        """Properties of single steps; a handler that raises breaks one that every system has."""
         decode = self._system.codec.decode
-        before = self._plain(before)
-        if decode(before[0])[0] != UP or decode(after[0])[0] != UP:
+        was, (status, _, _, failure) = decode(before[0])[0], decode(after[0])
+        if was == UP and status == FAILED:
+            return [Broken("no_exception", failure or "", frozenset({self._node}))]
+        if was != UP or status != UP:
             return []
-        return self._verdicts.broken_step(self._node, before, after)
+        return self.verdicts.broken_step(self._node, before, after)
 
     def _danger(self, new: list[Broken]) -> Danger:
         """The danger that rests on the freshest knowledge."""

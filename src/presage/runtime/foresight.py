@@ -49,6 +49,7 @@ class Question:
     filters: tuple[Filter, ...] = ()  # in force now
     seconds: float = 1.0
     acts: bool = True  # whether something is to be done
+    own: frozenset[tuple[str, ...]] = frozenset()  # known paths on which only `node` is to act
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,10 @@ class Foresight:
         told = self._told(found, "unpreventable")
         assert told.trace is not None
         tried, starved = 0, ""
+        mine = path_key(told.trace) in question.own
         for candidate in candidates([step.event for step in found.path.steps]):
+            if mine and candidate.node != node:
+                continue  # a path that was handed over is not handed on
             tried += 1
             filters = (*question.filters, candidate)
             again = self._predict(question, filters, (told.trace, *question.known))
@@ -157,7 +161,6 @@ class Foresight:
             starved,
         )
 
-
     def _trace(self, begun: System, path: Confirmed) -> Trace:
         prop = path.prop
         return Trace.of(
@@ -185,6 +188,11 @@ def candidates(events: Collection[Event]) -> Iterator[Filter]:
         if len(found) == CANDIDATES_MAX:
             break
     yield from found
+
+
+def path_key(path: Trace) -> tuple[str, ...]:
+    """What makes two paths the same."""
+    return (path.prop, *(f"{step.node} {step.label}" for step in path.steps))
 
 
 def events_seen(trace: Trace) -> tuple[EventSeen, ...]:

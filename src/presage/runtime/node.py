@@ -312,6 +312,17 @@ class LiveNode:
         self._commit(record, outcome)
         return record
 
+    def imagine(self, stimulus: Stimulus) -> Local | None:
+        """What a step would make of the node, if it happened now; None if it could not."""
+        if not self._up:
+            return None
+        chooser = Chooser((), extends=True, held=self._queues)
+        try:
+            outcome = self._run(self.automaton.run, self._fresh, stimulus, chooser)
+            return None if outcome is None else self._encoded(stimulus, self.local, outcome)
+        except PresageError:
+            return None
+
     def _commit(self, record: Record, outcome: Outcome) -> None:
         """Let a step be one that has happened: everything in memory changes in this instant."""
         self.local = record.after

@@ -165,13 +165,23 @@ def _plainly(function: Callable[..., Any], *args: Any) -> Any:
 class Verdicts:
     """The safety properties of a system, asked about nodes as far as they are known."""
 
-    def __init__(self, system: System, run: Runner = _plainly) -> None:
+    def __init__(self, system: System, run: Runner = _plainly, kind: str = "always") -> None:
+        """Of the properties of this kind, and of those of single steps."""
         self._system = system
         self._run = run
         claims: Sequence[Property] = system.properties
-        self._tries = [_Trie(system, prop, run) for prop in claims if prop.kind == "always"]
+        self._tries = [_Trie(system, prop, run) for prop in claims if prop.kind == kind]
         self._steps = [prop for prop in claims if prop.kind == "step"]
-        self._unjudged = [prop.name for prop in claims if prop.kind not in ("always", "step")]
+
+    @property
+    def names(self) -> list[str]:
+        """Of the properties that are asked."""
+        return [trie.prop.name for trie in self._tries]
+
+    def holding(self, known: Known) -> list[str]:
+        """The properties that hold, as far as one can tell from `known`."""
+        verdicts = ((trie.prop.name, trie.verdict(known)[0]) for trie in self._tries)
+        return [name for name, verdict in verdicts if verdict is not None and verdict.holds]
 
     def broken(self, known: Known) -> list[Broken]:
         """The properties that do not hold, as far as one can tell from `known`."""
