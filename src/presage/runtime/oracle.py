@@ -1,0 +1,139 @@
+"""The process that looks ahead for a node: a fork of it, which costs it nothing but memory.
+
+The node asks one question at a time and goes on. A prediction that takes far too long is ended by
+killing the process that makes it; another takes its place. So a crash of it costs predictions, and
+never the node.
+
+Two processes: a keeper, forked before the node has a thread or an event loop, and the worker that
+it forks, again and again. All three share one pair of sockets, on which a message is whole or not
+there, so whatever the worker was doing when it died leaves nothing behind.
+
+Messages are pickled: both ends are this program, and what came from peers is bytes in them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from presage import lifeline
+from presage._core import die_with
+from presage.model.world.system import System
+from presage.runtime.foresight import Foreseen, Foresight, Question
+
+BUFFER = 4 << 20  # bytes of a message, as far as the machine lets us
+NICE = 10
+DEATHS_MAX = 100  # of workers, until there are no more
+
+
+class Oracle:
+    """A node's end of it."""
+
+    def __init__(self, system: System, name: str, target: str | None = None) -> None:
+        """Fork the keeper; to be called before there is a thread or an event loop."""
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for each in (mine, theirs):
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+        parent = os.getpid()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            mine.close()
+            _keep(parent, theirs, system, name, target)
+        theirs.close()
+        self.socket = mine
+        self.socket.setblocking(False)
+        self.worker: int | None = None  # the process that answers now
+        self.dropped = 0  # questions that were too large to ask
+        self.killed = 0
+        self._asked = 0
+
+    def ask(self, question: Question) -> bool:
+        """Ask; false if it cannot be asked, since it is too large or nobody is there."""
+        self._asked += 1
+        try:
+            self.socket.send(pickle.dumps((self._asked, question)))
+        except OSError:
+            self.dropped += 1
+            return False
+        return True
+
+    def heard(self) -> list[Foreseen]:
+        """What was answered since this was last called, of the last question only."""
+        found: list[Foreseen] = []
+        while True:
+            try:
+                data = self.socket.recv(BUFFER)
+            except OSError:
+                return found
+            if not data:
+                return found
+            number, answer = pickle.loads(data)
+            if number is None:
+                self.worker = answer
+            elif number == self._asked:
+                found.append(answer)
+
+    def end_question(self) -> None:
+        """Give up the question that is being answered: its process is killed."""
+        self.heard()
+        self._asked += 1
+        if self.worker is not None:
+            self.killed += 1
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.worker, signal.SIGKILL)
+            self.worker = None
+
+    def close(self) -> None:
+        """End all of it."""
+        self.end_question()
+        self.socket.close()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+
+
+def _keep(parent: int, near: socket.socket, *task: Any) -> NoReturn:
+    """Have a worker, for as long as the node lives."""
+    lifeline.detach()
+    die_with(parent)
+    for number in (signal.SIGINT, signal.SIGHUP, *lifeline.endings()):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with contextlib.suppress(OSError):
+        os.nice(NICE)
+    keeper = os.getpid()
+    for _ in range(DEATHS_MAX):
+        pid = os.fork()
+        if pid == 0:
+            die_with(keeper)
+            lifeline.leave(_guarded(_work, near, *task))
+        if os.waitpid(pid, 0)[1] == 0:
+            break
+    lifeline.leave(0)
+
+
+def _guarded(function: Callable[..., None], *args: Any) -> int:
+    try:
+        function(*args)
+    except BaseException:  # the keeper starts another
+        return 1
+    return 0
+
+
+def _work(near: socket.socket, system: System, name: str, target: str | None) -> None:
+    """Answer questions until nobody is there to ask."""
+    near.send(pickle.dumps((None, os.getpid())))
+    with Foresight(system, target) as foresight:
+        while data := near.recv(BUFFER):
+            number, question = pickle.loads(data)
+            near.send(pickle.dumps((number, foresight.answer(question, name))))
