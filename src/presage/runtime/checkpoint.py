@@ -9,7 +9,11 @@ did after its own. This is the algorithm of Lai and Yang as CrystalBall uses it 
 A node whose number jumped from below n to m > n had seen nothing of n or later before; so its
 checkpoint m belongs to the cut n. Hence the *earliest* checkpoint numbered at least n is given.
 
-Invariant: numbers grow; nothing is ever looked at before `seen` was given its number.
+A node that restarts must not fall back behind a number that its earlier process used, or frames of
+the new process would slip into cuts that hold the old one. So numbers are reserved in blocks:
+`reserve` makes a bound durable, and a process begins with the bound that the last one left.
+
+Invariant: numbers grow, restarts included; nothing is looked at before `seen` got its number.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from presage.model.world.snapshot import Local
 from presage.runtime.datagrams import Held
 from presage.runtime.link import End, first_life
 
+RESERVED = 1024  # numbers by which the durable bound is ahead
 KEPT_MAX = 16  # checkpoints of the own node
 BYTES_MAX = 1 << 20  # of them
 
@@ -80,22 +85,31 @@ def kept_ends(ends: Mapping[str, End], process: int) -> dict[str, End]:
 
 
 class Checkpoints:
-    """The number of a node, and its last checkpoints. `take(number)` makes one of right now."""
+    """The number of a node, and its last checkpoints.
+
+    `take(number)` makes one of right now. `bound` is what `reserve` was last given, by whichever
+    process of the node; a bound is to be durable before any frame leaves that was drained later.
+    """
 
     def __init__(
         self,
         take: Callable[[int], Checkpoint],
+        *,
+        bound: int = 0,
+        reserve: Callable[[int], None] | None = None,
         kept_max: int = KEPT_MAX,
         bytes_max: int = BYTES_MAX,
     ) -> None:
-        self.number = 0
+        self.number = bound
+        self._bound = bound
+        self._reserve = reserve
         self.forced = 0  # how many were taken because a frame had a larger number
         self._take = take
         self._kept_max = kept_max
         self._bytes_max = bytes_max
         self._kept: deque[Checkpoint] = deque()
         self._bytes = 0
-        self._dropped = 0  # the largest number that is not kept any more
+        self._dropped = bound  # the largest number that is not kept any more
 
     def seen(self, number: int) -> None:
         """A frame or news of this number is about to be looked at."""
@@ -126,6 +140,9 @@ class Checkpoints:
     def _add(self, number: int) -> Checkpoint:
         checkpoint = self._take(number)
         self.number = number
+        if number >= self._bound and self._reserve is not None:
+            self._bound = number + RESERVED
+            self._reserve(self._bound)
         self._kept.append(checkpoint)
         self._bytes += checkpoint.size
         while len(self._kept) > 1 and (

@@ -114,6 +114,7 @@ class Link:
         "log",
         "met",
         "name",
+        "parting",
         "peer",
         "sent",
         "start",
@@ -133,6 +134,7 @@ class Link:
         self.half = False  # open, and the peer's end is not
         self.error = False  # broken, and the node has yet to hear of it
         self.attached = False  # whether there is a socket
+        self.parting = False  # the socket is to be closed once what `drain` gave is written
         self.ignored = 0  # frames of another life
         self._shared = False  # whether the peer is known to be in this life
         self._trusted = False  # whether the peer spoke to this process on this socket
@@ -181,6 +183,9 @@ class Link:
             self._spoken = (self.life, self.known)
             said = encode(Greeting(self.start, self.known, *self._was))
             frames = [Frame(Kind.LIFE, 0, self.life, self.handled, said)]
+        if self.parting:
+            self._detach()
+            return frames
         frames += [Frame(Kind.MESSAGE, 0, self.life, self.handled, body) for body in self._frames]
         self._frames.clear()
         if not frames and acknowledge and self.unacknowledged:
@@ -218,11 +223,16 @@ class Link:
             self._write()
 
     def close(self) -> None:
-        """Give up this end. The peer learns of it by the greeting of the next life."""
+        """Give up this end. The peer learns of it by the greeting of the next life.
+
+        Messages of that life go to another socket: the process at the end of this one may be gone,
+        and what is written to it would be lost.
+        """
         if self.error:
             self.hear()
         elif self.open or self.log:
             self._begin()
+            self.parting = self.attached
         self.half = False
 
     def take(self) -> bytes:
@@ -248,7 +258,7 @@ class Link:
     def attach(self) -> None:
         """There is a new socket; what an earlier one has brought and nobody handled comes again."""
         self.attached = True
-        self._trusted = False
+        self._trusted = self.parting = False
         self.inbox.clear()
         self._frames.clear()
         self._written = self.sent - len(self.log)
@@ -264,6 +274,11 @@ class Link:
         """The peer cannot be reached, or has not answered for long."""
         self._detach()
         if self.open or self.half or self.log:
+            self._fail()
+
+    def expire(self) -> None:
+        """A half-open end is found out: a keep-alive, or the end of an earlier process's socket."""
+        if self.half:
             self._fail()
 
     def greet(self, frame: Frame) -> None:
@@ -316,8 +331,8 @@ class Link:
             self.inbox.clear()
 
     def _write(self) -> None:
-        """Write what has not been, if the peer listens and is in this life."""
-        if not self._trusted or self.error:
+        """Write what has not been, if the peer listens."""
+        if not self._trusted or self.error or self.parting:
             return
         first = self.sent - len(self.log)
         for at in range(self._written - first, len(self.log)):

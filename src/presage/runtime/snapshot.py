@@ -28,6 +28,7 @@ from presage.model.world.snapshot import Local, Snapshot
 from presage.model.world.system import System
 from presage.model.world.transport import Frozen
 from presage.runtime.checkpoint import Checkpoint, restored
+from presage.runtime.datagrams import Got
 from presage.runtime.pairing import check_pair, side_of
 
 ROUND_TRIP = 0.25  # seconds, where it is not known
@@ -120,7 +121,10 @@ def _send(
         if source == sender.node:
             network.send(letter(source, receiver.node, body))
     got = receiver.datagrams.got.get(sender.node)
-    known = got is not None and got.process == sender.process and kind != "duplicating"
+    if kind == "duplicating" or got is None or got.process != sender.process:
+        got = Got(sender.process, 0, ())
+    elif kind == "ordered":
+        got = Got(got.process, max((got.floor, *got.above)), ())  # what it overtook is lost
     for sent in sender.datagrams.sent.get(receiver.node, ()):
-        if sent.time <= age_max and not (known and got is not None and sent.number in got):
+        if sent.time <= age_max and sent.number not in got:
             network.send(letter(sender.node, receiver.node, sent.message))
