@@ -319,8 +319,7 @@ class Cluster:
             socket = host.sockets.get(peer)
             if socket is not None and not socket.broken:
                 socket.ways[peer].extend((host.checkpoints.number, frame) for frame in frames)
-            if link.parting:
-                link.parting = False
+            if link.parted():
                 socket.closed.add(host.name)
                 del host.sockets[peer]
 
@@ -447,9 +446,9 @@ class Cluster:
     def _end(self, node, silently):
         host = self.hosts[node]
         self.bounds[node] = host.checkpoints.number + 1
-        for peer, socket in host.sockets.items():
-            other = self.hosts[peer]
-            if other is None or other.sockets.get(node) is not socket:
+        for peer, other in self.hosts.items():
+            socket = None if other is None else other.sockets.get(node)
+            if socket is None:
                 continue
             socket.ways[node].clear()
             if not silently:

@@ -17,7 +17,8 @@ there is an error at once: whether it handled them cannot be known.
 
 Sans I/O. The driver passes on the frames of one socket per pair, in order, `attach` first. Before
 it passes on anything it calls `checkpoints.seen(number)`. It runs the step of a message between
-`take()` and the effects of that step, and the step of an error after `hear()`, then writes `drain`.
+`take()` and the effects of that step, and the step of an error after `hear()`, then writes what
+`drain` gives, and closes the socket if `parted` says so.
 
 Invariant: no message is handled twice, or in another order than it was sent in, or by a process
 that it was not written to.
@@ -44,6 +45,7 @@ class Greeting(Struct, frozen=True, array_like=True):
     knows: int  # the process of the peer that it speaks to, as far as it knows; 0: not at all
     was: int  # the last life before this one in which it has heard of the peer; 0: none
     was_handled: int  # how many messages of the peer it handled then
+    parts: bool = False  # it closes this socket
 
 
 class End(NamedTuple):
@@ -134,7 +136,7 @@ class Link:
         self.half = False  # open, and the peer's end is not
         self.error = False  # broken, and the node has yet to hear of it
         self.attached = False  # whether there is a socket
-        self.parting = False  # the socket is to be closed once what `drain` gave is written
+        self.parting = False  # see `parted`
         self.ignored = 0  # frames of another life
         self._shared = False  # whether the peer is known to be in this life
         self._trusted = False  # whether the peer spoke to this process on this socket
@@ -181,7 +183,7 @@ class Link:
         life, knows = self._spoken
         if life != self.life or knows not in (0, self.known):
             self._spoken = (self.life, self.known)
-            said = encode(Greeting(self.start, self.known, *self._was))
+            said = encode(Greeting(self.start, self.known, *self._was, self.parting))
             frames = [Frame(Kind.LIFE, 0, self.life, self.handled, said)]
         if self.parting:
             self._detach()
@@ -193,6 +195,11 @@ class Link:
         if frames:
             self._said = self.handled
         return frames
+
+    def parted(self) -> bool:
+        """Whether the socket is to be closed, asked once what `drain` gave is written."""
+        parting, self.parting = self.parting, False
+        return parting
 
     def end(self) -> End:
         """What a checkpoint holds of it."""
@@ -299,6 +306,10 @@ class Link:
         self._trusted = True
         if frame.life > self.life:
             self._follow(frame.life, greeting)
+        if greeting.parts:
+            self._detach()
+            self.parting = True
+            return
         self.acknowledge(frame)
         self._write()
 
