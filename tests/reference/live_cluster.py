@@ -132,16 +132,23 @@ class Noticed(Happened):
 
 
 class Cluster:
-    trace = False
-    def __init__(self, system, seed, forced=True):
-        self.system, self.forced = system, forced
+    """A system that runs. `rule` says when a frame's number is heeded: first, late or never.
+
+    `reserves`: whether a process begins with a number that its node has not used yet.
+    """
+
+    def __init__(self, system, seed, rule="first", reserves=True):
+        self.system, self.rule, self.reserves = system, rule, reserves
         self.random = random.Random(seed)
-        self.events, self.positions, self.opened = [], {}, set()
+        self.events, self.positions = [], {}
         self.mail, self.ids = [], 0
         self.shadow = Connections()  # the world's, with identities in the place of messages
         self.bounds = dict.fromkeys(system.names, 0)
         self.world = Watched.initial(system, self._start_choices())
-        self.hosts = {name: Host(self, name, 1, 0) for name in system.names}
+        failed = self.world.opening.failures
+        self.hosts = {
+            name: None if name in failed else Host(self, name, 1, 0) for name in system.names
+        }
         self.processes = dict.fromkeys(system.names, 1)
         for index, outcome in self.world.outcomes:
             self._effects(self._note(None, system.names[index]), outcome)
@@ -159,6 +166,8 @@ class Cluster:
         """One event of the world; false if there is none that a live system can do."""
         enabled = [event for event in self.world.enabled() if self._lives(event)]
         self.random.shuffle(enabled)
+        if self.random.random() < 0.5:
+            enabled.sort(key=lambda event: not isinstance(event, Receive))
         for event in enabled:
             runs = self.world.runs(event)
             if runs and self.happen(event, self.random.choice(runs)):
@@ -185,7 +194,6 @@ class Cluster:
         )
 
     def happen(self, event, choices):
-        if self.trace: print(len(self.events), event.kind, event.node, event)
         if isinstance(event, Receive) and not self._arrived(event):
             event, choices = KeepAlive(event.node, event.source), None
         if isinstance(event, Lost):
@@ -301,7 +309,7 @@ class Cluster:
         host = self.hosts[datagram.to]
         if host is None or datagram in host.waiting:
             return True
-        if self.forced:
+        if self.rule != "never":
             host.checkpoints.seen(datagram.number)
         time = len(self.events)
         if not host.datagrams.receive(
@@ -344,11 +352,13 @@ class Cluster:
         if not socket.ways[host.name]:
             return peer in socket.closed and self._unplug(host, peer)
         number, frame = socket.ways[host.name].popleft()
-        if self.forced:
-            host.checkpoints.seen(number)
         link = host.links[peer]
         act = {Kind.LIFE: link.greet, Kind.MESSAGE: link.receive, Kind.ALIVE: link.acknowledge}
+        if self.rule == "first":
+            host.checkpoints.seen(number)
         act[frame.kind](frame)
+        if self.rule == "late":
+            host.checkpoints.seen(number)
         self.drain(host)
         return True
 
@@ -445,7 +455,7 @@ class Cluster:
 
     def _end(self, node, silently):
         host = self.hosts[node]
-        self.bounds[node] = host.checkpoints.number + 1
+        self.bounds[node] = host.checkpoints.number + 1 if self.reserves else 0
         for peer, other in self.hosts.items():
             socket = None if other is None else other.sockets.get(node)
             if socket is None:

@@ -10,7 +10,7 @@ decides what a new life means there, so every `Greeting` says it:
 - the end was open: its node has an error to hear of, and its messages are lost;
 - it was not: nobody is told, and its messages are sent again in the new life.
 
-A life is *tied* to a process of the peer when the first message of it is written or received. The
+A life is *tied* to a process of the peer when the first message of it is written or handled. The
 greeting of a later process finds an end that is half open, which the next message received opens
 again, and the next one sent turns into an error. If messages were under way to the earlier process
 there is an error at once: whether it handled them cannot be known.
@@ -249,6 +249,7 @@ class Link:
             self.log.popleft()
             self.sent -= 1  # one queue, and nothing to break: this end never opens
             return self.inbox.popleft()
+        self.met = self.known  # of this socket: the inbox of another was emptied by `attach`
         self.handled += 1
         self.half = False
         return self.inbox.popleft()
@@ -330,7 +331,6 @@ class Link:
     def receive(self, frame: Frame) -> None:
         """A message of the peer."""
         if self.acknowledge(frame):
-            self.met = self.known
             self.inbox.append(frame.body)
 
     # -- lives -------------------------------------------------------------------------------
