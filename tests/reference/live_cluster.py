@@ -186,7 +186,8 @@ class Cluster:
         index, streams = self.system.index, self.world._transport.streams
         return any(
             streams.end(index(name), index(node))[2]
-            and (min(index(name), index(node)), max(index(name), index(node))) not in streams.whole()
+            and (min(index(name), index(node)), max(index(name), index(node)))
+            not in streams.whole()
             and not streams.end(index(name), index(node))[1]
             and host.links[node].met
             for name, host in self.hosts.items()
@@ -265,8 +266,13 @@ class Cluster:
             number = host.datagrams.send(names[to], body, len(self.events))
             self.mail.append(
                 Datagram(
-                    self.ids, host.name, names[to], body, host.process,
-                    host.checkpoints.number, number,
+                    self.ids,
+                    host.name,
+                    names[to],
+                    body,
+                    host.process,
+                    host.checkpoints.number,
+                    number,
                 )
             )
             done.sent += (self.mail[-1],)
@@ -312,9 +318,7 @@ class Cluster:
         if self.rule != "never":
             host.checkpoints.seen(datagram.number)
         time = len(self.events)
-        if not host.datagrams.receive(
-            datagram.source, datagram.process, datagram.sequence, time
-        ):
+        if not host.datagrams.receive(datagram.source, datagram.process, datagram.sequence, time):
             return False
         host.waiting.append(datagram)
         return True
@@ -409,7 +413,9 @@ class Cluster:
 
     def _arrive_early(self, datagram):
         """On an ordered network, only what comes before all others of its pair."""
-        pair = [each for each in self.mail if (each.source, each.to) == (datagram.source, datagram.to)]
+        pair = [
+            each for each in self.mail if (each.source, each.to) == (datagram.source, datagram.to)
+        ]
         if self.system.network != "ordered" or pair[0] is datagram:
             self.arrive(datagram)
 

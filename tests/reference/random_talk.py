@@ -17,12 +17,12 @@ def _operation(pick, names):
     return (
         ("flow", to, pick(4), pick(MODULUS)),
         ("flow", to, pick(3), pick(MODULUS)),
-        ("send", to, pick(3), pick(MODULUS)),
         ("flow", to, pick(3), pick(MODULUS)),
-        ("close", to),
+        ("send", to, pick(3), pick(MODULUS)),
         ("arm", "once"),
         ("set", pick(MODULUS)),
         ("keep", 1),
+        ("close", to) if pick(3) == 0 else ("keep", 1),
     )[pick(8)]
 
 
@@ -34,7 +34,7 @@ def _machine(pick, names):
     rules["start"] += (("arm", "once"),)
     guards = {trigger: pick(MODULUS) for trigger in ("note", "flag") if pick(2)}
     cls = (Machine, Keeper)[pick(4) == 0]
-    return cls(program=Program(rules, guards), fuel=4 + pick(12))
+    return cls(program=Program(rules, guards), fuel=10 + pick(30))
 
 
 def talking_system(seed):
@@ -44,7 +44,7 @@ def talking_system(seed):
     network = ("unordered", "unordered", "ordered", "duplicating")[pick(4)]
 
     def amount():
-        return (0, 1, 2, 3)[pick(4)]
+        return (0, 0, 1, 2)[pick(4)]
 
     faults = Faults(
         crash=amount(),

@@ -24,7 +24,7 @@ class ReplayedCut:
             for name, each in checkpoints.items()
         }
         self.connections = Connections()
-        self.resets = set()  # ends with an error because the peer's process ended
+        self.resets = set()  # ends with an error whose peer's process has ended since
         self.locals = {}
         self.mail = []  # datagrams sent, in order
         self.delivered = set()  # identity and process
@@ -67,11 +67,9 @@ class ReplayedCut:
             self.connections.cut(node, peer)
 
     def _reset(self, node, silently):
-        whole = {end for a, b in self.connections.whole() for end in ((a, b), (b, a))}
         self.connections.reset(node, silently=silently)
         self.resets = {end for end in self.resets if end[0] != node}
-        if not silently:
-            self.resets |= {end for end in whole if end[1] == node}
+        self.resets |= {end for end in self.connections.errors() if end[1] == node}
 
     def _flow(self, node, peer, body):
         if body is None:
@@ -105,8 +103,7 @@ class ReplayedCut:
         """On an ordered network, what comes after another that arrived is lost."""
         process, waiting = self.members[datagram.to].process, self.ends[datagram.to][1]
         return self.system.network == "ordered" and any(
-            (each.source, each.to, each.process)
-            == (datagram.source, datagram.to, datagram.process)
+            (each.source, each.to, each.process) == (datagram.source, datagram.to, datagram.process)
             and each.sequence > datagram.sequence
             and (each.id in waiting or (each.id, process) in self.delivered)
             for each in self.mail

@@ -55,7 +55,7 @@ def gathered(cluster, chance):
         number = max([number, *(host.checkpoints.number for host in up[:1])]) + 1
         found, gone = {}, 0
         for name in chance.sample(cluster.system.names, len(cluster.system.names)):
-            for _ in range(chance.randrange(5)):
+            for _ in range(chance.randrange(12)):
                 cluster.jitter()
                 cluster.step()
             host = cluster.hosts[name]
@@ -133,17 +133,17 @@ def test_snapshots_are_the_replayed_cut(batch):
 
 
 @pytest.mark.parametrize(
-    ("mistake", "executions"),
-    [({"rule": "never"}, 60), ({"rule": "late"}, 120), ({"reserves": False}, 400)],
-    ids=["no forced checkpoints", "acknowledgements first", "numbers from 0 after a restart"],
+    ("mistake", "seeds"),
+    [({"rule": "late"}, range(40)), ({"reserves": False}, range(80, 120))],
+    ids=["acknowledgements first", "numbers from 0 after a restart"],
 )
 @pytest.mark.slow
-def test_without_one_of_the_rules_snapshots_are_wrong(mistake, executions):
-    assert any(_wrong(seed, mistake) for seed in range(executions))
+def test_without_one_of_the_rules_snapshots_are_wrong(mistake, seeds):
+    assert any(_wrong(seed, mistake) for seed in seeds)
 
 
 def test_without_forced_checkpoints_snapshots_are_wrong():
-    assert any(_wrong(seed, {"rule": "never"}) for seed in range(40))
+    assert any(_wrong(seed, {"rule": "never"}) for seed in range(20))
 
 
 def _wrong(seed, mistake):
