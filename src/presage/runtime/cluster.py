@@ -1,7 +1,7 @@
 """The cluster file: which nodes there are, where they listen, and how they are run.
 
-A TOML file that all nodes of a cluster share. Each mistake is told by file, line and field, with
-its cause and a way out. Relative paths in the file begin at its folder.
+A TOML file that all nodes of a cluster share. An error names file, line and field, the cause
+and a way out. Relative paths in the file begin at its folder.
 
 Without certificates nobody knows who is at the other end. So a node then listens on loopback
 addresses only, unless the file says `insecure = true`.
