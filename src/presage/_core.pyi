@@ -73,6 +73,10 @@ class Codec:
     @staticmethod
     def in_order(function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`, while all that is decoded is in the canonical order."""
+    def decode_plain(self, data: bytes) -> Any:
+        """Of bytes from anybody: plain values and admitted classes; else raises `ValueError`."""
+    def admit(self, cls: type) -> None:
+        """Let instances of `cls` come from outside; raises `NotState` if they cannot."""
     def learn(self, cls: type) -> None:
         """Let encodings of instances of `cls` be decoded, before any was encoded."""
     @staticmethod

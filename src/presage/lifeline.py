@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from typing import NoReturn
 
 findings: dict[str, str] = {}  # of the command: property, and what became of it
 _descriptor: int | None = None
 _dumps: int = 0
+_endings: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _exit = os._exit  # taken before it is replaced by one that tells who called it
 
 
@@ -26,10 +28,24 @@ def is_interrupt(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) or (cause is not None and is_interrupt(cause))
 
 
-def attach(descriptor: int, dumps: int) -> None:
-    """Tell what follows to the other end of a pipe; the signal `dumps` writes where code is."""
-    global _descriptor, _dumps
-    _descriptor, _dumps = descriptor, dumps
+def attach(descriptor: int, dumps: int, endings: tuple[int, ...] = _endings) -> None:
+    """Tell what follows to the other end of a pipe; the signal `dumps` writes where code is.
+
+    `endings` are the signals that end the command, also those under which the parent passes on.
+    """
+    global _descriptor, _dumps, _endings
+    _descriptor, _dumps, _endings = descriptor, dumps, endings
+
+
+def detach() -> None:
+    """Speak no longer for the command: this is a fork of it, with a life of its own."""
+    global _descriptor
+    _descriptor = None
+
+
+def endings() -> tuple[int, ...]:
+    """The signals that ask the command to end."""
+    return _endings
 
 
 def attached() -> tuple[int, int] | None:
@@ -53,6 +69,11 @@ def tell(line: str) -> None:
         with contextlib.suppress(OSError):
             text = " ".join(line.splitlines())
             os.write(_descriptor, text.encode(errors="backslashreplace") + b"\n")
+
+
+def leave(status: int) -> NoReturn:
+    """End a fork of the command at once."""
+    _exit(status)
 
 
 def end(status: int) -> NoReturn:

@@ -12,6 +12,7 @@ use super::Codec;
 use super::blame::MAX_DEPTH;
 use super::classes::{Kind, Plan};
 use super::order;
+use super::plain::Strict;
 use super::wire::{Reader, malformed, tag};
 
 pub struct Decoder<'c, 'py, 'b> {
@@ -19,7 +20,8 @@ pub struct Decoder<'c, 'py, 'b> {
     pub py: Python<'py>,
     pub reader: Reader<'b>,
     depth: usize,
-    second: bool, // sets and dicts in the second order
+    second: bool,               // sets and dicts in the second order
+    pub strict: Option<Strict>, // the bytes come from outside
 }
 
 /// A decoded value or the reason why not, as an element of a list or tuple in the making.
@@ -44,6 +46,7 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
             reader: Reader::new(bytes),
             depth: 0,
             second: order::is_second(),
+            strict: None,
         }
     }
 
@@ -72,6 +75,9 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
                 self.depth += 1;
                 if self.depth > MAX_DEPTH + 1 {
                     return Err(malformed("it is nested too deep"));
+                }
+                if let Some(strict) = &mut self.strict {
+                    strict.open(tag)?;
                 }
                 let value = self.container(tag);
                 self.depth -= 1;
@@ -146,6 +152,9 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
     }
 
     pub fn class(&self, digest: u64) -> PyResult<std::sync::Arc<Plan>> {
+        if let Some(strict) = &self.strict {
+            strict.admits(digest)?;
+        }
         self.codec
             .registry
             .class(digest)

@@ -82,6 +82,10 @@ impl Base {
 }
 
 impl Layout {
+    pub fn is_tuple(&self) -> bool {
+        self.base == Base::Tuple
+    }
+
     /// Is there anything in an instance that can be replaced?
     pub fn changes(&self) -> bool {
         !self.frozen && (self.base.is_mutable() || self.has_dict || !self.slots.is_empty())

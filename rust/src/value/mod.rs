@@ -23,6 +23,7 @@ mod layout;
 mod objects;
 mod order;
 mod peek;
+mod plain;
 mod raw;
 mod rebuild;
 mod reduce;
@@ -53,6 +54,7 @@ use wire::{IMMUTABLE, MUTABLE, malformed};
 #[derive(Default)]
 pub struct Codec {
     registry: Registry,
+    admitted: plain::Admitted,
     /// Moments are written with the numbers they hold; else all of them are one value.
     live: bool,
 }
@@ -136,7 +138,11 @@ impl Codec {
     #[pyo3(signature = (*, live = false))]
     fn new(live: bool) -> Self {
         let registry = Registry::default();
-        Codec { registry, live }
+        Codec {
+            registry,
+            live,
+            ..Codec::default()
+        }
     }
 
     /// The canonical bytes of `value`; raises `NotState` if it cannot be state.
@@ -151,6 +157,16 @@ impl Codec {
     #[pyo3(name = "decode")]
     fn decode_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
         self.decode(py, data)
+    }
+
+    /// A fresh value from bytes that anybody made; raises `ValueError` if it is not plain.
+    fn decode_plain(&self, py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
+        self.decode_strictly(py, data)
+    }
+
+    /// Let instances of `class` come from outside; raises `NotState` if they cannot.
+    fn admit(&self, class: &Bound<'_, PyType>) -> PyResult<()> {
+        self.admit_class(class)
     }
 
     /// Let encodings of instances of `class` be decoded, before any was encoded.

@@ -23,8 +23,11 @@ impl<'py> Decoder<'_, 'py, '_> {
             return Err(malformed("a class is not written field by field"));
         };
         let object = self.content(&plan, layout)?;
+        if let Some(strict) = &self.strict {
+            strict.fits(&plan, &object)?;
+        }
         for slot in &layout.slots {
-            if !self.reader.skip(tag::ABSENT) {
+            if !self.absent()? {
                 let value = self.value()?;
                 self.set_slot(&object, slot, &value)?;
             }
@@ -61,11 +64,25 @@ impl<'py> Decoder<'_, 'py, '_> {
     fn attributes(&mut self, object: &Bound<'py, PyAny>, fields: &[Py<PyString>]) -> PyResult<()> {
         let dict = raw::attributes(object)?;
         for name in fields {
-            if !self.reader.skip(tag::ABSENT) {
+            if !self.absent()? {
                 dict.set_item(name, self.value()?)?;
             }
         }
-        self.named(&dict)
+        let before = dict.len();
+        self.named(&dict)?;
+        match self.strict.is_some() && !fields.is_empty() && dict.len() > before {
+            true => Err(malformed("an object has a field that its class has not")),
+            false => Ok(()),
+        }
+    }
+
+    /// Is the next field not set? What comes from outside sets all of them.
+    fn absent(&mut self) -> PyResult<bool> {
+        let absent = self.reader.skip(tag::ABSENT);
+        match absent && self.strict.is_some() {
+            true => Err(malformed("an object lacks a field")),
+            false => Ok(absent),
+        }
     }
 
     fn named(&mut self, dict: &Bound<'py, PyDict>) -> PyResult<()> {

@@ -14,8 +14,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from presage.cli import check, systems, traces
+from presage.cli import check, live, logs, nodes, systems, traces
 from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE, with_findings
+from presage.cli.live_options import add_call, add_logs, add_node, add_run, add_status, add_up
 from presage.cli.options import (
     Parser,
     add_check,
@@ -89,6 +90,13 @@ def _parser() -> Parser:
     add("systems", systems.run_systems, "list the shipped systems and their parameters")
     add("doctor", systems.run_doctor, "look for nondeterminism in a system", add_doctor)
     add("mpirun", systems.run_mpirun, "run an mpi4py script once, without MPI", add_mpirun)
+    add("up", live.run_up, "run all nodes of a system, as local processes", add_up)
+    add("run", live.run_run, "run one node of a cluster", add_run)
+    add("call", nodes.run_call, "call a method of a running node", add_call)
+    add("kill", nodes.run_kill, "kill the process of a running node", add_node)
+    add("start", nodes.run_start, "start a node that was killed or has failed", add_node)
+    add("status", nodes.run_status, "tell which nodes run, and what they did", add_status)
+    add("logs", logs.run_logs, "tell what nodes did; merge and judge their logs", add_logs)
     return parser
 
 

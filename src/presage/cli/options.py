@@ -143,8 +143,8 @@ def _value(declared: Option, text: str) -> Any:
     if declared.kind == "text" or text in declared.words:
         return text
     if declared.kind == "seconds":
-        return _duration(text)
-    return _between(declared.least, declared.most, text)
+        return duration(text)
+    return between(declared.least, declared.most, text)
 
 
 def given(args: argparse.Namespace, settings: type) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def add_simulate(parser: Parser) -> None:
     )
     _add_script(parser, ("zero", "eager"), "zero", WAITS)
     parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
-    parser.add_argument("--until", metavar="S", type=_duration, help="virtual time to stop at")
+    parser.add_argument("--until", metavar="S", type=duration, help="virtual time to stop at")
     parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
 
 
@@ -236,6 +236,13 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
         metavar="TARGET",
         help="a shipped system, `module:name` or `file.py:name`",
     )
+    add_setting(parser)
+    if json:
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_setting(parser: Parser) -> None:
+    """`--set`, as often as it is given."""
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -244,8 +251,6 @@ def add_target(parser: Parser, *, json: bool = True) -> None:
         type=_setting,
         help="a parameter of the system; may be repeated",
     )
-    if json:
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def add_run_once(parser: Parser) -> None:
@@ -297,19 +302,19 @@ def add_mpirun(parser: Parser) -> None:
 def positive(text: str) -> int:
     from presage.search.options import COUNT_MAX
 
-    return _between(1, COUNT_MAX, text)
+    return between(1, COUNT_MAX, text)
 
 
-def _between(least: int, most: int, text: str) -> int:
+def between(least: int, most: int, text: str) -> int:
     number = _whole(text)
     if not least <= number <= most:
         raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
     return number
 
 
-_ranks = partial(_between, 1, RANKS_MAX)
-_port = partial(_between, 0, 65_535)
-_seed = partial(_between, 0, SEED_MAX)
+_ranks = partial(between, 1, RANKS_MAX)
+_port = partial(between, 0, 65_535)
+_seed = partial(between, 0, SEED_MAX)
 
 
 def _whole(text: str) -> int:
@@ -319,7 +324,7 @@ def _whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
-def _duration(text: str) -> float:
+def duration(text: str) -> float:
     from presage.search.options import SECONDS_MAX
 
     try:

@@ -49,6 +49,13 @@ class StoreError(PresageError):
     """
 
 
+class LogsDiffer(PresageError):
+    """Cause: the logs of live nodes tell of a run that the model does not have.
+
+    Remedy: give the logs of all nodes, of one run of one system.
+    """
+
+
 class BadKey(PresageError):
     """Cause: the key that signs traces and checkpoints cannot be read, or others may read it.
 

@@ -129,6 +129,11 @@ class Chooser:
         """What the clock says, in seconds; None: not known, as in every search."""
         return None
 
+    def note(self, answer: bool) -> bool:
+        """Take an answer that is known for the choice that it would be if it were not."""
+        self.taken.append((int(answer), 2))
+        return answer
+
     def ask(self) -> int:
         """A question to the world with two answers: branches like a choice, but is none."""
         self._asked.add(len(self.taken))

@@ -6,11 +6,12 @@ noted in the record of the step, so that the log of a node replays without the g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from presage._core import Codec
 from presage.execution.chance import Dice
+from presage.model.choice import Chooser, Held
 
 T = TypeVar("T")
 
@@ -34,3 +35,16 @@ class Chance:
     def number(self) -> float:
         """A number from 0 to, but not including, 1."""
         return self._dice.below(1.0)
+
+
+class LiveChooser(Chooser):
+    """Answers the choices of one step of a live node, which knows what time it is."""
+
+    __slots__ = ("_wall",)
+
+    def __init__(self, chance: Chance, held: Held, wall: Callable[[], float]) -> None:
+        super().__init__((), extends=False, held=held, draw=chance.draw)
+        self._wall = wall
+
+    def now(self) -> float | None:
+        return self._wall()

@@ -29,8 +29,13 @@ class Clock:
     `late` counts timers that fired more than `LATE` after their deadlines; `fired` counts all.
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        now: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
         self.now = now
+        self.wall = wall  # what `self.now()` of a handler reads
         self.fired = 0
         self.late = 0
         self._serial = 0
@@ -91,5 +96,4 @@ def seconds_until(
         return delay / TICKS
     if name in overrides:
         return overrides[name]
-    after: float | None = getattr(declared, "after", None)
-    return DELAY_DEFAULT if after is None else after
+    return DELAY_DEFAULT if declared.after is None else declared.after

@@ -6,7 +6,7 @@ life of the connection as the sender counts it, `handled` how many messages of t
 has handled in this life. A datagram has the same header: there `life` is the life of the sending
 process, `handled` the datagram's own number, and `flags` the first bits of the definition's digest.
 
-Whoever sends the bytes may be broken or hostile. A `Decoder` therefore judges a frame by its header
+The sender of the bytes may be broken or hostile. A `Decoder` therefore judges a frame by its header
 before it waits for the body, and holds at most one frame and what one read gave.
 
 Invariant: bytes give frames or one `BadFrame`, never another exception; memory is bounded.
@@ -47,6 +47,7 @@ class Kind(IntEnum):
     BYE = 6
     ALIVE = 7  # nothing but its header: an acknowledgement, and a sign of life
     LIFE = 8  # the life of the connection, with what it means: see `link`
+    DATAGRAM = 9  # on a connection, where UDP could not prove who sends
 
 
 KINDS: Final = tuple(Kind(number) if number in set(Kind) else None for number in range(256))
@@ -76,19 +77,17 @@ class Hello(Struct, frozen=True):
     life: int  # of the process
 
 
+def pack(
+    kind: Kind, number: int, life: int, handled: int, body: bytes = b"", flags: int = 0
+) -> bytes:
+    """The bytes of a frame, from its fields."""
+    length = AFTER_LENGTH + len(body)
+    return HEADER.pack(length, PROTOCOL, kind, flags, number, life, handled) + body
+
+
 def encode(frame: Frame) -> bytes:
     """The bytes of a frame."""
-    body = frame.body
-    head = HEADER.pack(
-        AFTER_LENGTH + len(body),
-        PROTOCOL,
-        frame.kind,
-        frame.flags,
-        frame.number,
-        frame.life,
-        frame.handled,
-    )
-    return head + body
+    return pack(frame.kind, frame.number, frame.life, frame.handled, frame.body, frame.flags)
 
 
 def hello(name: str, definition: Definition, life: int) -> Hello:

@@ -22,13 +22,14 @@ from typing import Any
 from presage._core import FAILED
 from presage.errors import NotState, PresageError, Sharing, StoreError
 from presage.model.choice import Chooser
+from presage.model.service.automaton import Automaton
 from presage.model.service.calls import Call, checked_calls
 from presage.model.service.local_state import UNARMED, Outcome, Stimulus, Values
 from presage.model.service.stream import LOST
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.acting import Actions
-from presage.runtime.chance import Chance
+from presage.runtime.chance import Chance, LiveChooser
 from presage.runtime.clock import Clock, seconds_until
 from presage.runtime.durable import Durable
 from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result, too_large
@@ -73,10 +74,12 @@ class LiveNode:
         surroundings: Surroundings,
         options: Options | None = None,
         runner: Runner | None = None,
+        automata: Sequence[Automaton] | None = None,
     ) -> None:
+        """`automata`: those of `system.live()`, for nodes that share a process."""
         self.system = system
         self.name = name
-        self.automaton = system.automata[system.index(name)]
+        self.automaton = (automata or system.live())[system.index(name)]
         self.store = store
         self.clock = clock
         self.surroundings = surroundings
@@ -87,10 +90,12 @@ class LiveNode:
         self.failure: str | None = None
         self.judge: Judge | None = None
         self.on_commit: list[Callable[[Record], None]] = []
+        self.on_flush: list[Callable[[], None]] = []  # called before what is durable is synced
+        self.recovered = 0  # steps of earlier lives whose changes the store had kept
         self.kept: deque[Kept] = deque()
         self._up = False
         self._runner = runner
-        self._codec = system.codec
+        self._codec = self.automaton.codec
         self._durable = Durable(self.automaton)
         self._chance = Chance(self.options.seed, name, 0)
         self._queues = _Queues(system.names, surroundings.held)
@@ -110,7 +115,7 @@ class LiveNode:
     def boot(self) -> Result:
         """Begin: `start` the first time, afterwards a restart with what the store has kept."""
         stored = self.store.load()
-        self.life = stored.life
+        self.life, self.recovered = stored.life, stored.entries
         self._chance = Chance(self.options.seed, self.name, self.life)
         self.clock.clear()
         self.local = self._durable.local(stored)
@@ -222,9 +227,15 @@ class LiveNode:
             self.act()
         return self.counts.steps - before
 
+    def rested_at(self) -> float | None:
+        """When an action that rests for a while may run again; None if none does."""
+        return self._actions.until(self.clock.now())
+
     def flush(self) -> None:
         """End a turn: make durable what its steps changed, then let their effects leave."""
         try:
+            for function in self.on_flush:
+                function()
             self.store.flush()
         except StoreError as error:
             self._up = False
@@ -254,7 +265,7 @@ class LiveNode:
         if not self._up:
             return None
         codec, automaton = self._codec, self.automaton
-        chooser = Chooser((), extends=False, held=self._queues, draw=self._chance.draw)
+        chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
         before = self.local
         told = stimulus
         if len(stimulus) > 2 and stimulus[0] in ("action", "call"):

@@ -32,7 +32,7 @@ def run(handed: str) -> NoReturn:
     gc.disable()  # until the command is loaded (`cli`): nothing of that becomes garbage
     for descriptor in (telling, dump):
         os.set_inheritable(descriptor, False)
-    lifeline.attach(telling, DUMPS)
+    lifeline.attach(telling, DUMPS, (*ENDING, *PASSED.values()))
     faulthandler.enable(dump)
     faulthandler.register(DUMPS, dump, all_threads=False)
     _tell_ends(dump)

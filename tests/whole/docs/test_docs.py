@@ -4,19 +4,24 @@ The blocks of a page share one namespace, in order. A block that begins with a c
 file, `# lock.py`, is also saved there, so that commands further down the page can use it; so is
 a block of TOML, `# net.toml`. A block that imports mpi4py is a script, and only saved. In a
 `console` block a line `$ presage ...` is run in the page's own folder, and must end with status 0,
-or with N if the line ends in `# exit N`.
+or with N if the line ends in `# exit N`. One that ends in `&` goes on while the rest of the page
+runs; then it is asked to end, and must do so with status 0.
 """
 
+import json
 import re
 import shlex
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from whole.commands.harness import run
+from whole.commands.harness import end, run, start
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted(
@@ -29,6 +34,7 @@ FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\s*$")
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 SAVED = re.compile(r"# (?P<name>\w+\.(?:py|toml))$")
 COMMAND = re.compile(r"\$ presage (?P<arguments>.*?)(?:\s+# exit (?P<status>\d+))?\s*$")
+PATIENCE = 30  # seconds until nodes run; only a guard against a hang
 LINK = re.compile(r"\]\((?P<path>[^)\s#:]+)(?:#[^)\s]*)?\)")
 
 
@@ -75,11 +81,43 @@ def run_python(page: Path, block: Block, module: ModuleType) -> None:
     exec(compile(padded, str(page), "exec"), module.__dict__)
 
 
-def run_commands(page: Path, block: Block) -> None:
+class Background:
+    """Commands that go on while the rest of a page runs."""
+
+    def __init__(self) -> None:
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def start(self, arguments: list[str]) -> None:
+        """Start nodes, and wait until all of them have taken a step."""
+        self._processes.append(start(*arguments))
+        last = time.monotonic() + PATIENCE
+        while not self._runs():
+            assert time.monotonic() < last, f"`presage {shlex.join(arguments)}` does not come up"
+            time.sleep(0.05)
+
+    def _runs(self) -> bool:
+        told = run("status", "--json")
+        if told.returncode != 0:
+            return False
+        return all(node.get("steps") for node in json.loads(told.stdout)["nodes"].values())
+
+    def stop(self) -> None:
+        """Ask them to end."""
+        for process in self._processes:
+            process.send_signal(signal.SIGTERM)
+        for process in self._processes:
+            ended = end(process)
+            assert ended.returncode == 0, ended.stderr
+
+
+def run_commands(page: Path, block: Block, background: Background) -> None:
     for offset, line in enumerate(block.text.splitlines()):
         if not (command := COMMAND.match(line)):
             continue
         arguments = shlex.split(command["arguments"])
+        if arguments[-1] == "&":
+            background.start(arguments[:-1])
+            continue
         done = run(*arguments)
         assert done.returncode == int(command["status"] or 0), (
             f"{name_of(page)}:{block.line + offset}: exit status {done.returncode}\n"
@@ -94,13 +132,17 @@ def test_every_block_of_a_page_runs(
     monkeypatch.chdir(tmp_path)
     module = ModuleType("page_" + re.sub(r"\W", "_", name_of(page)))
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    for block in blocks(page):
-        if block.language == "python":
-            run_python(page, block, module)
-        elif block.language == "toml":
-            save(block)
-        elif block.language == "console":
-            run_commands(page, block)
+    background = Background()
+    try:
+        for block in blocks(page):
+            if block.language == "python":
+                run_python(page, block, module)
+            elif block.language == "toml":
+                save(block)
+            elif block.language == "console":
+                run_commands(page, block, background)
+    finally:
+        background.stop()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

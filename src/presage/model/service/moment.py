@@ -43,7 +43,7 @@ def _decide(
         )
     mine, theirs = one.number, _number(other)
     if mine is not None and theirs is not None:
-        return relation(mine, theirs)
+        return chooser.note(relation(mine, theirs))
     weights = BOTH if likely is None else (1.0 - likely, float(likely))
     return chooser.pick(2, weights) == 1
 

@@ -1,0 +1,123 @@
+"""Commands that run nodes: `up`, all of them as local processes, and `run`, one of them."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from presage import lifeline
+from presage.cli.live_options import DATA
+from presage.cli.options import settings_of
+from presage.errors import BadCluster, BadTarget, did_you_mean
+from presage.ui.output import say, write, write_json
+from presage.version import VERSION
+
+if TYPE_CHECKING:
+    from presage.cli.target.load import Loaded
+    from presage.model.world.system import System
+    from presage.runtime.cluster import Cluster
+    from presage.runtime.process import Task
+
+
+def run_up(args: argparse.Namespace) -> int:
+    """`presage up`: all nodes, until Ctrl-C or for some seconds."""
+    from presage.runtime import up
+    from presage.runtime.process import Forked
+
+    task = _task(args)
+    cluster, started = task.cluster, time.monotonic()
+    say(
+        f"{args.target or cluster.target}: {len(cluster.nodes)} nodes, data in `{cluster.data}`;"
+        " Ctrl-C ends them"
+    )
+    ended = up.run(cluster, Forked(task), seconds=args.seconds, stops=lifeline.endings(), say=say)
+    seconds = time.monotonic() - started
+    if args.json:
+        write_json(
+            {
+                "presage": VERSION,
+                "target": args.target or cluster.target,
+                "nodes": len(cluster.nodes),
+                "seconds": round(seconds, 3),
+                "failed": ended.failed,
+            }
+        )
+    else:
+        failed = ", ".join(f"`{name}`" for name in ended.failed) or "none"
+        write(f"{len(cluster.nodes)} nodes ran for {seconds:.1f} s; failed: {failed}\n")
+    return ended.status
+
+
+def run_run(args: argparse.Namespace) -> int:
+    """`presage run`: one node in the foreground, until Ctrl-C."""
+    from presage.runtime import process
+
+    if args.config is None:
+        raise BadCluster(
+            "`presage run` needs a cluster file",
+            "one node must know where the others are",
+            "`--config cluster.toml`; `presage up` runs all nodes without one",
+        )
+    task = _task(args)
+    if args.node not in task.cluster.nodes:
+        names = list(task.cluster.nodes)
+        raise BadCluster(
+            f"`{args.config}` has no node `{args.node}`{did_you_mean(args.node, names)}",
+            f"its nodes are {', '.join(names)}",
+            "`--node` with one of these names",
+        )
+    address = task.cluster.nodes[args.node]
+    say(f"{args.node}: listens on {address}; Ctrl-C ends it")
+    with contextlib.redirect_stdout(sys.stderr):  # of what the service prints
+        return process.run(task, args.node, lifeline.endings())
+
+
+def _task(args: argparse.Namespace) -> Task:
+    """The system and the cluster that were named, compared with each other."""
+    from presage.runtime import cluster as clusters
+    from presage.runtime import noted
+    from presage.runtime.process import Task
+    from presage.runtime.up import local_cluster
+    from presage.search.checkpoint.code_digest import Definition
+
+    file = clusters.read(args.config) if args.config is not None else None
+    with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
+        loaded, system = _system(args, file)
+        definition = Definition(system)
+    data = getattr(args, "data", None)
+    if file is None:
+        file = local_cluster(system.names, data or DATA)
+    else:
+        timers = {name for automaton in system.automata for name in automaton.shape.timers}
+        clusters.check(file, system.names, timers, args.config)
+        file = file if data is None else file.with_data(data)
+    noted.note(file.data, loaded.target, loaded.parameters)
+    if file.tls is None and not all(each.is_loopback for each in file.nodes.values()):
+        say("warning: insecure = true: anybody who reaches a node may pose as a peer")
+    return Task(system, definition, file, args.seed, args.workload, say)
+
+
+def _system(args: argparse.Namespace, file: Cluster | None) -> tuple[Loaded, System]:
+    from presage.cli.target.load import load
+    from presage.model.world.system import System
+
+    target = args.target or (file.target if file is not None else None)
+    if target is None:
+        raise BadTarget(
+            "no system was named",
+            "neither TARGET nor `--config` was given",
+            "`presage up randtree`; `presage systems` lists names",
+        )
+    same = file is not None and target == file.target
+    parameters = dict(file.parameters) if same and file is not None else {}
+    loaded = load(target, parameters | settings_of(args.set))
+    if not isinstance(loaded.system, System):
+        raise BadTarget(
+            f"`{target}` is a program, and cannot be run live",
+            "only services run live; a program of processes is run by what it is written for",
+            "name a `System`, or a function that returns one",
+        )
+    return loaded, loaded.system

@@ -1,0 +1,241 @@
+"""The loop of one node: what its sockets see goes to the host, what the host lets leave to them.
+
+All that happens in one turn of the event loop shares one `turn` of the host, and so one write to
+disk. The next turn is at the node's next timer, if nothing happens before.
+
+Reading from a peer pauses while the head of its stream waits for a guard. Where queues are bounded,
+as many messages as fit into one are read first: acknowledgements come behind them.
+
+Invariant: `turn` runs after everything that may have changed what the node can do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from presage.runtime.cluster import Cluster
+from presage.runtime.frame import BadFrame, Frame, Hello, Kind, encode, hello, pack
+from presage.runtime.host import Host
+from presage.runtime.listening import Sockets
+from presage.runtime.node import LiveNode
+from presage.runtime.step import Reply
+from presage.runtime.wire import Wire
+from presage.search.checkpoint.code_digest import Definition
+
+OUTBOX_MAX = 16 << 20  # bytes that a peer has not acknowledged
+INBOX_MAX = 1024  # messages of one peer that were read and not handled
+STREAMED = (Kind.MESSAGE, Kind.ALIVE, Kind.LIFE)
+HandleFrame = Callable[[str, Frame], None]
+
+
+class StreamHost(Host):
+    """A host whose connections end by a reset when a handler closes a stream.
+
+    The peer then loses what is under way, and hears of the end even where it does not read.
+    """
+
+    def __init__(self, make: Callable[[Host], LiveNode], driver: Driver) -> None:
+        self._closed: list[str] = []
+        self._driver = driver
+        super().__init__(make, driver, driver.read)
+
+    def close(self, to: str) -> None:
+        link = self.links.get(to)
+        life = link.life if link is not None else 0
+        super().close(to)
+        if link is not None and link.life != life:
+            self._closed.append(to)
+
+    def release(self) -> None:
+        while self._closed:
+            self._driver.wire.reset(self._closed.pop())
+        super().release()
+
+
+class Driver:
+    """The `Carrier` of a host, and what is near to a wire."""
+
+    def __init__(
+        self,
+        make: Callable[[Host], LiveNode],
+        cluster: Cluster,
+        say: Callable[[str], None],
+    ) -> None:
+        self.host = StreamHost(make, self)
+        self.node = self.host.node
+        self.failure: str | None = None
+        self.ended = asyncio.Event()  # the node has failed
+        self.handlers: dict[Kind, HandleFrame] = {}  # of frames that are no part of streams
+        self._cluster = cluster
+        self._say = say
+        self._loop = asyncio.get_running_loop()
+        self._wire: Wire | None = None
+        self._codec = self.node.automaton.codec
+        self._soon = False
+        self._turning = False
+        self._eager = not (self.node.automaton.durables or self.node.automaton.disks)
+        self._closed = False
+        self._alarm: asyncio.TimerHandle | None = None
+        streams = self.node.system.streams
+        self._room = (streams and streams.queue_size) or 1
+
+    @property
+    def wire(self) -> Wire:
+        assert self._wire is not None, "the node has booted"
+        return self._wire
+
+    async def start(self, definition: Definition, sockets: Sockets) -> None:
+        """Boot the node, then let peers connect."""
+        self.host.boot()
+        said = hello(self.node.name, definition, self.node.life)
+        self._wire = Wire(said, self._cluster, self, self._say, sockets)
+        await self._wire.start()
+        self.schedule()
+
+    def close(self) -> None:
+        """Reset all connections; what was not flushed is lost, and no step follows."""
+        self._closed = True
+        if self._alarm is not None:
+            self._alarm.cancel()
+        if self._wire is not None:
+            self._wire.close()
+
+    # -- turns -------------------------------------------------------------------------------
+
+    def schedule(self) -> None:
+        """Let there be a turn when all that is ready now was looked at."""
+        if not self._soon:
+            self._soon = True
+            self._loop.call_soon(self._planned)
+
+    def settle(self) -> None:
+        """What one read brought was passed on.
+
+        A node that keeps nothing on disk has its turn at once; for others, all that the loop has
+        read shares one turn, and so one write to disk.
+        """
+        if self._eager and not self._turning:
+            self._turn()
+        else:
+            self.schedule()
+
+    def _planned(self) -> None:
+        self._soon = False
+        self._turn()
+
+    def _turn(self) -> None:
+        if self._closed:
+            return
+        self._turning = True
+        try:
+            self._take_turn()
+        finally:
+            self._turning = False
+
+    def _take_turn(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        again = self.host.turn()
+        self.wire.resume()
+        if again is None:
+            return
+        wait = again - self.node.clock.now()
+        if wait <= 0:
+            self.schedule()
+        else:
+            self._alarm = self._loop.call_later(wait, self.schedule)
+
+    # -- what the wire tells -----------------------------------------------------------------
+
+    def attached(self, peer: str, said: Hello) -> None:
+        self.host.attached(peer)
+        self.schedule()
+
+    def lost(self, peer: str) -> None:
+        self.host.lost(peer)
+        self.schedule()
+
+    def refused(self, peer: str) -> None:
+        self.host.refused(peer)
+        self.schedule()
+
+    def frame(self, peer: str, frame: Frame) -> None:
+        if frame.kind in STREAMED:
+            self.host.frame(peer, frame)
+        else:
+            handle = self.handlers.get(frame.kind)
+            if handle is None:
+                raise BadFrame(f"`{frame.kind.name.lower()}` is of no use here")
+            self.host.numbers.seen(frame.number)
+            handle(peer, frame)
+
+    def caught(self, peer: str, frame: Frame) -> None:
+        if frame.kind not in (Kind.MESSAGE, Kind.DATAGRAM):
+            self.frame(peer, frame)
+            self.schedule()
+            return
+        try:
+            self.host.datagram(peer, frame)
+        except ValueError as error:
+            raise BadFrame(f"a message cannot be read: {error}") from None
+        self.schedule()
+
+    def room(self, peer: str) -> int:
+        link = self.host.links.get(peer)
+        waiting = len(link.inbox) if link is not None else 0
+        return max(0, (self._room if self.host.waits(peer) else INBOX_MAX) - waiting)
+
+    def sign(self, peer: str) -> bytes:
+        link = self.host.links[peer]
+        return pack(Kind.ALIVE, self.host.numbers.number, link.life, link.handled)
+
+    def look(self) -> None:
+        """Give up peers for which too much is queued."""
+        for peer, link in list(self.host.links.items()):
+            if peer != self.node.name and sum(map(len, link.log)) > OUTBOX_MAX:
+                self._overflow(peer)
+
+    # -- what the host lets leave ------------------------------------------------------------
+
+    def open(self, peer: str) -> None:
+        self.wire.dial(peer)
+
+    def write(self, peer: str, frames: list[Frame]) -> None:
+        if self.wire.write(peer, b"".join(map(encode, frames))) > OUTBOX_MAX:
+            self._loop.call_soon(self._overflow, peer)
+
+    def datagram(self, peer: str, frame: Frame) -> None:
+        if peer == self.node.name:
+            self._loop.call_soon(self.caught, peer, frame)
+        else:
+            self.wire.send(peer, frame.number, frame.handled, frame.body)
+
+    def replied(self, request: Any, reply: Reply) -> None:
+        if isinstance(request, asyncio.Future) and not request.done():
+            request.set_result(reply)
+
+    def failed(self, failure: str) -> None:
+        self.failure = failure
+        self.ended.set()
+
+    def garbled(self, peer: str, reason: str) -> None:
+        """The head of a stream is no message: its connection is reset, after this turn."""
+        self._loop.call_soon(self._garbled, peer, reason)
+
+    # ----------------------------------------------------------------------------------------
+
+    def _garbled(self, peer: str, reason: str) -> None:
+        self.wire.blame(peer, f"a message cannot be read: {reason}")
+        self.wire.reset(peer)
+
+    def _overflow(self, peer: str) -> None:
+        self.wire.blame(peer, f"it does not handle messages: more than {OUTBOX_MAX:,} bytes wait")
+        self.wire.reset(peer)
+        self.refused(peer)
+
+    def read(self, body: bytes) -> Any:
+        """The message that a body holds; raises `ValueError`."""
+        return self._codec.decode_plain(body)

@@ -1,0 +1,218 @@
+"""The log of a live node: every step it took, so that the run can be told and taken again.
+
+An entry has what a step was given (stimulus, choices), what came of it (a digest of the local
+state, sends), and what its links knew of the peers. Entries of all nodes are merged in `merge`.
+Values are written with the system's codec, as a search has them: moments without their numbers.
+
+Entries are written before the step's changes are made durable, and say how many changes there were.
+So after a crash one can tell which of the last steps are as if they never were.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from presage._core import UP, combine
+from presage.errors import StoreError
+from presage.model.service.automaton import Automaton
+from presage.model.world.snapshot import Local
+from presage.model.world.system import System
+from presage.runtime.host import Host
+from presage.runtime.step import Record
+
+LENGTH: Final = struct.Struct(">I")
+STEPS = "steps"  # the file of a node's log, in its folder
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """One step of one node."""
+
+    node: str
+    life: int  # of the process
+    number: int  # of the step in this life
+    time: float  # of the node's wall clock
+    stimulus: bytes  # encoded
+    choices: tuple[tuple[int, int], ...]
+    digest: int  # of the local state after it
+    checkpoint: int  # the number of the node's last checkpoint
+    sends: tuple[tuple[str, bytes], ...]  # datagrams
+    flows: tuple[tuple[str, bytes | None], ...]  # stream messages; None: closed
+    idle: bool  # it changed nothing, and had no effect
+    changes: int  # of durable state: how many steps had some, in all lives, this one included
+    recovered: int  # how many of them there were when this life began
+    stream: tuple[int, int, int] | None = None  # handled: life, position, process of the peer
+    closed: tuple[tuple[str, int], ...] = ()  # peers, and the lives of the connections given up
+    asked: tuple[tuple[str, int, int], ...] = ()  # was there room: peer, life, known as handled
+    logs: tuple[str, ...] = ()
+    failure: str | None = None
+
+
+class StepLog:
+    """Notes the steps of one life of a host; `sink` gets the entries of a turn, before its sync."""
+
+    def __init__(self, host: Host, sink: Callable[[list[Entry]], None]) -> None:
+        self._host = host
+        self._sink = sink
+        self._entries: list[Entry] = []
+        self._digests = Digests(host.node.system, host.node.automaton)
+        self._changes = 0
+        host.marking = True
+        host.node.on_commit.append(self.note)
+        host.node.on_flush.append(self.write)
+
+    def note(self, record: Record) -> None:
+        """A step was committed."""
+        host = self._host
+        node, marks = host.node, host.marks
+        if record.number == 1:
+            self._changes = node.recovered
+        self._changes += bool(record.changes)
+        self._entries.append(
+            Entry(
+                node.name,
+                node.life,
+                record.number,
+                node.clock.wall(),
+                self._digests.stimulus(record),
+                record.choices,
+                self._digests.of(record.after),
+                host.numbers.number,
+                tuple(record.sends),
+                tuple(record.flows),
+                self._digests.idle(record),
+                self._changes,
+                node.recovered,
+                marks.received,
+                tuple(marks.closed),
+                tuple(marks.asked),
+                tuple(record.logs),
+                record.failure,
+            )
+        )
+        marks.clear()
+
+    def write(self) -> None:
+        """Pass on what was noted."""
+        if self._entries:
+            entries, self._entries = self._entries, []
+            self._sink(entries)
+
+
+class Digests:
+    """What a local state is as a search has it: without ghosts, without numbers of moments.
+
+    How far the workload is does not count: somebody outside may have made the calls.
+    """
+
+    def __init__(self, system: System, automaton: Automaton) -> None:
+        self._encode = system.codec.encode
+        self._digest = system.codec.digest
+        self._decode = automaton.codec.decode
+        self._positions = [
+            at for at in range(1, len(automaton.fields) + 1) if at not in automaton.ghosts
+        ]
+        self._known: dict[int, tuple[bytes, int]] = {}  # position -> live bytes, digest
+
+    def of(self, local: Local) -> int:
+        """64 bits that stand for a local state."""
+        digests = [self._one(at, local[at]) for at in (0, *self._positions)]
+        return combine(digests)
+
+    def idle(self, record: Record) -> bool:
+        """Whether a step did nothing that anybody could see."""
+        if record.sends or record.flows or record.records or record.failure:
+            return False
+        before, after = record.before, record.after
+        return all(before[at] == after[at] for at in (0, *self._positions))
+
+    def stimulus(self, record: Record) -> bytes:
+        """What a step was given, encoded as a search would."""
+        if record.body is None:
+            return self._encode(record.stimulus)
+        return self._encode((*record.stimulus[:2], self._decode(record.body)))
+
+    def _one(self, at: int, live: bytes) -> int:
+        known = self._known.get(at)
+        if known is not None and known[0] == live:
+            return known[1]
+        value = self._decode(live)
+        if at == 0:
+            status, _, timers, failure = value
+            value = (status, timers, None if status == UP else bool(failure))
+        digest = self._digest(self._encode(value))
+        self._known[at] = (live, digest)
+        return digest
+
+
+class LogFile:
+    """A file that entries are appended to."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._file = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write entries; a crash may cut off the last of them."""
+        data = bytearray()
+        for entry in entries:
+            content = msgspec.msgpack.encode(entry)
+            data += LENGTH.pack(len(content)) + content
+        try:
+            os.write(self._file, data)
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+
+def read(path: Path) -> Iterator[Entry]:
+    """The entries of a log, as far as they are whole. Raises `StoreError`."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    at = 0
+    while at + LENGTH.size <= len(content):
+        end = at + LENGTH.size + LENGTH.unpack_from(content, at)[0]
+        if end > len(content):
+            return
+        try:
+            yield msgspec.msgpack.decode(content[at + LENGTH.size : end], type=Entry)
+        except msgspec.DecodeError as error:
+            raise StoreError(
+                f"`{path}` is not the log of a node: {error}",
+                "a file of something else, or of another version of presage",
+                "name the folder of a node that ran with this version",
+            ) from error
+        at = end
+
+
+def _unwritable(path: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"the log `{path}` cannot be used: {error.strerror or error}",
+        "a full disk, or a folder that may not be read or written",
+        "make room or change its permissions",
+    )
+
+
+def text(system: System, entry: Entry) -> str:
+    """One line that tells a step to people."""
+    stimulus: tuple[Any, ...] = system.codec.decode(entry.stimulus)
+    what = stimulus[0]
+    if what == "deliver":
+        what = f"{stimulus[2]!r} from {system.names[stimulus[1]]}"
+    elif len(stimulus) > 1:
+        what += " " + ", ".join(map(repr, stimulus[1:]))
+    return f"{entry.time:.6f} {entry.node} {entry.life}.{entry.number} {what}"

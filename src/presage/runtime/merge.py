@@ -1,0 +1,400 @@
+"""From the logs of all nodes to one execution of the model, which replays on a `World`.
+
+Every node's log is in order; between nodes, causes come before effects. An entry is taken only
+where the world offers it, so no message is handled before it was sent. Among what is possible the
+earliest goes first. Three rules look ahead, because a model forgets at once what a network forgets
+later: who handled a message of a connection did so before its sender gave that connection up, or
+crashed; and who found no room in a queue did so before the peer handled what was in it.
+
+What the network did is added: crashes, broken connections, and lost datagrams of an ordered
+network. After every step the node's state is compared with the digest in its log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from presage._core import FAULTS
+from presage.errors import LogsDiffer, NotEnabled, PresageError
+from presage.model.service.calls import Call
+from presage.model.service.clocks import Shielded
+from presage.model.service.stream import Lost as LostMessage
+from presage.model.world.event import (
+    Act,
+    Broken,
+    Crash,
+    Cut,
+    Deliver,
+    Drop,
+    Event,
+    Fire,
+    KeepAlive,
+    Made,
+    Receive,
+    Refused,
+    Restart,
+    Save,
+    Step,
+)
+from presage.model.world.faults import UNLIMITED, Faults
+from presage.model.world.system import System
+from presage.model.world.world import World
+from presage.runtime.log import Digests, Entry
+from presage.runtime.vocabulary import teach
+from presage.search.checkpoint.code_digest import Definition
+from presage.trace.trace import ORDINARY, Trace
+
+STREAM_FAULTS = ("silent_reset", "cut", "idle_close")
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A live run as an execution of `system`, which `trace` replays on."""
+
+    system: System
+    trace: Trace
+    world: World  # its last state
+
+
+def merged(system: System, logs: Mapping[str, Sequence[Entry]], **facts: Any) -> Merged:
+    """The execution that the logs of all nodes tell; `facts` are fields of the trace.
+
+    The trace is of `system` itself if the run had no faults but those it allows, and no calls but
+    those of its workload; else of a system that allows them (`lenient`). Raises `LogsDiffer` where
+    the run is none of the model.
+    """
+    definition = Definition(system)
+    teach(system, system.codec, definition=definition)
+    try:
+        return _attempts(system, logs, facts)
+    except PresageError:
+        other = lenient(system, logs)
+        teach(system, other.codec, definition=definition)
+        return _attempts(other, logs, facts)
+
+
+def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -> Merged:
+    """Merge; where that gets stuck, begin again with what must have come before."""
+    waits = _Waits(system, {name: _items(logs.get(name, ())) for name in system.names})
+    while True:
+        merge = _Merge(system, waits)
+        try:
+            return merge.run(**facts)
+        except _Stuck:
+            if not merge.learn():
+                raise merge.stuck() from None
+
+
+class _Stuck(Exception):
+    """No entry that is left can be taken."""
+
+
+def lenient(system: System, logs: Mapping[str, Sequence[Entry]]) -> System:
+    """`system` with any number of faults, and the calls that the logs have for its workload."""
+    left_out = {"partition", "heal", "slow", "duplicate"}
+    left_out |= set(STREAM_FAULTS) if system.streams is None else set()
+    faults: dict[str, Any] = {name: UNLIMITED for name in FAULTS if name not in left_out}
+    observers = {
+        name: each.observer if isinstance(each, Shielded) else each
+        for name, each in system.observers.items()
+        if each is not system.clocks
+    }
+    return System(
+        system.nodes,
+        network=system.network,
+        faults=Faults(**faults),
+        calls={name: _calls(system, entries) for name, entries in logs.items()},
+        observers=observers,
+        properties=system.properties,
+        skip_noops=system.skip_noops,
+        streams=system.streams,
+        weights=system.weights,
+        name=system.name,
+    )
+
+
+def _calls(system: System, entries: Iterable[Entry]) -> list[Call]:
+    """The calls that were made of one node, in order."""
+    made: list[Call] = []
+    position = 0
+    for entry in entries:
+        stimulus = system.codec.decode(entry.stimulus)
+        if stimulus[0] != "call":
+            continue
+        if len(stimulus) > 1:
+            made.append(Call(stimulus[1], *stimulus[2:]))
+        else:
+            made.append(system.calls[entry.node][position])
+            position += 1
+    return made
+
+
+@dataclass(frozen=True)
+class _Item:
+    """An entry of a log, or the crash between two lives."""
+
+    node: str
+    time: float
+    entry: Entry | None  # None: a crash
+    life: int
+
+
+class _Merge:
+    """One attempt to merge logs to an execution of `system`."""
+
+    def __init__(self, system: System, waits: _Waits) -> None:
+        self._system = system
+        self._items = waits.items
+        self._at = dict.fromkeys(system.names, 0)
+        self._waits = waits
+        self._steps: list[Step] = []
+        self._digests = {
+            each.name: Digests(system, each) for each in system.automata
+        }  # of worlds: the codec of the system is that of its automata
+        choices = [k for name in system.names for k, _ in self._first(name)]
+        self._world = World.initial(system, choices)
+        self._choices = tuple(choices)
+        self._initial = self._world.fingerprint
+        for name in system.names:
+            if self._at[name]:
+                self._compare(self._items[name][0])
+
+    def _first(self, name: str) -> Sequence[tuple[int, int]]:
+        """The choices of a node's first start, which is part of the initial state."""
+        items = self._items[name]
+        if not items or items[0].entry is None:
+            return ()
+        self._at[name] = 1
+        return items[0].entry.choices
+
+    def run(self, **facts: Any) -> Merged:
+        """Take all entries."""
+        while any(self._at[name] < len(items) for name, items in self._items.items()):
+            if not (self._take(self._waits.allow) or self._take(lambda *_: True)):
+                raise _Stuck
+        told = {"message": f"a live run of {len(self._steps)} steps"}
+        told |= {"prop": ORDINARY, "kind": "live"}
+        trace = Trace.of(
+            self._system,
+            self._steps,
+            initial=self._initial,
+            choices=self._choices,
+            **(told | facts),
+        )
+        return Merged(self._system, trace, self._world)
+
+    def _take(self, allow: Callable[[_Item, Mapping[str, int]], bool]) -> bool:
+        """Take the earliest entry that is possible; false if none is."""
+        heads = [
+            items[self._at[name]]
+            for name, items in self._items.items()
+            if self._at[name] < len(items)
+        ]
+        for item in sorted(heads, key=lambda item: item.time):
+            if allow(item, self._at) and self._apply(item):
+                self._at[item.node] += 1
+                return True
+        return False
+
+    def _apply(self, item: _Item) -> bool:
+        """Let the world take an entry; false if it does not offer that."""
+        entry, world = item.entry, self._world
+        if entry is None:
+            choices = world.runs(Crash(item.node))[0]  # of unfinished writes none survives
+            return self._try([(Crash(item.node), choices)])
+        if entry.idle and self._system.skip_noops and self._is_datagram(entry):
+            return True  # the model leaves out such deliveries
+        chosen = tuple(k for k, _ in entry.choices)
+        for events in self._ways(entry):
+            moves = [(event, ()) for event in events[:-1]] + [(events[-1], chosen)]
+            if self._try(moves):
+                self._compare(item)
+                return True
+        return False
+
+    def _try(self, moves: Sequence[tuple[Event, Sequence[int]]]) -> bool:
+        """Apply all of `moves`, or none."""
+        saved, taken = self._world.save(), len(self._steps)
+        try:
+            for event, choices in moves:
+                self._steps.append(self._world.apply(event, tuple(choices)))
+        except NotEnabled:
+            self._world.restore(saved)
+            del self._steps[taken:]
+            return False
+        return True
+
+    def _ways(self, entry: Entry) -> list[list[Event]]:
+        """The events that an entry may be, each after what the network has to do before."""
+        node, names = entry.node, self._system.names
+        stimulus = self._system.codec.decode(entry.stimulus)
+        match stimulus[0]:
+            case "deliver" if isinstance(stimulus[2], LostMessage):
+                peer = names[stimulus[1]]
+                news: list[Event] = [cls(node, peer) for cls in (Broken, Refused, KeepAlive)]
+                one, other = sorted((node, peer), key=self._system.index)
+                return [*([each] for each in news), [Cut(one, other), Broken(node, peer)]]
+            case "deliver" if entry.stream is not None:
+                return [[Receive(node, names[stimulus[1]], stimulus[2])]]
+            case "deliver":
+                arrival = Deliver(node, names[stimulus[1]], stimulus[2])
+                return [[*self._overtaken(arrival), arrival]]
+            case "timer":
+                return [[Fire(node, stimulus[1], tuple(stimulus[2:]))]]
+            case "action":
+                return [[Act(node, stimulus[1], tuple(stimulus[2:]))]]
+            case "call":
+                made = stimulus[1:] or (self._world.next_call(node).name,)
+                args = stimulus[2:] if len(stimulus) > 1 else self._world.next_call(node).args
+                return [[Made(node, made[0], tuple(args))]]
+            case "write":
+                return [[Save(node, stimulus[1], stimulus[2])]]
+        return [[Restart(node)]]
+
+    def _overtaken(self, arrival: Deliver) -> list[Event]:
+        """The datagrams of an ordered network that were lost, or came later, before `arrival`."""
+        if self._system.network != "ordered":
+            return []
+        pair = (self._system.index(arrival.source), self._system.index(arrival.node))
+        drops: list[Event] = []
+        for ends, channel in self._world.save().transport.network:
+            for flying in channel if ends == pair else ():
+                message = self._system.codec.decode(flying.encoded)[2]
+                if self._system.codec.encode(message) == self._system.codec.encode(arrival.message):
+                    return drops
+                drops.append(Drop(arrival.node, arrival.source, message))
+        return drops
+
+    def _is_datagram(self, entry: Entry) -> bool:
+        stimulus = self._system.codec.decode(entry.stimulus)
+        lost = stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage)
+        return stimulus[0] == "deliver" and not lost and entry.stream is None
+
+    def _compare(self, item: _Item) -> None:
+        """Refuse a world in which the node is not what its log says."""
+        entry = item.entry
+        assert entry is not None
+        local = self._world.save().locals[self._system.index(item.node)]
+        if self._digests[item.node].of(local) != entry.digest:
+            raise LogsDiffer(
+                f"step {entry.life}.{entry.number} of {item.node} leads to another state than live",
+                "the system was edited since it ran, or its code is not deterministic",
+                "run it again; `presage doctor` looks for chance",
+            )
+
+    def learn(self) -> bool:
+        """After getting stuck: whether something was taken too early, and is known now.
+
+        A node hears that a peer is not there, though it is: it was refused before the peer began.
+        """
+        found = False
+        for name, items in self._items.items():
+            at = self._at[name]
+            entry = items[at].entry if at < len(items) else None
+            if entry is None:
+                continue
+            stimulus = self._system.codec.decode(entry.stimulus)
+            if stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage):
+                peer = self._system.names[stimulus[1]]
+                found |= self._waits.learn(peer, self._at[peer], name, at)
+        return found
+
+    def stuck(self) -> LogsDiffer:
+        """Why no entry can be taken."""
+        heads = [
+            f"{name} {item.life}.{item.entry.number if item.entry else 'end'}"
+            for name, items in self._items.items()
+            if self._at[name] < len(items)
+            for item in [items[self._at[name]]]
+        ]
+        return LogsDiffer(
+            f"after {len(self._steps)} steps the model cannot go on as the nodes did:"
+            f" {', '.join(heads[:5])}",
+            "a log is missing or cut off, or the network did what no model of it does",
+            "give the logs of all nodes; see `docs/reference/live.md` for where live differs",
+        )
+
+
+class _Waits:
+    """What looks ahead: entries that must be taken before others."""
+
+    def __init__(self, system: System, items: Mapping[str, Sequence[_Item]]) -> None:
+        self.items = items
+        self._names = system.names
+        self._learned: dict[tuple[str, int], set[tuple[str, int]]] = {}
+        # (receiver, sender, life) or (receiver, sender, "process", life) -> the last that handled
+        self._handled: dict[tuple[Any, ...], int] = {}
+        # (asker, peer, life) -> (place of the entry, how many it knew to be handled)
+        self._asked: dict[tuple[str, str, int], list[tuple[int, int]]] = {}
+        decode, bounded = system.codec.decode, system.streams and system.streams.queue_size
+        for name, each in items.items():
+            for at, item in enumerate(each):
+                entry = item.entry
+                if entry is None:
+                    continue
+                if entry.stream is not None:
+                    source = self._names[decode(entry.stimulus)[1]]
+                    life, _, process = entry.stream
+                    self._handled[name, source, life] = at
+                    self._handled[name, source, "process", process] = at
+                for peer, life, known in entry.asked if bounded else ():
+                    self._asked.setdefault((name, peer, life), []).append((at, known))
+        self._decode = decode
+
+    def learn(self, node: str, before: int, peer: str, place: int) -> bool:
+        """The last start of `node` among its first `before` items comes after that of `peer`."""
+        starts = [at for at in range(1, before) if self.items[node][at - 1].entry is None]
+        if not starts:
+            return False
+        waits = self._learned.setdefault((node, starts[-1]), set())
+        known = (peer, place) in waits
+        waits.add((peer, place))
+        return not known
+
+    def allow(self, item: _Item, at: Mapping[str, int]) -> bool:
+        """Whether nothing that must come before `item` is still to come."""
+        node, entry = item.node, item.entry
+        learned = self._learned.get((node, at[node]), ())
+        if any(at[peer] <= place for peer, place in learned):
+            return False
+        if entry is None:
+            return all(
+                self._handled.get((peer, node, "process", item.life), -1) < at[peer]
+                for peer in self._names
+                if peer != node
+            )
+        for peer, life in entry.closed:
+            if self._handled.get((peer, node, life), -1) >= at[peer]:
+                return False
+        if entry.stream is None:
+            return True
+        life, position, _ = entry.stream
+        source = self._names[self._decode(entry.stimulus)[1]]
+        asked = self._asked.get((source, node, life), ())
+        return all(place < at[source] or known >= position for place, known in asked)
+
+
+def _items(entries: Sequence[Entry]) -> list[_Item]:
+    """A log without the steps that a crash undid, and with the crashes between its lives."""
+    lives: dict[int, list[Entry]] = {}
+    for entry in entries:
+        lives.setdefault(entry.life, []).append(entry)
+    found: list[_Item] = []
+    for life, mine in sorted(lives.items()):
+        if found:
+            found.append(_Item(mine[0].node, mine[0].time, None, life - 1))
+        after = lives.get(life + 1)
+        kept = inf if after is None else after[0].recovered
+        found += [_Item(each.node, each.time, each, life) for each in _until(mine, kept)]
+    return found
+
+
+def _until(entries: Sequence[Entry], kept: float) -> Iterable[Entry]:
+    """The steps of a life up to the first whose changes are not among those that were kept."""
+    for entry in entries:
+        if entry.changes > kept:
+            return
+        yield entry
