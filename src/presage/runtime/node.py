@@ -45,16 +45,18 @@ Runner = Callable[..., Any]  # calls `function(*args)`: user code, watched
 class _Queues:
     """The answer to "how many messages are queued to this peer", for handlers that ask."""
 
-    __slots__ = ("_held", "_names", "taken")
+    __slots__ = ("_held", "_names", "answers", "taken")
 
     def __init__(self, names: Sequence[str], held: Callable[[str], int]) -> None:
         self._names = names
         self._held = held
+        self.answers: dict[int, int] = {}  # given in the step that is being taken
         self.taken: int | None = None  # the node itself, while it handles what it sent itself
 
     def get(self, peer: int, default: int, /) -> int:
-        held = self._held(self._names[peer])
-        return held - 1 if peer == self.taken else held
+        held = self._held(self._names[peer]) - (peer == self.taken)
+        self.answers[peer] = held
+        return held
 
 
 class LiveNode:
@@ -266,7 +268,9 @@ class LiveNode:
             return None
         codec, automaton = self._codec, self.automaton
         chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
-        before = self.local
+        before, queues = self.local, self._queues
+        if queues.answers:
+            queues.answers = {}
         told = stimulus
         if len(stimulus) > 2 and stimulus[0] in ("action", "call"):
             told = codec.decode(codec.encode(stimulus))  # the handler may change its arguments
@@ -303,6 +307,7 @@ class LiveNode:
             outcome.failure,
             sequence,
             changes,
+            queues.answers,
         )
         self._commit(record, outcome)
         return record

@@ -78,6 +78,7 @@ class Record(NamedTuple):
     failure: str | None
     sequence: int | None = None  # of the datagram handled
     changes: Sequence[Change] = ()  # what it made durable
+    held: Mapping[int, int] = {}  # messages queued to peers, by index, as far as it was asked
 
 
 class Refused(NamedTuple):
