@@ -10,14 +10,15 @@ decides what a new life means there, so every `Greeting` says it:
 - the end was open: its node has an error to hear of, and its messages are lost;
 - it was not: nobody is told, and its messages are sent again in the new life.
 
-A life is *tied* to a process of the peer when the first message of it is written or received. The
+A life is *tied* to a process of the peer when the first message of it is written or handled. The
 greeting of a later process finds an end that is half open, which the next message received opens
 again, and the next one sent turns into an error. If messages were under way to the earlier process
 there is an error at once: whether it handled them cannot be known.
 
 Sans I/O. The driver passes on the frames of one socket per pair, in order, `attach` first. Before
 it passes on anything it calls `checkpoints.seen(number)`. It runs the step of a message between
-`take()` and the effects of that step, and the step of an error after `hear()`, then writes `drain`.
+`take()` and the effects of that step, and the step of an error after `hear()`, then writes what
+`drain` gives, and closes the socket if `parted` says so.
 
 Invariant: no message is handled twice, or in another order than it was sent in, or by a process
 that it was not written to.
@@ -44,6 +45,7 @@ class Greeting(Struct, frozen=True, array_like=True):
     knows: int  # the process of the peer that it speaks to, as far as it knows; 0: not at all
     was: int  # the last life before this one in which it has heard of the peer; 0: none
     was_handled: int  # how many messages of the peer it handled then
+    parts: bool = False  # it closes this socket
 
 
 class End(NamedTuple):
@@ -114,6 +116,7 @@ class Link:
         "log",
         "met",
         "name",
+        "parting",
         "peer",
         "sent",
         "start",
@@ -133,6 +136,7 @@ class Link:
         self.half = False  # open, and the peer's end is not
         self.error = False  # broken, and the node has yet to hear of it
         self.attached = False  # whether there is a socket
+        self.parting = False  # see `parted`
         self.ignored = 0  # frames of another life
         self._shared = False  # whether the peer is known to be in this life
         self._trusted = False  # whether the peer spoke to this process on this socket
@@ -179,8 +183,11 @@ class Link:
         life, knows = self._spoken
         if life != self.life or knows not in (0, self.known):
             self._spoken = (self.life, self.known)
-            said = encode(Greeting(self.start, self.known, *self._was))
+            said = encode(Greeting(self.start, self.known, *self._was, self.parting))
             frames = [Frame(Kind.LIFE, 0, self.life, self.handled, said)]
+        if self.parting:
+            self._detach()
+            return frames
         frames += [Frame(Kind.MESSAGE, 0, self.life, self.handled, body) for body in self._frames]
         self._frames.clear()
         if not frames and acknowledge and self.unacknowledged:
@@ -188,6 +195,11 @@ class Link:
         if frames:
             self._said = self.handled
         return frames
+
+    def parted(self) -> bool:
+        """Whether the socket is to be closed, asked once what `drain` gave is written."""
+        parting, self.parting = self.parting, False
+        return parting
 
     def end(self) -> End:
         """What a checkpoint holds of it."""
@@ -218,11 +230,16 @@ class Link:
             self._write()
 
     def close(self) -> None:
-        """Give up this end. The peer learns of it by the greeting of the next life."""
+        """Give up this end. The peer learns of it by the greeting of the next life.
+
+        Messages of that life go to another socket: the process at the end of this one may be gone,
+        and what is written to it would be lost.
+        """
         if self.error:
             self.hear()
         elif self.open or self.log:
             self._begin()
+            self.parting = self.attached
         self.half = False
 
     def take(self) -> bytes:
@@ -232,6 +249,7 @@ class Link:
             self.log.popleft()
             self.sent -= 1  # one queue, and nothing to break: this end never opens
             return self.inbox.popleft()
+        self.met = self.known  # of this socket: the inbox of another was emptied by `attach`
         self.handled += 1
         self.half = False
         return self.inbox.popleft()
@@ -248,7 +266,7 @@ class Link:
     def attach(self) -> None:
         """There is a new socket; what an earlier one has brought and nobody handled comes again."""
         self.attached = True
-        self._trusted = False
+        self._trusted = self.parting = False
         self.inbox.clear()
         self._frames.clear()
         self._written = self.sent - len(self.log)
@@ -264,6 +282,11 @@ class Link:
         """The peer cannot be reached, or has not answered for long."""
         self._detach()
         if self.open or self.half or self.log:
+            self._fail()
+
+    def expire(self) -> None:
+        """A half-open end is found out: a keep-alive, or the end of an earlier process's socket."""
+        if self.half:
             self._fail()
 
     def greet(self, frame: Frame) -> None:
@@ -284,6 +307,10 @@ class Link:
         self._trusted = True
         if frame.life > self.life:
             self._follow(frame.life, greeting)
+        if greeting.parts:
+            self._detach()
+            self.parting = True
+            return
         self.acknowledge(frame)
         self._write()
 
@@ -304,7 +331,6 @@ class Link:
     def receive(self, frame: Frame) -> None:
         """A message of the peer."""
         if self.acknowledge(frame):
-            self.met = self.known
             self.inbox.append(frame.body)
 
     # -- lives -------------------------------------------------------------------------------
@@ -316,8 +342,8 @@ class Link:
             self.inbox.clear()
 
     def _write(self) -> None:
-        """Write what has not been, if the peer listens and is in this life."""
-        if not self._trusted or self.error:
+        """Write what has not been, if the peer listens."""
+        if not self._trusted or self.error or self.parting:
             return
         first = self.sent - len(self.log)
         for at in range(self._written - first, len(self.log)):
