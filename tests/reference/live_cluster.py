@@ -8,13 +8,15 @@ find out that an end is half open before the world says so, and then it does.
 What live nodes do in another way is left out. No connection is closed for being idle. In the model
 messages on a connection that was not open yet reach the next process of their receiver; live, their
 sender is told of an error if they were written to the earlier process. So no node is reset while
-such messages are under way to it, and ends that are not open learn of a reset at once.
+such messages are under way to it, and an end that is not open learns at once that its socket leads
+to a process that has ended.
 """
 
 import copy
 import random
 from collections import deque
 
+from presage.model.world.connections import Connections
 from presage.model.world.event import (
     Crash,
     Cut,
@@ -31,7 +33,6 @@ from presage.model.world.event import (
     SilentReset,
     Split,
 )
-from presage.model.world.connections import Connections
 from presage.model.world.network import Flying
 from presage.model.world.world import World
 from presage.runtime.checkpoint import Checkpoint, Checkpoints, checkpointed, kept_ends
@@ -72,7 +73,6 @@ class Socket:
         self.ways = {one.name: deque(), other.name: deque()}  # by who receives
         self.hosts = {one.name: one, other.name: other}
         self.broken = False  # reset: nothing more arrives, and both ends can see it
-        self.closed = set()  # names of nodes that have closed it: no more comes from there
 
 
 class Host:
@@ -83,7 +83,7 @@ class Host:
         self.links = {peer: Link(name, peer, process) for peer in cluster.system.names}
         self.sockets = {}
         self.datagrams = Datagrams(kept=FOREVER)
-        self.waiting = []
+        self.waiting = []  # beside those of `datagrams`
         self.checkpoints = Checkpoints(self.take, bound=bound, kept_max=FOREVER)
 
     def take(self, number):
@@ -100,7 +100,6 @@ class Host:
             checkpointed(automaton, cluster.world._locals[at], cluster.system.codec),
             kept_ends({peer: link.end() for peer, link in self.links.items()}, self.process),
             self.datagrams.held(len(cluster.events)),
-            tuple((each.source, each.body) for each in self.waiting),
         )
 
 
@@ -232,6 +231,7 @@ class Cluster:
                 self.shadow.deliver(self._head(event))
             case Lost():
                 host.links[event.peer].hear()
+                self._unplug(host, event.peer)
                 self.shadow.hear(self.system.index(event.node), self.system.index(event.peer))
             case Crash() | Reset() | SilentReset():
                 silently = isinstance(event, SilentReset)
@@ -249,6 +249,7 @@ class Cluster:
                 if self.system.network != "duplicating":
                     self.mail.remove(datagram)
                 if host is not None and datagram in host.waiting:
+                    host.datagrams.take(host.waiting.index(datagram))
                     host.waiting.remove(datagram)
             case Drop():
                 self.mail.remove(datagram)
@@ -287,6 +288,7 @@ class Cluster:
         at = (self.system.index(host.name), self.system.index(peer))
         if body is None:
             host.links[peer].close()
+            self._unplug(host, peer)
             self.shadow.close(*at)
         else:
             host.links[peer].send(body)
@@ -318,7 +320,9 @@ class Cluster:
         if self.rule != "never":
             host.checkpoints.seen(datagram.number)
         time = len(self.events)
-        if not host.datagrams.receive(datagram.source, datagram.process, datagram.sequence, time):
+        if not host.datagrams.receive(
+            datagram.source, datagram.process, datagram.sequence, datagram.body, time
+        ):
             return False
         host.waiting.append(datagram)
         return True
@@ -331,9 +335,6 @@ class Cluster:
             socket = host.sockets.get(peer)
             if socket is not None and not socket.broken:
                 socket.ways[peer].extend((host.checkpoints.number, frame) for frame in frames)
-            if link.parted():
-                socket.closed.add(host.name)
-                del host.sockets[peer]
 
     def connect(self, one, other):
         """A socket between two processes takes the place of the one they had."""
@@ -351,10 +352,8 @@ class Cluster:
     def pump(self, host, peer):
         """The next frame from `peer` arrives at a host; false if none is under way."""
         socket = host.sockets.get(peer)
-        if socket is None:
+        if socket is None or not socket.ways[host.name]:
             return False
-        if not socket.ways[host.name]:
-            return peer in socket.closed and self._unplug(host, peer)
         number, frame = socket.ways[host.name].popleft()
         link = host.links[peer]
         act = {Kind.LIFE: link.greet, Kind.MESSAGE: link.receive, Kind.ALIVE: link.acknowledge}
@@ -373,8 +372,7 @@ class Cluster:
         while not done(link):
             if self.pump(one, peer) or (other is not None and self.pump(other, node)):
                 continue
-            ends = ((one, peer), (other, node)) if other is not None else ((one, peer),)
-            if any([self._unplug(host, name) for host, name in ends]):
+            if self._unplug(one, peer) or (other is not None and self._unplug(other, node)):
                 continue
             if other is None or not (link.wanted or other.links[node].wanted):
                 return
@@ -386,7 +384,7 @@ class Cluster:
         if socket is None:
             return False
         astray = socket.hosts[peer] is not self.hosts[peer] and not (link.open or link.half)
-        if socket.broken or astray or peer in socket.closed:
+        if socket.broken or astray:
             self._notice(host, peer, link.lost)
             del host.sockets[peer]
             return True

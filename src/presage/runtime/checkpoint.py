@@ -42,7 +42,6 @@ class Checkpoint(NamedTuple):
     local: Local  # empty bytes for ghosts and for fields that checkpoints leave out
     ends: Mapping[str, End]
     datagrams: Held
-    waiting: tuple[tuple[str, bytes], ...] = ()  # datagrams whose guard does not hold: source, body
 
     @property
     def size(self) -> int:

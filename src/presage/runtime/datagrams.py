@@ -5,7 +5,7 @@ those to each peer and keeps them for a while, and the receiver notes which numb
 sent and not received is in flight, until it is so old that it must be lost.
 
 A datagram whose guard does not hold stays on the network in the model. Here it waits at the
-receiver, counts as received, and stands in the receiver's checkpoint by itself.
+receiver, oldest lost first, and is part of what the receiver's checkpoint says is in flight.
 
 Invariant: a number is received at most as often as the network delivers it, and kept for at least
 as long as the sender keeps the datagram.
@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 KEPT = 2.0  # seconds that a datagram is kept by its sender
 NOTED = 4 * KEPT  # seconds that its number is kept by the receiver
+WAITING_MAX = 1024  # datagrams whose guard does not hold
 
 
 class Sent(NamedTuple):
@@ -25,6 +26,13 @@ class Sent(NamedTuple):
 
     number: int  # from 1, per receiver and process
     time: float  # by the sender's clock; in a checkpoint: how long before it
+    message: bytes
+
+
+class Waiting(NamedTuple):
+    """A datagram that has arrived and is not handled yet."""
+
+    source: str
     message: bytes
 
 
@@ -45,6 +53,7 @@ class Held(NamedTuple):
     sent: dict[str, tuple[Sent, ...]]
     numbers: dict[str, int]  # how many were ever sent to each peer
     got: dict[str, Got]
+    waiting: tuple[Waiting, ...]
 
 
 class _Received:
@@ -82,6 +91,8 @@ class Datagrams:
         self._sent: dict[str, deque[Sent]] = {}
         self._numbers: dict[str, int] = {}
         self._received: dict[str, _Received] = {}
+        self.waiting: deque[Waiting] = deque()
+        self.overflows = 0  # datagrams that were lost because too many waited
 
     def send(self, to: str, message: bytes, now: float) -> int:
         """Note that a datagram leaves; its number, for the field `handled` of its frame."""
@@ -91,7 +102,7 @@ class Datagrams:
         self._forget(sent, now)
         return number
 
-    def receive(self, source: str, process: int, number: int, now: float) -> bool:
+    def receive(self, source: str, process: int, number: int, message: bytes, now: float) -> bool:
         """Note that one arrived; false if its sender is a process that has ended.
 
         Two copies of one datagram are two deliveries: a network that duplicates is in the model.
@@ -103,7 +114,17 @@ class Datagrams:
             return False
         received.add(number, now)
         received.forget(now - self._noted)
+        if len(self.waiting) == WAITING_MAX:
+            self.waiting.popleft()
+            self.overflows += 1
+        self.waiting.append(Waiting(source, message))
         return True
+
+    def take(self, at: int = 0) -> Waiting:
+        """The datagram that waits at position `at`; it is handled by the step that follows."""
+        datagram = self.waiting[at]
+        del self.waiting[at]
+        return datagram
 
     def held(self, now: float) -> Held:
         """What a checkpoint holds of them."""
@@ -120,6 +141,7 @@ class Datagrams:
                 source: Got(each.process, each.floor, tuple(sorted(each.above)))
                 for source, each in self._received.items()
             },
+            tuple(self.waiting),
         )
 
     def _forget(self, sent: deque[Sent], now: float) -> None:

@@ -18,7 +18,7 @@ there is an error at once: whether it handled them cannot be known.
 Sans I/O. The driver passes on the frames of one socket per pair, in order, `attach` first. Before
 it passes on anything it calls `checkpoints.seen(number)`. It runs the step of a message between
 `take()` and the effects of that step, and the step of an error after `hear()`, then writes what
-`drain` gives, and closes the socket if `parted` says so.
+`drain` gives.
 
 Invariant: no message is handled twice, or in another order than it was sent in, or by a process
 that it was not written to.
@@ -45,7 +45,6 @@ class Greeting(Struct, frozen=True, array_like=True):
     knows: int  # the process of the peer that it speaks to, as far as it knows; 0: not at all
     was: int  # the last life before this one in which it has heard of the peer; 0: none
     was_handled: int  # how many messages of the peer it handled then
-    parts: bool = False  # it closes this socket
 
 
 class End(NamedTuple):
@@ -116,7 +115,6 @@ class Link:
         "log",
         "met",
         "name",
-        "parting",
         "peer",
         "sent",
         "start",
@@ -136,7 +134,6 @@ class Link:
         self.half = False  # open, and the peer's end is not
         self.error = False  # broken, and the node has yet to hear of it
         self.attached = False  # whether there is a socket
-        self.parting = False  # see `parted`
         self.ignored = 0  # frames of another life
         self._shared = False  # whether the peer is known to be in this life
         self._trusted = False  # whether the peer spoke to this process on this socket
@@ -183,11 +180,8 @@ class Link:
         life, knows = self._spoken
         if life != self.life or knows not in (0, self.known):
             self._spoken = (self.life, self.known)
-            said = encode(Greeting(self.start, self.known, *self._was, self.parting))
+            said = encode(Greeting(self.start, self.known, *self._was))
             frames = [Frame(Kind.LIFE, 0, self.life, self.handled, said)]
-        if self.parting:
-            self._detach()
-            return frames
         frames += [Frame(Kind.MESSAGE, 0, self.life, self.handled, body) for body in self._frames]
         self._frames.clear()
         if not frames and acknowledge and self.unacknowledged:
@@ -195,11 +189,6 @@ class Link:
         if frames:
             self._said = self.handled
         return frames
-
-    def parted(self) -> bool:
-        """Whether the socket is to be closed, asked once what `drain` gave is written."""
-        parting, self.parting = self.parting, False
-        return parting
 
     def end(self) -> End:
         """What a checkpoint holds of it."""
@@ -230,16 +219,11 @@ class Link:
             self._write()
 
     def close(self) -> None:
-        """Give up this end. The peer learns of it by the greeting of the next life.
-
-        Messages of that life go to another socket: the process at the end of this one may be gone,
-        and what is written to it would be lost.
-        """
+        """Give up this end. The peer learns of it by the greeting of the next life."""
         if self.error:
             self.hear()
         elif self.open or self.log:
             self._begin()
-            self.parting = self.attached
         self.half = False
 
     def take(self) -> bytes:
@@ -266,7 +250,7 @@ class Link:
     def attach(self) -> None:
         """There is a new socket; what an earlier one has brought and nobody handled comes again."""
         self.attached = True
-        self._trusted = self.parting = False
+        self._trusted = False
         self.inbox.clear()
         self._frames.clear()
         self._written = self.sent - len(self.log)
@@ -307,10 +291,6 @@ class Link:
         self._trusted = True
         if frame.life > self.life:
             self._follow(frame.life, greeting)
-        if greeting.parts:
-            self._detach()
-            self.parting = True
-            return
         self.acknowledge(frame)
         self._write()
 
@@ -343,7 +323,7 @@ class Link:
 
     def _write(self) -> None:
         """Write what has not been, if the peer listens."""
-        if not self._trusted or self.error or self.parting:
+        if not self._trusted or self.error:
             return
         first = self.sent - len(self.log)
         for at in range(self._written - first, len(self.log)):

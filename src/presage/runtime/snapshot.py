@@ -117,7 +117,7 @@ def _send(
     letter: _Letters,
 ) -> None:
     """Put what is under way from one member to another into the network, in the order sent."""
-    for source, body in receiver.waiting:
+    for source, body in receiver.datagrams.waiting:
         if source == sender.node:
             network.send(letter(source, receiver.node, body))
     got = receiver.datagrams.got.get(sender.node)
