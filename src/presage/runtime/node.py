@@ -29,7 +29,7 @@ from presage.model.service.stream import LOST
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.acting import Actions
-from presage.runtime.chance import Chance, LiveChooser
+from presage.runtime.chance import Chance, LiveChooser, Queues
 from presage.runtime.clock import Clock, seconds_until
 from presage.runtime.durable import Durable
 from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result, too_large
@@ -40,23 +40,6 @@ from presage.runtime.store import Store
 PAUSE = 0.01  # seconds before an action that chose to do nothing may run again
 
 Runner = Callable[..., Any]  # calls `function(*args)`: user code, watched
-
-
-class _Queues:
-    """The answer to "how many messages are queued to this peer", for handlers that ask."""
-
-    __slots__ = ("_held", "_names", "answers", "taken")
-
-    def __init__(self, names: Sequence[str], held: Callable[[str], int]) -> None:
-        self._names = names
-        self._held = held
-        self.answers: dict[int, int] = {}  # given in the step that is being taken
-        self.taken: int | None = None  # the node itself, while it handles what it sent itself
-
-    def get(self, peer: int, default: int, /) -> int:
-        held = self._held(self._names[peer]) - (peer == self.taken)
-        self.answers[peer] = held
-        return held
 
 
 class LiveNode:
@@ -100,7 +83,7 @@ class LiveNode:
         self._codec = self.automaton.codec
         self._durable = Durable(self.automaton)
         self._chance = Chance(self.options.seed, name, 0)
-        self._queues = _Queues(system.names, surroundings.held)
+        self._queues = Queues(system.names, surroundings.held)
         self._chooser: LiveChooser | None = None  # of the last step
         self._changed = False  # since guards of what is kept were last asked
         self._replies: list[tuple[Any, Reply]] = []
