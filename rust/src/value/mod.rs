@@ -116,11 +116,6 @@ impl Codec {
         result.map(|()| marks)
     }
 
-    /// The names of all classes and of all importable objects that encodings may name.
-    pub fn names(&self) -> (Vec<String>, Vec<String>) {
-        self.registry.names()
-    }
-
     /// A fresh object from an encoding that this codec made.
     pub fn decode(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<Py<PyAny>> {
         match bytes.split_first() {
@@ -134,6 +129,11 @@ impl Codec {
 
 #[pymethods]
 impl Codec {
+    /// The names of all classes and of all importable objects that encodings may name.
+    pub fn names(&self) -> (Vec<String>, Vec<String>) {
+        self.registry.names()
+    }
+
     #[new]
     #[pyo3(signature = (*, live = false))]
     fn new(live: bool) -> Self {

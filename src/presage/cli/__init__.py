@@ -26,6 +26,7 @@ from presage.cli.options import (
     add_graph,
     add_hunt,
     add_mpirun,
+    add_predict,
     add_report,
     add_run_once,
     add_simulate,
@@ -83,6 +84,7 @@ def _parser() -> Parser:
     add("replay", traces.run_replay, "run a saved trace again, step by step", add_trace)
     add("debug", traces.run_debug, "walk about in a saved trace, on live code", add_debug)
     add("explain", traces.run_explain, "tell a saved trace in one paragraph", add_trace)
+    add("predict", traces.run_predict, "look ahead from a saved state", add_predict)
     add("graph", traces.run_graph, "draw a saved trace: nodes, steps, messages", add_graph)
     add("simulate", systems.run_simulate, "run a program once, in virtual time", add_simulate)
     add("report", traces.run_report, "write a page that shows a saved trace", add_report)

@@ -63,6 +63,10 @@ class Clock:
         """The timers that have not fired yet."""
         return frozenset(self._armed)
 
+    def __len__(self) -> int:
+        """How many timers are armed."""
+        return len(self._armed)
+
     def clear(self) -> None:
         """Take all timers out."""
         self._heap.clear()

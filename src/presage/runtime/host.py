@@ -70,13 +70,13 @@ class Marks:
     """What links knew while the last step was taken; the log of the node notes it."""
 
     received: tuple[int, int, int] | None = None  # life, position, process of the peer
-    closed: list[tuple[str, int]] = field(default_factory=list)  # peers and lives given up
+    begun: list[tuple[str, int]] = field(default_factory=list)  # peers, and lives from then on
     asked: list[tuple[str, int, int]] = field(default_factory=list)  # peer, life, handled of it
 
     def clear(self) -> None:
         """The step was noted."""
         self.received = None
-        self.closed.clear()
+        self.begun.clear()
         self.asked.clear()
 
 
@@ -169,7 +169,10 @@ class Host:
         In seconds of the node's clock; None: not before something happens.
         """
         node, clock = self.node, self.node.clock
-        while node.up and (timer := clock.pop()) is not None:
+        for _ in range(len(clock)):  # one armed meanwhile, without delay, is for the next turn
+            timer = clock.pop() if node.up else None
+            if timer is None:
+                break
             if isinstance(node.fire(timer), Refused):
                 clock.again(timer)
         self._feed()
@@ -204,6 +207,8 @@ class Host:
         if link.error and node.up:
             link.hear()
             self._touched[peer] = link
+            if self.marking:
+                self.marks.begun.append((peer, link.life))
             node.broken(peer)
         for _ in range(len(link.inbox)):
             if not node.up or not link.ready:
@@ -267,10 +272,10 @@ class Host:
 
     def close(self, to: str) -> None:
         link = self._link(to)
-        if self.marking:
-            self.marks.closed.append((to, link.life))
         link.close()
         self._touch(link)
+        if self.marking:
+            self.marks.begun.append((to, link.life))
 
     def release(self) -> None:
         carrier, number = self.carrier, self.numbers.number

@@ -19,8 +19,9 @@ from typing import Any, Final
 import msgspec
 
 from presage._core import UP, combine
-from presage.errors import StoreError
+from presage.errors import LogsDiffer, StoreError
 from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Outcome
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.host import Host
@@ -47,8 +48,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     changes: int  # of durable state: how many steps had some, in all lives, this one included
     recovered: int  # how many of them there were when this life began
     stream: tuple[int, int, int] | None = None  # handled: life, position, process of the peer
-    closed: tuple[tuple[str, int], ...] = ()  # peers, and the lives of the connections given up
+    begun: tuple[tuple[str, int], ...] = ()  # connections given up: peer, life from then on
     asked: tuple[tuple[str, int, int], ...] = ()  # was there room: peer, life, known as handled
+    held: dict[int, int] = {}  # messages queued to peers, as far as that was asked
     logs: tuple[str, ...] = ()
     failure: str | None = None
 
@@ -89,8 +91,9 @@ class StepLog:
                 self._changes,
                 node.recovered,
                 marks.received,
-                tuple(marks.closed),
+                tuple(marks.begun),
                 tuple(marks.asked),
+                dict(record.held),
                 tuple(record.logs),
                 record.failure,
             )
@@ -216,3 +219,36 @@ def text(system: System, entry: Entry) -> str:
     elif len(stimulus) > 1:
         what += " " + ", ".join(map(repr, stimulus[1:]))
     return f"{entry.time:.6f} {entry.node} {entry.life}.{entry.number} {what}"
+
+
+def retrace(system: System, entries: Iterable[Entry]) -> Local:
+    """Take the steps of one node's log again, alone; its state at the end, as a search has it.
+
+    Raises `LogsDiffer` where a step leads elsewhere than it did. The log begins with a first start.
+    """
+    codec, local, life = system.codec, None, 0
+    for entry in entries:
+        automaton = system.automata[system.index(entry.node)]
+        values = automaton.initial() if local is None else list(map(codec.decode, local))
+        if life not in (0, entry.life):
+            crash = automaton.branches(lambda held=values: held, ("crash",))  # type: ignore[misc]
+            assert crash, "a crash has no guard"
+            values = crash[0].values  # of unfinished writes none survives
+        chosen = tuple(k for k, _ in entry.choices)
+        outcome = automaton.step(values, codec.decode(entry.stimulus), chosen, entry.held)
+        if isinstance(outcome, Outcome):
+            local = tuple(codec.encode_fields(outcome.values))
+        if local is None or Digests(system, automaton).of(local) != entry.digest:
+            raise differs(entry)
+        life = entry.life
+    assert local is not None, "a log has a start"
+    return local
+
+
+def differs(entry: Entry) -> LogsDiffer:
+    """A step, taken again, leads elsewhere."""
+    return LogsDiffer(
+        f"step {entry.life}.{entry.number} of {entry.node} leads to another state than live",
+        "the system was edited since it ran, or its code is not deterministic",
+        "run it again; `presage doctor` looks for chance",
+    )

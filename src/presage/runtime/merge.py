@@ -2,9 +2,10 @@
 
 Every node's log is in order; between nodes, causes come before effects. An entry is taken only
 where the world offers it, so no message is handled before it was sent. Among what is possible the
-earliest goes first. Three rules look ahead, because a model forgets at once what a network forgets
-later: who handled a message of a connection did so before its sender gave that connection up, or
-crashed; and who found no room in a queue did so before the peer handled what was in it.
+earliest goes first. Some rules look ahead, because a model forgets at once what a network forgets
+later. Who handled a message did so before its sender gave up that life of their connection, or
+crashed, and after the sender began it. Who found no room in a queue did so before the peer handled
+what was in it.
 
 What the network did is added: crashes, broken connections, and lost datagrams of an ordered
 network. After every step the node's state is compared with the digest in its log.
@@ -12,9 +13,8 @@ network. After every step the node's state is compared with the digest in its lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 from presage._core import FAULTS
@@ -42,12 +42,18 @@ from presage.model.world.event import (
 from presage.model.world.faults import UNLIMITED, Faults
 from presage.model.world.system import System
 from presage.model.world.world import World
-from presage.runtime.log import Digests, Entry
+from presage.runtime.log import Digests, Entry, differs
+from presage.runtime.precedence import Item, Precedence, items_of
 from presage.runtime.vocabulary import teach
 from presage.search.checkpoint.code_digest import Definition
 from presage.trace.trace import ORDINARY, Trace
 
 STREAM_FAULTS = ("silent_reset", "cut", "idle_close")
+Move = tuple[Event, Sequence[int]]
+# What is tried in turn: whether to heed what must come before, and whether to guess.
+Order = tuple[tuple[bool, bool], ...]
+HEEDING: Order = ((True, False), (True, True))
+ANYHOW: Order = (*HEEDING, (False, False), (False, True))
 
 
 @dataclass(frozen=True)
@@ -78,14 +84,16 @@ def merged(system: System, logs: Mapping[str, Sequence[Entry]], **facts: Any) ->
 
 def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -> Merged:
     """Merge; where that gets stuck, begin again with what must have come before."""
-    waits = _Waits(system, {name: _items(logs.get(name, ())) for name in system.names})
+    waits = Precedence(system, {name: items_of(logs.get(name, ())) for name in system.names})
+    order = HEEDING
     while True:
         merge = _Merge(system, waits)
         try:
-            return merge.run(**facts)
+            return merge.run(order, **facts)
         except _Stuck:
-            if not merge.learn():
+            if order is ANYHOW:
                 raise merge.stuck() from None
+            order = HEEDING if merge.learn() else ANYHOW
 
 
 class _Stuck(Exception):
@@ -132,20 +140,10 @@ def _calls(system: System, entries: Iterable[Entry]) -> list[Call]:
     return made
 
 
-@dataclass(frozen=True)
-class _Item:
-    """An entry of a log, or the crash between two lives."""
-
-    node: str
-    time: float
-    entry: Entry | None  # None: a crash
-    life: int
-
-
 class _Merge:
     """One attempt to merge logs to an execution of `system`."""
 
-    def __init__(self, system: System, waits: _Waits) -> None:
+    def __init__(self, system: System, waits: Precedence) -> None:
         self._system = system
         self._items = waits.items
         self._at = dict.fromkeys(system.names, 0)
@@ -170,10 +168,10 @@ class _Merge:
         self._at[name] = 1
         return items[0].entry.choices
 
-    def run(self, **facts: Any) -> Merged:
+    def run(self, order: Order, **facts: Any) -> Merged:
         """Take all entries."""
         while any(self._at[name] < len(items) for name, items in self._items.items()):
-            if not (self._take(self._waits.allow) or self._take(lambda *_: True)):
+            if not any(self._take(waits, guess) for waits, guess in order):
                 raise _Stuck
         told = {"message": f"a live run of {len(self._steps)} steps"}
         told |= {"prop": ORDINARY, "kind": "live"}
@@ -186,36 +184,45 @@ class _Merge:
         )
         return Merged(self._system, trace, self._world)
 
-    def _take(self, allow: Callable[[_Item, Mapping[str, int]], bool]) -> bool:
-        """Take the earliest entry that is possible; false if none is."""
+    def _take(self, waits: bool, guess: bool) -> bool:
+        """Take the earliest entry that is possible; false if none is.
+
+        `waits`: heed what must come before. `guess`: let the network do what no log tells of.
+        """
         heads = [
             items[self._at[name]]
             for name, items in self._items.items()
             if self._at[name] < len(items)
         ]
         for item in sorted(heads, key=lambda item: item.time):
-            if allow(item, self._at) and self._apply(item):
+            if waits and not self._waits.allow(item, self._at):
+                continue
+            if self._apply(item, guess):
                 self._at[item.node] += 1
                 return True
         return False
 
-    def _apply(self, item: _Item) -> bool:
+    def _apply(self, item: Item, guess: bool) -> bool:
         """Let the world take an entry; false if it does not offer that."""
-        entry, world = item.entry, self._world
+        entry = item.entry
         if entry is None:
-            choices = world.runs(Crash(item.node))[0]  # of unfinished writes none survives
-            return self._try([(Crash(item.node), choices)])
+            return self._try([self._crash(item.node)])
         if entry.idle and self._system.skip_noops and self._is_datagram(entry):
             return True  # the model leaves out such deliveries
         chosen = tuple(k for k, _ in entry.choices)
-        for events in self._ways(entry):
-            moves = [(event, ()) for event in events[:-1]] + [(events[-1], chosen)]
-            if self._try(moves):
+        ways = self._guesses(entry) if guess else self._ways(entry)
+        for moves in ways:
+            if self._try([*moves[:-1], (moves[-1][0], chosen)]):
                 self._compare(item)
                 return True
         return False
 
-    def _try(self, moves: Sequence[tuple[Event, Sequence[int]]]) -> bool:
+    def _crash(self, node: str) -> Move:
+        """A crash, of whose unfinished writes none survives."""
+        runs = self._world.runs(Crash(node))
+        return Crash(node), runs[0] if runs else ()
+
+    def _try(self, moves: Sequence[Move]) -> bool:
         """Apply all of `moves`, or none."""
         saved, taken = self._world.save(), len(self._steps)
         try:
@@ -227,45 +234,56 @@ class _Merge:
             return False
         return True
 
-    def _ways(self, entry: Entry) -> list[list[Event]]:
-        """The events that an entry may be, each after what the network has to do before."""
+    def _ways(self, entry: Entry) -> list[list[Move]]:
+        """The events that an entry may be."""
         node, names = entry.node, self._system.names
         stimulus = self._system.codec.decode(entry.stimulus)
         match stimulus[0]:
             case "deliver" if isinstance(stimulus[2], LostMessage):
                 peer = names[stimulus[1]]
-                news: list[Event] = [cls(node, peer) for cls in (Broken, Refused, KeepAlive)]
-                one, other = sorted((node, peer), key=self._system.index)
-                return [*([each] for each in news), [Cut(one, other), Broken(node, peer)]]
+                return [[(cls(node, peer), ())] for cls in (Broken, Refused, KeepAlive)]
             case "deliver" if entry.stream is not None:
-                return [[Receive(node, names[stimulus[1]], stimulus[2])]]
+                return [[(Receive(node, names[stimulus[1]], stimulus[2]), ())]]
             case "deliver":
                 arrival = Deliver(node, names[stimulus[1]], stimulus[2])
-                return [[*self._overtaken(arrival), arrival]]
+                return [[*self._overtaken(arrival), (arrival, ())]]
             case "timer":
-                return [[Fire(node, stimulus[1], tuple(stimulus[2:]))]]
+                return [[(Fire(node, stimulus[1], tuple(stimulus[2:])), ())]]
             case "action":
-                return [[Act(node, stimulus[1], tuple(stimulus[2:]))]]
+                return [[(Act(node, stimulus[1], tuple(stimulus[2:])), ())]]
+            case "call" if len(stimulus) > 1:
+                return [[(Made(node, stimulus[1], tuple(stimulus[2:])), ())]]
             case "call":
-                made = stimulus[1:] or (self._world.next_call(node).name,)
-                args = stimulus[2:] if len(stimulus) > 1 else self._world.next_call(node).args
-                return [[Made(node, made[0], tuple(args))]]
+                return [[(self._world.next_call(node), ())]]
             case "write":
-                return [[Save(node, stimulus[1], stimulus[2])]]
-        return [[Restart(node)]]
+                return [[(Save(node, stimulus[1], stimulus[2]), ())]]
+        return [[(Restart(node), ())]]
 
-    def _overtaken(self, arrival: Deliver) -> list[Event]:
+    def _guesses(self, entry: Entry) -> list[list[Move]]:
+        """The same for a lost connection of whose end no log tells."""
+        stimulus = self._system.codec.decode(entry.stimulus)
+        if stimulus[0] != "deliver" or not isinstance(stimulus[2], LostMessage):
+            return []
+        node, peer = entry.node, self._system.names[stimulus[1]]
+        one, other = sorted((node, peer), key=self._system.index)
+        guesses: list[list[Move]] = [[(Cut(one, other), ()), (Broken(node, peer), ())]]
+        if self._at[peer] == len(self._items[peer]):
+            crash = self._crash(peer)
+            guesses += [[crash, (cls(node, peer), ())] for cls in (Broken, Refused)]
+        return guesses
+
+    def _overtaken(self, arrival: Deliver) -> list[Move]:
         """The datagrams of an ordered network that were lost, or came later, before `arrival`."""
         if self._system.network != "ordered":
             return []
         pair = (self._system.index(arrival.source), self._system.index(arrival.node))
-        drops: list[Event] = []
+        drops: list[Move] = []
         for ends, channel in self._world.save().transport.network:
             for flying in channel if ends == pair else ():
                 message = self._system.codec.decode(flying.encoded)[2]
                 if self._system.codec.encode(message) == self._system.codec.encode(arrival.message):
                     return drops
-                drops.append(Drop(arrival.node, arrival.source, message))
+                drops.append((Drop(arrival.node, arrival.source, message), ()))
         return drops
 
     def _is_datagram(self, entry: Entry) -> bool:
@@ -273,17 +291,13 @@ class _Merge:
         lost = stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage)
         return stimulus[0] == "deliver" and not lost and entry.stream is None
 
-    def _compare(self, item: _Item) -> None:
+    def _compare(self, item: Item) -> None:
         """Refuse a world in which the node is not what its log says."""
         entry = item.entry
         assert entry is not None
         local = self._world.save().locals[self._system.index(item.node)]
         if self._digests[item.node].of(local) != entry.digest:
-            raise LogsDiffer(
-                f"step {entry.life}.{entry.number} of {item.node} leads to another state than live",
-                "the system was edited since it ran, or its code is not deterministic",
-                "run it again; `presage doctor` looks for chance",
-            )
+            raise differs(entry)
 
     def learn(self) -> bool:
         """After getting stuck: whether something was taken too early, and is known now.
@@ -316,85 +330,3 @@ class _Merge:
             "a log is missing or cut off, or the network did what no model of it does",
             "give the logs of all nodes; see `docs/reference/live.md` for where live differs",
         )
-
-
-class _Waits:
-    """What looks ahead: entries that must be taken before others."""
-
-    def __init__(self, system: System, items: Mapping[str, Sequence[_Item]]) -> None:
-        self.items = items
-        self._names = system.names
-        self._learned: dict[tuple[str, int], set[tuple[str, int]]] = {}
-        # (receiver, sender, life) or (receiver, sender, "process", life) -> the last that handled
-        self._handled: dict[tuple[Any, ...], int] = {}
-        # (asker, peer, life) -> (place of the entry, how many it knew to be handled)
-        self._asked: dict[tuple[str, str, int], list[tuple[int, int]]] = {}
-        decode, bounded = system.codec.decode, system.streams and system.streams.queue_size
-        for name, each in items.items():
-            for at, item in enumerate(each):
-                entry = item.entry
-                if entry is None:
-                    continue
-                if entry.stream is not None:
-                    source = self._names[decode(entry.stimulus)[1]]
-                    life, _, process = entry.stream
-                    self._handled[name, source, life] = at
-                    self._handled[name, source, "process", process] = at
-                for peer, life, known in entry.asked if bounded else ():
-                    self._asked.setdefault((name, peer, life), []).append((at, known))
-        self._decode = decode
-
-    def learn(self, node: str, before: int, peer: str, place: int) -> bool:
-        """The last start of `node` among its first `before` items comes after that of `peer`."""
-        starts = [at for at in range(1, before) if self.items[node][at - 1].entry is None]
-        if not starts:
-            return False
-        waits = self._learned.setdefault((node, starts[-1]), set())
-        known = (peer, place) in waits
-        waits.add((peer, place))
-        return not known
-
-    def allow(self, item: _Item, at: Mapping[str, int]) -> bool:
-        """Whether nothing that must come before `item` is still to come."""
-        node, entry = item.node, item.entry
-        learned = self._learned.get((node, at[node]), ())
-        if any(at[peer] <= place for peer, place in learned):
-            return False
-        if entry is None:
-            return all(
-                self._handled.get((peer, node, "process", item.life), -1) < at[peer]
-                for peer in self._names
-                if peer != node
-            )
-        for peer, life in entry.closed:
-            if self._handled.get((peer, node, life), -1) >= at[peer]:
-                return False
-        if entry.stream is None:
-            return True
-        life, position, _ = entry.stream
-        source = self._names[self._decode(entry.stimulus)[1]]
-        asked = self._asked.get((source, node, life), ())
-        return all(place < at[source] or known >= position for place, known in asked)
-
-
-def _items(entries: Sequence[Entry]) -> list[_Item]:
-    """A log without the steps that a crash undid, and with the crashes between its lives."""
-    lives: dict[int, list[Entry]] = {}
-    for entry in entries:
-        lives.setdefault(entry.life, []).append(entry)
-    found: list[_Item] = []
-    for life, mine in sorted(lives.items()):
-        if found:
-            found.append(_Item(mine[0].node, mine[0].time, None, life - 1))
-        after = lives.get(life + 1)
-        kept = inf if after is None else after[0].recovered
-        found += [_Item(each.node, each.time, each, life) for each in _until(mine, kept)]
-    return found
-
-
-def _until(entries: Sequence[Entry], kept: float) -> Iterable[Entry]:
-    """The steps of a life up to the first whose changes are not among those that were kept."""
-    for entry in entries:
-        if entry.changes > kept:
-            return
-        yield entry

@@ -65,7 +65,7 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     `sockets` are those at its address, if somebody has them already.
     """
     sockets = sockets or Sockets(name, task.cluster.nodes[name])
-    with Sandbox() as sandbox:
+    with Sandbox(task.cluster.live.handler_seconds) as sandbox:
         return loop_run(_Process(task, name, sandbox.run, tuple(stops), sockets).main())
 
 

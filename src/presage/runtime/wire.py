@@ -162,6 +162,11 @@ class Wire:
         """How many peers are connected."""
         return len(self._open)
 
+    def writer(self, peer: str) -> Callable[[bytes], int] | None:
+        """Writes to the connection that there is now, and to no later one."""
+        connection = self._open.get(peer)
+        return None if connection is None else connection.write
+
     def reset(self, peer: str) -> None:
         """End the connection to `peer`, if there is one, with all that is under way."""
         if connection := self._open.get(peer):
