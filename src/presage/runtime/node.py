@@ -29,7 +29,7 @@ from presage.model.service.stream import LOST
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.acting import Actions
-from presage.runtime.chance import Chance, LiveChooser
+from presage.runtime.chance import Chance, LiveChooser, Queues
 from presage.runtime.clock import Clock, seconds_until
 from presage.runtime.durable import Durable
 from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result, too_large
@@ -40,23 +40,6 @@ from presage.runtime.store import Store
 PAUSE = 0.01  # seconds before an action that chose to do nothing may run again
 
 Runner = Callable[..., Any]  # calls `function(*args)`: user code, watched
-
-
-class _Queues:
-    """The answer to "how many messages are queued to this peer", for handlers that ask."""
-
-    __slots__ = ("_held", "_names", "answers", "taken")
-
-    def __init__(self, names: Sequence[str], held: Callable[[str], int]) -> None:
-        self._names = names
-        self._held = held
-        self.answers: dict[int, int] = {}  # given in the step that is being taken
-        self.taken: int | None = None  # the node itself, while it handles what it sent itself
-
-    def get(self, peer: int, default: int, /) -> int:
-        held = self._held(self._names[peer]) - (peer == self.taken)
-        self.answers[peer] = held
-        return held
 
 
 class LiveNode:
@@ -78,7 +61,7 @@ class LiveNode:
         runner: Runner | None = None,
         automata: Sequence[Automaton] | None = None,
     ) -> None:
-        """`automata`: those of `system.live()`, for nodes that share a process."""
+        """`automata`: those of `system.live()`, where nodes share a process."""
         self.system = system
         self.name = name
         self.automaton = (automata or system.live())[system.index(name)]
@@ -100,7 +83,8 @@ class LiveNode:
         self._codec = self.automaton.codec
         self._durable = Durable(self.automaton)
         self._chance = Chance(self.options.seed, name, 0)
-        self._queues = _Queues(system.names, surroundings.held)
+        self._queues = Queues(system.names, surroundings.held)
+        self._chooser: LiveChooser | None = None  # of the last step
         self._changed = False  # since guards of what is kept were last asked
         self._replies: list[tuple[Any, Reply]] = []
         self._actions = Actions(self.automaton)
@@ -119,6 +103,7 @@ class LiveNode:
         stored = self.store.load()
         self.life, self.recovered = stored.life, stored.entries
         self._chance = Chance(self.options.seed, self.name, self.life)
+        self._chooser = None
         self.clock.clear()
         self.local = self._durable.local(stored)
         self._up = True
@@ -147,12 +132,14 @@ class LiveNode:
         Offer it again after other steps, when `counts.steps` has grown.
         """
         index = self.system.indices[source]
-        queues = self._queues
-        queues.taken = index if index == self.automaton.index else None
+        body = body or self._codec.encode(message)
+        if index != self.automaton.index:
+            return self.take(("deliver", index, message), body)
+        self._queues.taken = index
         try:
-            return self.take(("deliver", index, message), body or self._codec.encode(message))
+            return self.take(("deliver", index, message), body)
         finally:
-            queues.taken = None
+            self._queues.taken = None
 
     def broken(self, peer: str) -> Result:
         """The connection to `peer` is gone; links know already."""
@@ -267,19 +254,21 @@ class LiveNode:
         if not self._up:
             return None
         codec, automaton = self._codec, self.automaton
-        chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
+        chooser = self._chooser
+        if chooser is None or chooser.used:
+            chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
+            self._chooser = chooser
         before, queues = self.local, self._queues
         if queues.answers:
             queues.answers = {}
         told = stimulus
-        if len(stimulus) > 2 and stimulus[0] in ("action", "call"):
+        if body is None and len(stimulus) > 2 and stimulus[0] in ("action", "call"):
             told = codec.decode(codec.encode(stimulus))  # the handler may change its arguments
         try:
             outcome = self._run(automaton.run, self._fresh, told, chooser)
             if outcome is None:
                 return None
-            assert isinstance(outcome, Outcome), "a chooser that draws never runs out"
-            after = self._encoded(stimulus, before, outcome)
+            after = self._encoded(stimulus, outcome)
             sends, flows = self._bodies(outcome)
             if stimulus[0] == "call":
                 self._returned = codec.decode(codec.encode(chooser.returned))
@@ -345,7 +334,8 @@ class LiveNode:
                 near.close(to)
             else:
                 near.stream(to, flow)
-        self._set_timers(record, outcome)
+        if outcome.delays or record.before[0] != record.after[0] or record.stimulus[0] == "timer":
+            self._set_timers(record, outcome)
         if record.failure is not None:
             self._up = False
             self.failure = record.failure
@@ -354,10 +344,6 @@ class LiveNode:
 
     def _set_timers(self, record: Record, outcome: Outcome) -> None:
         """Tell the clock which timers were armed, armed again or disarmed."""
-        if record.before[0] == record.after[0] and not outcome.delays:
-            if record.stimulus[0] == "timer":
-                self.clock.again(record.stimulus[1:])
-            return
         armed, delays = outcome.values[0][2], outcome.delays or {}
         for timer in self.clock.armed() - armed:
             self.clock.disarm(timer)
@@ -374,17 +360,18 @@ class LiveNode:
         self, outcome: Outcome
     ) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes | None]]]:
         encode, names = self._codec.encode, self.system.names
-        sends = [(names[to], encode(message)) for to, message in outcome.sends]
-        for to, body in sends:
+        sends: list[tuple[str, bytes]] = []
+        for to, message in outcome.sends:
+            body = encode(message)
             if len(body) > self.options.body_max:
-                raise too_large(to, len(body), self.options.body_max)
-        flows = [
-            (names[flow.peer], None if flow.closes else encode(flow.message))
-            for flow in outcome.flows
-        ]
+                raise too_large(names[to], len(body), self.options.body_max)
+            sends.append((names[to], body))
+        flows: list[tuple[str, bytes | None]] = []
+        for peer, closes, message in outcome.flows:
+            flows.append((names[peer], None if closes else encode(message)))
         return sends, flows
 
-    def _encoded(self, stimulus: Stimulus, before: Local, outcome: Outcome) -> Local:
+    def _encoded(self, stimulus: Stimulus, outcome: Outcome) -> Local:
         try:
             return tuple(self._codec.encode_fields(outcome.values))
         except Sharing as error:

@@ -44,14 +44,19 @@ EXIT_FAILED = 1
 EXIT_OURS = 4
 
 
+def _ignore(text: str) -> None:
+    """For nodes that nobody looks at."""
+
+
 class Task(Struct, frozen=True):
-    """What every node of a cluster is told."""
+    """What every node of a cluster is given."""
 
     system: System
     definition: Definition
     cluster: Cluster
     seed: int = 0
     workload: float | None = None  # calls a second, of those that the system declares
+    say: Callable[[str], None] = _ignore  # to people who look after the node
 
 
 def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = None) -> int:
@@ -60,7 +65,7 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     `sockets` are those at its address, if somebody has them already.
     """
     sockets = sockets or Sockets(name, task.cluster.nodes[name])
-    with Sandbox() as sandbox:
+    with Sandbox(task.cluster.live.handler_seconds) as sandbox:
         return loop_run(_Process(task, name, sandbox.run, tuple(stops), sockets).main())
 
 
@@ -164,7 +169,7 @@ class _Process:
         self._driver.ended.set()
 
     def _say(self, text: str) -> None:
-        print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+        self._task.say(f"{self._name}: {text}")
 
     def _complain(self, text: str) -> None:
         self._say(f"error: {text}")
@@ -258,6 +263,5 @@ class Forked:
         try:
             return run(self._task, name, [signal.SIGTERM], sockets)
         except PresageError as error:
-            with contextlib.suppress(OSError):
-                print(f"{name}: error: {error}", file=sys.stderr, flush=True)
+            self._task.say(f"{name}: error: {error}")
             return error.exit_status

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from presage.errors import BadCall
 from presage.model.service.local_state import Stimulus
 from presage.model.world.snapshot import Local
@@ -61,7 +63,7 @@ class Reply(NamedTuple):
     error: str | None = None
 
 
-class Record(NamedTuple):
+class Record(Struct, frozen=True, gc=False):
     """One committed step."""
 
     number: int  # of the node since it booted; its start is 1

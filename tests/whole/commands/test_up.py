@@ -206,6 +206,30 @@ def test_a_node_that_fails_is_started_again_if_the_cluster_says_so():
     assert "n0 1.1 start" in logs and "n0 2.1 restart" in logs
 
 
+ENDLESS = """
+    class Node(Service):
+        def start(self):
+            self.arm("spin")
+
+        @timer(after=0.05)
+        def spin(self):
+            while True:
+                pass
+
+    def system() -> System:
+        return System(nodes={"n0": Node()})
+"""
+
+
+def test_an_endless_handler_ends_its_node():
+    write(ENDLESS, "endless.py")
+    config("endless.py", more="handler_seconds = 0.3", n0=f"127.0.0.1:{free_port()}")
+    ended = run("up", "--config", "cluster.toml", "--for", "2")
+    assert ended.returncode == 1, ended.stderr
+    assert "still running after 0.3 s" in ended.stderr
+    assert "failed: `n0`" in ended.stdout
+
+
 def free_port():
     from presage.runtime.up import local_cluster
 
