@@ -181,7 +181,7 @@ def add_predict(parser: Parser) -> None:
     _add_source(parser)
     parser.add_argument("--at", metavar="N", type=_whole, help="the step; default: the last")
     seconds = "look ahead for so long; default: 1"
-    parser.add_argument("--seconds", metavar="S", type=_duration, default=1.0, help=seconds)
+    parser.add_argument("--seconds", metavar="S", type=duration, default=1.0, help=seconds)
     memory = "MiB that this may add to the process; default: 64"
     parser.add_argument("--memory", metavar="M", type=positive, default=64, help=memory)
     threads = "1 or 2; default: 2 where there are two cores"
