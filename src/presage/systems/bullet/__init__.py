@@ -33,6 +33,7 @@ def system(
     nodes: int = 3,
     blocks: int = 2,
     size: int = 0,
+    keep: bool = True,
     children: int = 2,
     limit: int = 10,
     window: int = 1,
@@ -47,6 +48,8 @@ def system(
     nodes: how many.
     blocks: how many the file has.
     size: bytes of a block.
+    keep: whether nodes hold the contents of blocks. A live node writes its state anew after each
+      step, so a large file should not be part of it.
     children: how many nodes the source pushes blocks to.
     limit: how many senders, and how many receivers, a node may have.
     window: how many blocks a node may have asked one sender for.
@@ -58,14 +61,17 @@ def system(
     """
     width = len(str(nodes - 1))
     names = tuple(f"n{index:0{width}}" for index in range(nodes))
-    common = {"blocks": blocks, "size": size, "limit": limit, "window": window}
     return System(
         nodes={
             name: Bullet(
                 candidates=tuple(other for other in names if other != name),
                 children=names[1 : 1 + children] if name == names[0] else (),
                 missing=missing(PROFILES, bug),
-                **common,
+                blocks=blocks,
+                size=size,
+                keep=keep,
+                limit=limit,
+                window=window,
             )
             for name in names
         },

@@ -37,6 +37,7 @@ class Bullet(Service):
     children: tuple[str, ...] = ()  # whom the source pushes blocks to
     blocks: int  # how many the file has
     size: int = 0  # bytes of a block
+    keep: bool = True  # whether it holds contents; else it makes them anew, as if read from a disk
     limit: int = 10  # how many senders, and how many receivers, it may have
     window: int = 1  # how many blocks it may have asked one sender for
     missing: frozenset[str] = frozenset()
@@ -53,9 +54,8 @@ class Bullet(Service):
     def start(self) -> None:
         if self.children:
             self.have = self._all()
-            self.contents = {
-                block: bytes([block % 256]) * self.size for block in members(self.have)
-            }
+            if self.keep:
+                self.contents = {block: self._content(block) for block in members(self.have)}
             self.arm("push")
         else:
             self.arm("peering")
@@ -82,7 +82,12 @@ class Bullet(Service):
             self.arm("push")
 
     def _block(self, block: int) -> Block:
-        return Block(block, self.contents.get(block, b""))
+        content = self.contents.get(block, b"") if self.keep else self._content(block)
+        return Block(block, content)
+
+    def _content(self, block: int) -> bytes:
+        """What the file has there."""
+        return bytes([block % 256]) * self.size
 
     # -- peering -----------------------------------------------------------------------------
 
@@ -196,7 +201,8 @@ class Bullet(Service):
                     del self.requested[sender]
         if not self.have & bit:
             self.have |= bit
-            self.contents[block.block] = block.content
+            if self.keep:
+                self.contents[block.block] = block.content
             for receiver in self.receivers:
                 self.receivers[receiver] |= bit
             if self.receivers:
