@@ -23,6 +23,7 @@ from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
 from presage.runtime.board import EventSeen
 from presage.runtime.guard import Guard
+from presage.runtime.vocabulary import teach
 from presage.search.predict import Prediction, Predictor
 from presage.trace.trace import Trace
 
@@ -74,6 +75,7 @@ class Foresight:
     """Answers questions about one system. A context manager, as checked code is watched."""
 
     def __init__(self, system: System, target: str | None = None) -> None:
+        teach(system, system.codec)  # what others wrote is to be read
         self.system = system
         self._target = target
         self._predictor = Predictor(system)
@@ -124,6 +126,7 @@ class Foresight:
             filters = (*question.filters, candidate)
             again = self._predict(question, filters, (told.trace, *question.known))
             if again.path is not None:
+                starved = starved or _rests(found.path, again.path)
                 continue
             hunger = self._guard.starves(question.snapshot, filters, outside=question.outside)
             if hunger is not None:
@@ -176,6 +179,14 @@ class Foresight:
             choices=path.choices,
             origin=saved_origin(begun),
         )
+
+
+def _rests(path: Confirmed, again: Confirmed) -> str:
+    """The property that a filter leaves for ever without, as all comes to rest; "" if none."""
+    kinds = ("eventually", "deadlock")
+    both = [each.prop for each in (path, again)]
+    was, now = (each is not None and each.kind in kinds for each in both)
+    return both[1].name if now and not was and both[1] is not None else ""
 
 
 def candidates(events: Collection[Event]) -> Iterator[Filter]:

@@ -89,7 +89,7 @@ class Guard:
         )
         if found.path is not None or found.broken:
             return True
-        return False if found.exhausted else None
+        return False if found.complete and not found.unjudged and not outside else None
 
 
 def _reaching(system: System, prop: Property) -> System:

@@ -1,0 +1,84 @@
+"""What is done about a violation that is ahead, and what the guard says about it."""
+
+import pytest
+from unit.runtime.ahead import moved, one_token, saved, tokens
+
+from presage.model.world.filters import Filter
+from presage.runtime.foresight import Foresight, Question, events_seen
+from presage.runtime.guard import Guard
+
+LONG = 20.0  # seconds; every search here ends by itself
+
+
+def asked(system, snapshot, node, **more):
+    with Foresight(system) as foresight:
+        return foresight.answer(Question(snapshot, seconds=LONG, **more), node)
+
+
+def test_a_filter_is_put_in_force_where_the_event_would_happen():
+    system = tokens()
+    found = asked(system, saved(system, "timer"), "a")
+    assert (found.decision, found.prop) == ("filter", "one_token")
+    assert found.filter == Filter("a", "deliver", "Give", "m")
+    seen = events_seen(found.trace)
+    assert [each.node for each in seen] == ["a", "b"]
+    assert [each.cause for each in seen] == [None, 0]
+
+
+def test_a_path_is_handed_over_to_the_node_that_can_leave_it():
+    system = tokens()
+    found = asked(system, saved(system, "timer"), "b")
+    assert (found.decision, found.filter.node) == ("handed over", "a")
+
+
+def test_what_was_handed_over_is_not_handed_on():
+    system = tokens()
+    snapshot = saved(system, "timer")
+    first = asked(system, snapshot, "b")
+    from presage.runtime.foresight import path_key
+
+    own = frozenset({path_key(first.trace)})
+    again = asked(system, snapshot, "b", known=(first.trace,), own=own)
+    assert again.decision == "filter" and again.filter == Filter("b", "deliver", "Grant", "a")
+    assert again.found_by == "known path"
+
+
+def test_nothing_is_done_by_who_only_watches():
+    system = tokens()
+    found = asked(system, saved(system, "timer"), "a", acts=False)
+    assert found.decision == "watched" and found.filter is None and found.trace is not None
+
+
+def test_where_nothing_is_ahead_it_says_so():
+    system = tokens(greedy=False)
+    found = asked(system, saved(system, "timer"), "a")
+    assert found.decision == "clean" and found.trace is None
+
+
+def test_a_filter_that_keeps_a_system_from_getting_on_is_refused():
+    system = tokens(properties=(one_token, moved))
+    found = asked(system, saved(system, "timer"), "a")
+    assert found.decision == "kills progress" and found.starved == "moved"
+
+
+@pytest.mark.parametrize(
+    ("filters", "starved"),
+    [
+        ([Filter("b", "deliver", "Grant", "a")], True),
+        ([Filter("m", "timer", "move")], False),
+        ([Filter("b", "deliver", "Give", "a")], False),
+    ],
+)
+def test_the_guard_tells_what_starves_from_what_does_not(filters, starved):
+    system = tokens(greedy=False, properties=(moved,))
+    found = Guard.of(system).starves(saved(system, "timer"), filters, seconds=LONG)
+    assert (found is not None) == starved
+    assert found is None or (found.prop == "moved" and found.certain)
+
+
+def test_the_guard_says_nothing_where_progress_was_out_of_reach_anyway():
+    system = tokens(greedy=False, properties=(moved,))
+    snapshot = saved(system, "timer")
+    guard = Guard.of(system)
+    filters = [Filter("b", "deliver", "Grant", "a")]
+    assert guard.starves(snapshot, filters, outside=["a"], seconds=LONG) is None
