@@ -110,6 +110,11 @@ class Checkpoints:
         self._bytes = 0
         self._dropped = bound  # the largest number that is not kept any more
 
+    def resume(self, bound: int) -> None:
+        """Begin where the last process of the node has ended, before anything else."""
+        assert not self._kept, "it has begun already"
+        self.number = self._bound = self._dropped = bound
+
     def seen(self, number: int) -> None:
         """A frame or news of this number is about to be looked at."""
         if number > self.number:
