@@ -218,7 +218,9 @@ class Host:
             return None
         if steps or self._pump:
             return clock.now()
-        wishes = (clock.next(), node.rested_at(), self.companion and self.companion.next())
+        wishes = [clock.next(), node.rested_at()]
+        if self.companion is not None:
+            wishes.append(self.companion.next())
         return min((time for time in wishes if time is not None), default=None)
 
     def _feed(self) -> None:

@@ -54,7 +54,6 @@ class Stored:
             else:
                 self.disks.setdefault(name, {})[key] = value
 
-
     @property
     def bound(self) -> int:
         """No earlier process of the node has used a checkpoint number above it."""
