@@ -129,7 +129,7 @@ def _calls(system: System, entries: Iterable[Entry]) -> list[Call]:
     made: list[Call] = []
     position = 0
     for entry in entries:
-        stimulus = system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(system.codec)
         if stimulus[0] != "call":
             continue
         if len(stimulus) > 1:
@@ -237,7 +237,7 @@ class _Merge:
     def _ways(self, entry: Entry) -> list[list[Move]]:
         """The events that an entry may be."""
         node, names = entry.node, self._system.names
-        stimulus = self._system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(self._system.codec)
         match stimulus[0]:
             case "deliver" if isinstance(stimulus[2], LostMessage):
                 peer = names[stimulus[1]]
@@ -261,7 +261,7 @@ class _Merge:
 
     def _guesses(self, entry: Entry) -> list[list[Move]]:
         """The same for a lost connection of whose end no log tells."""
-        stimulus = self._system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(self._system.codec)
         if stimulus[0] != "deliver" or not isinstance(stimulus[2], LostMessage):
             return []
         node, peer = entry.node, self._system.names[stimulus[1]]
@@ -287,7 +287,7 @@ class _Merge:
         return drops
 
     def _is_datagram(self, entry: Entry) -> bool:
-        stimulus = self._system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(self._system.codec)
         lost = stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage)
         return stimulus[0] == "deliver" and not lost and entry.stream is None
 
@@ -310,7 +310,7 @@ class _Merge:
             entry = items[at].entry if at < len(items) else None
             if entry is None:
                 continue
-            stimulus = self._system.codec.decode(entry.stimulus)
+            stimulus = entry.stimulus(self._system.codec)
             if stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage):
                 peer = self._system.names[stimulus[1]]
                 found |= self._waits.learn(peer, self._at[peer], name, at)
