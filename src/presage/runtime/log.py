@@ -1,4 +1,4 @@
-"""The log of a live node: every step it took, so that the run can be told and taken again.
+"""The log of a live node: every step it took, so that the run can be shown and taken again.
 
 An entry has what a step was given (stimulus, choices), what came of it (a digest of the local
 state, sends), and what its links knew of the peers. Entries of all nodes are merged in `merge`.
@@ -22,7 +22,7 @@ from presage._core import UP, Codec, combine
 from presage.errors import LogsDiffer, StoreError
 from presage.model.service.automaton import Automaton
 from presage.model.service.local_state import Outcome, Stimulus
-from presage.model.service.moment import Lapse, Moment
+from presage.model.service.moment import Moment
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.host import Host
@@ -30,7 +30,7 @@ from presage.runtime.step import Record
 
 LENGTH: Final = struct.Struct(">I")
 # By these bytes one knows values that hold moments.
-MOMENT, LAPSE = (Codec().encode(each)[2:] for each in (Moment(), Lapse()))
+MOMENT, BETWEEN = (Codec().encode(each)[2:] for each in (Moment(), Moment() - Moment()))
 STEPS = "steps"  # the file of a node's log, in its folder
 
 
@@ -156,7 +156,7 @@ class Digests:
 
     def _plain(self, live: bytes) -> bytes:
         """The same value without numbers of moments, if it has any."""
-        if MOMENT in live or LAPSE in live:
+        if MOMENT in live or BETWEEN in live:
             return self._encode(self._decode(live))
         return live
 

@@ -50,10 +50,10 @@ from presage.trace.trace import ORDINARY, Trace
 
 STREAM_FAULTS = ("silent_reset", "cut", "idle_close")
 Move = tuple[Event, Sequence[int]]
-# What is tried in turn: whether to heed what must come before, and whether to guess.
+# What is tried in turn: whether to wait for what must come before, and whether to guess.
 Order = tuple[tuple[bool, bool], ...]
-HEEDING: Order = ((True, False), (True, True))
-ANYHOW: Order = (*HEEDING, (False, False), (False, True))
+WAITING: Order = ((True, False), (True, True))
+ANYHOW: Order = (*WAITING, (False, False), (False, True))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def merged(system: System, logs: Mapping[str, Sequence[Entry]], **facts: Any) ->
 def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -> Merged:
     """Merge; where that gets stuck, begin again with what must have come before."""
     waits = Precedence(system, {name: items_of(logs.get(name, ())) for name in system.names})
-    order = HEEDING
+    order = WAITING
     while True:
         merge = _Merge(system, waits)
         try:
@@ -93,7 +93,7 @@ def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -
         except _Stuck:
             if order is ANYHOW:
                 raise merge.stuck() from None
-            order = HEEDING if merge.learn() else ANYHOW
+            order = WAITING if merge.learn() else ANYHOW
 
 
 class _Stuck(Exception):
@@ -173,21 +173,22 @@ class _Merge:
         while any(self._at[name] < len(items) for name, items in self._items.items()):
             if not any(self._take(waits, guess) for waits, guess in order):
                 raise _Stuck
-        told = {"message": f"a live run of {len(self._steps)} steps"}
-        told |= {"prop": ORDINARY, "kind": "live"}
+        named = {"message": f"a live run of {len(self._steps)} steps"}
+        named |= {"prop": ORDINARY, "kind": "live"}
         trace = Trace.of(
             self._system,
             self._steps,
             initial=self._initial,
             choices=self._choices,
-            **(told | facts),
+            **(named | facts),
         )
         return Merged(self._system, trace, self._world)
 
     def _take(self, waits: bool, guess: bool) -> bool:
         """Take the earliest entry that is possible; false if none is.
 
-        `waits`: heed what must come before. `guess`: let the network do what no log tells of.
+        `waits`: nothing is taken before what must come before it. `guess`: the network may do what
+        no log tells of.
         """
         heads = [
             items[self._at[name]]
