@@ -14,9 +14,17 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from presage.cli import check, live, logs, nodes, systems, traces
+from presage.cli import check, live, logs, nodes, snapshot, systems, traces
 from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE, with_findings
-from presage.cli.live_options import add_call, add_logs, add_node, add_run, add_status, add_up
+from presage.cli.live_options import (
+    add_call,
+    add_logs,
+    add_node,
+    add_run,
+    add_snapshot,
+    add_status,
+    add_up,
+)
 from presage.cli.options import (
     Parser,
     add_check,
@@ -98,6 +106,7 @@ def _parser() -> Parser:
     add("kill", nodes.run_kill, "kill the process of a running node", add_node)
     add("start", nodes.run_start, "start a node that was killed or has failed", add_node)
     add("status", nodes.run_status, "tell which nodes run, and what they did", add_status)
+    add("snapshot", snapshot.run_snapshot, "save one state of a running system", add_snapshot)
     add("logs", logs.run_logs, "tell what nodes did; merge and judge their logs", add_logs)
     return parser
 
