@@ -52,6 +52,16 @@ def add_call(parser: Parser) -> None:
     parser.add_argument("args", metavar="ARG", nargs="*", type=_json, help="in JSON")
 
 
+def add_kill(parser: Parser) -> None:
+    """The options of `presage kill`."""
+    add_node(parser)
+
+
+def add_start(parser: Parser) -> None:
+    """The options of `presage start`."""
+    add_node(parser)
+
+
 def add_node(parser: Parser) -> None:
     """The options of a command to one node."""
     parser.add_argument("node", metavar="NODE", help="its name")
