@@ -39,7 +39,7 @@ mod _core {
     };
     #[pymodule_export]
     use crate::python::stop::{
-        forget_stop, listen_for_stop, request_stop, stop_once, stop_requested,
+        Halt, forget_stop, listen_for_stop, request_stop, stop_once, stop_requested,
     };
     #[pymodule_export]
     use crate::python::supervise::{Watchdog, die_with};

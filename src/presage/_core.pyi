@@ -16,13 +16,15 @@ from presage._results import Progress as Progress
 from presage._results import Reachable as Reachable
 from presage._results import RunFinding as RunFinding
 from presage._results import StopReason as StopReason
+from presage._results import Suspect as Suspect
 from presage.limits import (
     CyclePlan,
     DelayPlan,
-    Effort,
     HuntPlan,
+    KernelOrigin,
     KernelSystem,
     Limits,
+    PredictionPlan,
     SkipPlan,
     Storage,
 )
@@ -65,6 +67,8 @@ class Codec:
         """Fresh objects, equal to what was encoded."""
     def encode_fields(self, values: list[Any]) -> list[bytes]:
         """Each of the values of one node; raises `Sharing` if a mutable object is there twice."""
+    def names(self) -> tuple[list[str], list[str]]:
+        """Of all classes, and all importable objects, that encodings may name."""
     def unordered(self, data: bytes) -> bool:
         """Whether the value holds a set or dict with two or more entries."""
     @staticmethod
@@ -74,10 +78,7 @@ class Codec:
     def in_order(function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`, while all that is decoded is in the canonical order."""
     def decode_plain(self, data: bytes) -> Any:
-        """As `decode`, of bytes from anybody: plain containers and admitted classes only.
-
-        Raises `ValueError` for all else; calls no code of the classes but `__hash__` and `__eq__`.
-        """
+        """Of bytes from anybody: plain values and admitted classes; else raises `ValueError`."""
     def admit(self, cls: type) -> None:
         """Let instances of `cls` come from outside; raises `NotState` if they cannot."""
     def learn(self, cls: type) -> None:
@@ -151,6 +152,13 @@ def listen_for_stop(listens: bool) -> None:
 
 def forget_stop() -> None:
     """Take the request back: the next exploration runs to its end."""
+
+@final
+class Halt:
+    """Ends the explorations that were given it, as an interrupt does; any thread may set it."""
+    def __new__(cls) -> Self: ...
+    def set(self) -> None: ...
+    def is_set(self) -> bool: ...
 
 def inspect(path: Path, key: bytes | None) -> Inspected:
     """What a checkpoint says of itself, and whether `key` signed it.
@@ -249,6 +257,17 @@ class Kernel:
         """How many levels there were, and of fields with a number or a length: (node, position in
         its values, the largest, the levels in which it became larger)."""
 
+    def predict(
+        self,
+        origin: KernelOrigin,
+        plan: PredictionPlan,
+        limits: Limits,
+        halts: Sequence[Halt] | None = None,
+    ) -> Outcome:
+        """Search breadth first, on one thread, from a state that was saved.
+
+        Raises `ValueError` if it is not one of this system.
+        """
     def delay(
         self,
         plan: DelayPlan,
@@ -288,9 +307,15 @@ class Kernel:
         the property notices. `reversals`: where `dpor` keeps its reversals; stack, queue or random.
         """
     def graph(
-        self, properties: Sequence[int], room: tuple[int, int], limits: Limits
+        self,
+        properties: Sequence[int],
+        room: tuple[int, int],
+        limits: Limits,
+        scene: tuple[KernelOrigin, PredictionPlan] | None = None,
     ) -> tuple[Graph, float]:
         """The graph of the states within these limits, judged by these properties, and seconds.
+
+        `scene`: from a saved state, as a plan says; its bound of own events does not count here.
 
         `room` is how many states and edges to expect: right or wrong, it changes only the speed.
         """
@@ -334,29 +359,6 @@ class ProcessKernel:
 
     def verify(self, states: int) -> tuple[list[str], int]:
         """Try out the relation of dependence: what is wrong, and how many pairs were tried."""
-
-@final
-class Suspect:
-    """An execution on which a property that must hold again and again ceased to hold."""
-
-    property: int  # as `found` counts them
-    at_rest: bool  # nothing likely is left to happen at its end
-    def __len__(self) -> int: ...
-    def finding(self, steps: int) -> Finding:
-        """Its first `steps` events."""
-    def locate(
-        self,
-        effort: Effort,
-        seconds: float | None,
-        progress: Callable[[Progress], None] | None,
-    ) -> CriticalStep:
-        """Its critical transition. The depth of the progress is the place that is looked at."""
-    def dies(self, prints: Sequence[int], effort: Effort, seconds: float | None) -> bool | None:
-        """Whether nothing recovers after these steps, told by the fingerprints they lead to; None:
-        there was no time to find out."""
-    def again(self, prints: Sequence[int], seconds: float | None) -> Suspect | None:
-        """The execution that takes these steps and walks on calmly; none if that comes right, or
-        if time ran out."""
 
 @final
 class Graph:

@@ -12,3 +12,4 @@ from presage._core import Progress as Progress
 from presage._core import Reachable as Reachable
 from presage._core import RunFinding as RunFinding
 from presage._core import StopReason as StopReason
+from presage._core import Suspect as Suspect

@@ -3,10 +3,12 @@
 All of them are frozen. They stand here because a file has at most 400 lines.
 """
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, final
 
-from presage._core import Graph, Suspect
+from presage._core import Graph
+from presage.limits import Effort
 
 class StopReason(StrEnum):
     """What ended an exploration before its end, as it stands in reports."""
@@ -32,6 +34,8 @@ class Outcome:
     seconds: float
     stopped_by: StopReason | None
     cut: bool  # something was left out because of the depth limit
+    left_out: bool  # an event that nobody caused was left out because it was listed often enough
+    bytes: int  # of a search: what its states take, at most, beside tables of values and steps
     walks: int
     bounds: list[int]  # by delays: how many states were known when each bound was done
     delays: int  # the bound that it was at
@@ -81,6 +85,29 @@ class HuntOutcome:
     complete: bool  # either met all there is
     lengths: list[int]  # of walks that came right
     suspects: list[Suspect]
+
+@final
+class Suspect:
+    """An execution on which a property that must hold again and again ceased to hold."""
+
+    property: int  # as `found` counts them
+    at_rest: bool  # nothing likely is left to happen at its end
+    def __len__(self) -> int: ...
+    def finding(self, steps: int) -> Finding:
+        """Its first `steps` events."""
+    def locate(
+        self,
+        effort: Effort,
+        seconds: float | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> CriticalStep:
+        """Its critical transition. The depth of the progress is the place that is looked at."""
+    def dies(self, prints: Sequence[int], effort: Effort, seconds: float | None) -> bool | None:
+        """Whether nothing recovers after these steps, told by the fingerprints they lead to; None:
+        there was no time to find out."""
+    def again(self, prints: Sequence[int], seconds: float | None) -> Suspect | None:
+        """The execution that takes these steps and walks on calmly; none if that comes right, or
+        if time ran out."""
 
 @final
 class Finding:

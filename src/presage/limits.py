@@ -90,6 +90,34 @@ class SkipPlan(Struct, frozen=True):
     exact: bool = False  # compare the states that faults lead to, up to an exchange of nodes
 
 
+class KernelOrigin(Struct, frozen=True):
+    """A saved state to begin in, as canonical bytes."""
+
+    locals: Sequence[Sequence[bytes]]  # per node, its values
+    observers: Sequence[bytes]
+    budgets: Sequence[int]  # what is left; -1 is unlimited
+    partition: int
+    links: Sequence[tuple[int, int, list[bytes], list[bytes], int]]  # ends, queues, flags
+    mail: Sequence[Sequence[bytes]]  # channels on an ordered network; else one message each
+
+
+class KernelFilter(Struct, frozen=True):
+    """Refuses events at one node."""
+
+    node: int
+    kind: str  # deliver, receive, timer, action
+    name: str  # of the message's class, the timer or the action
+    source: int | None  # of the message; None: anybody
+
+
+class PredictionPlan(Struct, frozen=True):
+    """What a prediction looks for."""
+
+    own_events: int | None = None  # how often each event that nobody caused is listed at all
+    filters: Sequence[KernelFilter] = ()
+    unjudged: Sequence[int] = ()  # properties that are not judged
+
+
 class CyclePlan(Struct, frozen=True):
     """Which endless executions to look for, and how."""
 

@@ -9,14 +9,18 @@ from presage.model.world.world import World
 
 def counted(system):
     """States, generated transitions and depth, by going through live worlds."""
-    seen, level, generated, depth = set(), [], 0, 0
     branches = [()]
     for automaton in system.automata:
         runs = automaton.branches(automaton.initial, ("start",), held={})
         branches = [(*b, *(k for k, _ in run.choices)) for b in branches for run in runs]
-    for choices in branches:
+    return level_counts(*(World.initial(system, choices) for choices in branches))
+
+
+def level_counts(*worlds):
+    """The same, from these worlds on."""
+    seen, level, generated, depth = set(), [], 0, 0
+    for world in worlds:
         generated += 1
-        world = World.initial(system, choices)
         if world.fingerprint not in seen:
             seen.add(world.fingerprint)
             level.append(world.save())

@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 
 use crate::property::reader::Reader;
-use crate::property::trie;
+use crate::property::trie::{self, Verdict};
 use crate::services::context::Shared;
 use crate::services::mirror::Mirror;
 use crate::services::misses::is_run_twice;
 use crate::value::OrderGuard;
 
 /// A verdict, unless the predicate raised, and what was read for it.
-type Run = (Option<bool>, Vec<(trie::Query, u64)>);
+type Run = (Option<Verdict>, Vec<(trie::Query, u64)>);
 
 pub struct Judge {
     shared: Arc<Shared>,
@@ -29,7 +29,7 @@ impl Judge {
         }
     }
 
-    /// Whether `property` holds in `state`; `None` if its predicate raised.
+    /// Whether `property` holds in `state`; `None` if its predicate raised, or cannot say.
     #[inline]
     pub fn holds(
         &mut self,
@@ -37,6 +37,18 @@ impl Judge {
         state: &[u32],
         mirror: &Mirror,
     ) -> PyResult<Option<bool>> {
+        let verdict = self.verdict(property, state, mirror)?;
+        Ok(verdict.and_then(Verdict::holds))
+    }
+
+    /// What `property` says of `state`; `None` if its predicate raised.
+    #[inline]
+    pub fn verdict(
+        &mut self,
+        property: usize,
+        state: &[u32],
+        mirror: &Mirror,
+    ) -> PyResult<Option<Verdict>> {
         loop {
             if let Some(verdict) = self.known(property, state, mirror) {
                 return Ok(Some(verdict));
@@ -91,7 +103,7 @@ impl Judge {
     }
 
     #[inline]
-    fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<bool> {
+    fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<Verdict> {
         self.tries[property].decide(|query| self.answer(query, state, mirror))
     }
 
@@ -151,7 +163,7 @@ impl Judge {
         bridge: &Bound<'_, PyAny>,
         property: usize,
         state: &[u32],
-        verdict: bool,
+        verdict: Verdict,
         reads: &[(trie::Query, u64)],
     ) -> PyResult<()> {
         let reordered = {
@@ -196,7 +208,12 @@ impl Judge {
     ) -> PyResult<Run> {
         let reader = Py::new(bridge.py(), Reader::new(self.shared.clone(), state))?;
         let arguments = (property, reader.clone_ref(bridge.py()));
-        let verdict = bridge.call_method1(method, arguments)?.extract()?;
+        let said: Option<u8> = bridge.call_method1(method, arguments)?.extract()?;
+        let verdict = said.map(|said| match said {
+            0 => Verdict::Fails,
+            1 => Verdict::Holds,
+            _ => Verdict::Unknown,
+        });
         Ok((verdict, reader.get().reads()))
     }
 }

@@ -28,10 +28,30 @@ pub enum Query {
     Partition,
 }
 
+/// What a predicate says of a world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    Fails,
+    Holds,
+    /// It needs a node that holds no state here: of another world it may say more.
+    Unknown,
+}
+
+impl Verdict {
+    /// None where it is not known.
+    pub fn holds(self) -> Option<bool> {
+        match self {
+            Verdict::Fails => Some(false),
+            Verdict::Holds => Some(true),
+            Verdict::Unknown => None,
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Node {
     Ask(Query),
-    Verdict(bool),
+    Verdict(Verdict),
 }
 
 #[derive(Clone, Copy)]
@@ -79,7 +99,7 @@ impl Trie {
     }
 
     /// Remember that the answers in `reads` lead to `verdict`.
-    pub fn learn(&mut self, reads: &[(Query, u64)], verdict: bool) -> Result<(), Fickle> {
+    pub fn learn(&mut self, reads: &[(Query, u64)], verdict: Verdict) -> Result<(), Fickle> {
         let mut wanted = reads.iter().map(|(query, _)| Node::Ask(query.clone()));
         let mut next = || wanted.next().unwrap_or(Node::Verdict(verdict));
         if self.nodes.is_empty() {
@@ -114,6 +134,7 @@ impl Trie {
 type Target = u32;
 const HOLDS: Target = u32::MAX;
 const FAILS: Target = u32::MAX - 1;
+const UNKNOWN: Target = u32::MAX - 2;
 
 /// A question with its first few answers at hand: most fields have few values, and one cache line
 /// then answers what a hash table would need two for.
@@ -179,14 +200,18 @@ impl Mirror {
 
     /// Follow the answers from the root; `None` where nobody has been.
     #[inline]
-    pub fn decide(&self, mut answer: impl FnMut(&Query) -> u64) -> Option<bool> {
+    pub fn decide(&self, mut answer: impl FnMut(&Query) -> u64) -> Option<Verdict> {
         let mut at = *self.targets.first()?;
-        while at < FAILS {
+        while at < UNKNOWN {
             let question = &self.questions[at as usize];
             let answer = answer(&self.queries[question.query as usize]);
             at = self.edge(at, question, answer)?;
         }
-        Some(at == HOLDS)
+        Some(match at {
+            HOLDS => Verdict::Holds,
+            FAILS => Verdict::Fails,
+            _ => Verdict::Unknown,
+        })
     }
 
     #[inline(always)]
@@ -207,8 +232,9 @@ impl Mirror {
         let more = trie.nodes.len() > self.targets.len();
         for node in &trie.nodes[self.targets.len()..] {
             let target = match node {
-                Node::Verdict(true) => HOLDS,
-                Node::Verdict(false) => FAILS,
+                Node::Verdict(Verdict::Holds) => HOLDS,
+                Node::Verdict(Verdict::Fails) => FAILS,
+                Node::Verdict(Verdict::Unknown) => UNKNOWN,
                 Node::Ask(query) => self.ask(query),
             };
             self.targets.push(target);
@@ -255,7 +281,10 @@ impl Mirror {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mirror, Query, Trie};
+    use super::{Mirror, Query, Trie, Verdict};
+
+    const YES: Verdict = Verdict::Holds;
+    const NO: Verdict = Verdict::Fails;
 
     fn field(field: u32) -> Query {
         Query::Field { node: 0, field }
@@ -264,17 +293,21 @@ mod tests {
     #[test]
     fn a_learnt_path_is_followed_and_an_unknown_answer_is_not_guessed() {
         let mut trie = Trie::default();
-        trie.learn(&[(field(0), 7), (field(1), 8)], true).unwrap();
-        trie.learn(&[(field(0), 9)], false).unwrap();
+        trie.learn(&[(field(0), 7), (field(1), 8)], YES).unwrap();
+        trie.learn(&[(field(0), 9)], NO).unwrap();
         let mut mirror = Mirror::default();
         assert!(mirror.catch_up(&trie));
         assert!(!mirror.catch_up(&trie));
         let decide =
             |first, second| mirror.decide(|query| if *query == field(0) { first } else { second });
-        assert_eq!(decide(7, 8), Some(true));
-        assert_eq!(decide(9, 0), Some(false));
+        assert_eq!(decide(7, 8), Some(YES));
+        assert_eq!(decide(9, 0), Some(NO));
         assert_eq!(decide(7, 9), None);
         assert_eq!(decide(1, 8), None);
+    }
+
+    fn said(answer: u64) -> Verdict {
+        [YES, NO, Verdict::Unknown][(answer % 3) as usize]
     }
 
     #[test]
@@ -282,12 +315,12 @@ mod tests {
         let mut trie = Trie::default();
         let answers = (0..50).chain((0..50).map(|n| u64::MAX - n));
         for answer in answers.clone() {
-            trie.learn(&[(field(0), answer)], answer % 3 == 0).unwrap();
+            trie.learn(&[(field(0), answer)], said(answer)).unwrap();
         }
         let mut mirror = Mirror::default();
         assert!(mirror.catch_up(&trie));
         for answer in answers {
-            assert_eq!(mirror.decide(|_| answer), Some(answer % 3 == 0));
+            assert_eq!(mirror.decide(|_| answer), Some(said(answer)));
         }
         assert_eq!(mirror.decide(|_| 50), None);
         assert_eq!(mirror.decide(|_| u64::MAX - 50), None);
@@ -296,10 +329,10 @@ mod tests {
     #[test]
     fn a_predicate_that_asks_something_else_after_the_same_answers_is_caught() {
         let mut trie = Trie::default();
-        trie.learn(&[(field(0), 7), (field(1), 8)], true).unwrap();
-        assert!(trie.learn(&[(field(1), 8)], true).is_err());
-        assert!(trie.learn(&[(field(0), 7), (field(2), 8)], true).is_err());
-        assert!(trie.learn(&[(field(0), 7)], true).is_err());
-        assert!(trie.learn(&[(field(0), 7), (field(1), 8)], false).is_err());
+        trie.learn(&[(field(0), 7), (field(1), 8)], YES).unwrap();
+        assert!(trie.learn(&[(field(1), 8)], YES).is_err());
+        assert!(trie.learn(&[(field(0), 7), (field(2), 8)], YES).is_err());
+        assert!(trie.learn(&[(field(0), 7)], YES).is_err());
+        assert!(trie.learn(&[(field(0), 7), (field(1), 8)], NO).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The kernel as Python sees it: a system in integers, and the searches over it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
@@ -12,16 +12,18 @@ use crate::checkpoint::Checkpoint;
 use crate::hunt::{Hunt, Settings};
 use crate::liveness::{CyclePlan, Graph, find};
 use crate::python::outcome::{Finding, Outcome};
+use crate::python::stop::Halt;
 use crate::python::tables::FAULTS;
 use crate::reduce::sleep::Table;
 use crate::reduce::symmetry::images::{SymmetricNodes, Symmetry};
 use crate::search::bfs::Start;
-use crate::search::{Limits, Search, alike, bfs, delay, dfs, walk};
-use crate::services::context::{Kind, PropertyState, Shared};
+use crate::search::{Limits, Search, alike, bfs, delay, dfs, predict, walk};
+use crate::services::context::{PropertyState, Shared};
 use crate::services::coverage::{Growth, KernelCoverage};
 use crate::services::ids::LocalId;
 use crate::services::layout::{Layout, Network};
 use crate::services::machine::{Wanted, explore};
+use crate::services::origin::Origin;
 use crate::services::path;
 use crate::services::seals::{KernelSeal, Seal};
 use crate::services::start::initial_states;
@@ -62,33 +64,6 @@ pub struct Kernel {
     observers: Vec<u32>,
 }
 
-fn network(name: &str) -> PyResult<Network> {
-    match name {
-        "unordered" => Ok(Network::Unordered),
-        "duplicating" => Ok(Network::Duplicating),
-        "ordered" => Ok(Network::Ordered),
-        _ => Err(PyValueError::new_err(format!(
-            "no network is called `{name}`"
-        ))),
-    }
-}
-
-fn property(kind: &str) -> PyResult<PropertyState> {
-    let kind = match kind {
-        "always" => Kind::Always,
-        "sometimes" => Kind::Sometimes,
-        "rest" => Kind::AtRest,
-        "step" => Kind::Step,
-        "seal" => Kind::Seal,
-        _ => return Err(PyValueError::new_err(format!("no property is `{kind}`"))),
-    };
-    Ok(PropertyState {
-        kind,
-        trie: Mutex::default(),
-        decided: AtomicBool::new(false),
-    })
-}
-
 #[pymethods]
 impl Kernel {
     #[new]
@@ -107,12 +82,11 @@ impl Kernel {
             lost,
             ..
         } = system;
-        let network = (network(&system.network)?, system.skip_noops);
+        let network = (Network::named(&system.network)?, system.skip_noops);
         let (nodes, streams) = (ghosts.len(), lost.is_some());
         let mut layout = Layout::new(nodes, observers.len(), budgets, network, severed, streams);
         layout.clocks = system.timed.then(|| nodes + observers.len() - 1);
-        let properties = system.properties.iter().map(|kind| property(kind));
-        let properties = properties.collect::<PyResult<Vec<_>>>()?;
+        let properties = PropertyState::all(&system.properties)?;
         let notice = system.notice.map(|class| class.as_ptr() as usize);
         let mut shared = Shared {
             layout,
@@ -162,6 +136,22 @@ impl Kernel {
         search.sleep = sleep.then(|| Table::new(depths));
         search.alike = skip;
         let seconds = run(py, kind, &search, progress.as_ref())?;
+        self.outcome(py, &search, seconds)
+    }
+
+    /// Search breadth first from a state that was saved, as `plan` says.
+    #[pyo3(signature = (origin, plan, limits, halts=None))]
+    fn predict(
+        &self,
+        py: Python<'_>,
+        origin: Origin,
+        plan: predict::Plan,
+        limits: Limits,
+        halts: Option<Vec<Py<Halt>>>,
+    ) -> PyResult<Outcome> {
+        let search = predict::begin(py, &self.shared, &origin, plan, limits)?;
+        let search = search.halted_by(halts);
+        let seconds = bfs::run(py, &search, None)?;
         self.outcome(py, &search, seconds)
     }
 
@@ -265,15 +255,21 @@ impl Kernel {
         self.shared.growth()
     }
 
-    /// The graph of the states within these limits, and the seconds it took to write it down.
+    /// The graph of the states within these limits, and the seconds it took to write it down;
+    /// `scene`: from a saved state, as a plan says.
+    #[pyo3(signature = (properties, room, limits, scene=None))]
     fn graph(
         &self,
         py: Python<'_>,
         properties: Vec<usize>,
         room: (usize, usize),
         limits: Limits,
+        scene: Option<(Origin, predict::Plan)>,
     ) -> PyResult<(Graph, f64)> {
-        let search = self.begin(py, limits, false)?;
+        let search = match scene {
+            Some((origin, plan)) => predict::begin(py, &self.shared, &origin, plan, limits)?,
+            None => self.begin(py, limits, false)?,
+        };
         Graph::explore(py, search, &properties, room)
     }
 }
@@ -353,6 +349,8 @@ impl Kernel {
             seconds: seconds + earlier.seconds,
             stopped_by: search.driver.reason(),
             cut: search.cut.load(Relaxed),
+            left_out: search.left_out.load(Relaxed),
+            bytes: search.bytes(),
             walks: search.walked.load(Relaxed),
             handler_runs: self.shared.handler_runs.load(Relaxed) + earlier.handler_runs,
             property_runs: self.shared.property_runs.load(Relaxed) + earlier.property_runs,

@@ -20,6 +20,8 @@ pub struct Outcome {
     pub seconds: f64,
     pub stopped_by: Option<StopReason>,
     pub cut: bool,
+    pub left_out: bool,
+    pub bytes: usize,
     pub walks: u64,
     pub bounds: Vec<u64>,
     pub delays: u32,

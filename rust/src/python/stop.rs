@@ -3,6 +3,7 @@
 //! Whatever explores then ends as by Ctrl-C, with a report of what was done. The request stays
 //! until somebody takes it back: what comes after the search is cut short as well.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pyo3::prelude::*;
@@ -39,4 +40,26 @@ pub fn listen_for_stop(listens: bool) {
 #[pyfunction]
 pub fn forget_stop() {
     REQUESTED.store(false, Relaxed);
+}
+
+/// Ends the explorations that were given it, as an interrupt does; any thread may set it.
+#[pyclass(frozen)]
+#[derive(Clone, Default)]
+pub struct Halt(Arc<AtomicBool>);
+
+#[pymethods]
+impl Halt {
+    #[new]
+    fn new() -> Self {
+        Halt::default()
+    }
+
+    fn set(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    #[inline]
+    pub fn is_set(&self) -> bool {
+        self.0.load(Relaxed)
+    }
 }

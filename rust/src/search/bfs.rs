@@ -36,6 +36,7 @@ pub fn run(py: Python<'_>, search: &Search, progress: Option<&Py<PyAny>>) -> PyR
 /// The work of one thread. Thread 0 puts in the initial states.
 fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) -> PyResult<()> {
     let mut worker = Worker::new(search);
+    worker.expander.bound_own_events(search.own_events);
     if thread > 0 && !frontier.resumed {
         started.arrive(search);
         frontier.wait_until_worth(search);
@@ -80,6 +81,7 @@ fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) ->
         done = chunk;
         done.clear();
     }
+    search.note_left_out(&worker);
     Ok(())
 }
 

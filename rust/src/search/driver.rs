@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::python::outcome::Progress;
-use crate::python::stop;
+use crate::python::stop::{self, Halt};
 use crate::python::tables::StopReason;
 use crate::python::threads;
 
@@ -20,6 +20,8 @@ pub struct Driver {
     threads: usize,
     seconds: f64,
     stop: AtomicBool,
+    /// Somebody else may end it, too.
+    pub halts: Vec<Halt>,
     reason: Mutex<Option<StopReason>>,
     error: Mutex<Option<PyErr>>,
 }
@@ -46,6 +48,7 @@ impl Driver {
             threads,
             seconds,
             stop: AtomicBool::new(false),
+            halts: Vec::new(),
             reason: Mutex::new(None),
             error: Mutex::new(None),
         }
@@ -53,7 +56,7 @@ impl Driver {
 
     #[inline]
     pub fn stopping(&self) -> bool {
-        self.stop.load(Relaxed)
+        self.stop.load(Relaxed) || self.halts.iter().any(Halt::is_set)
     }
 
     /// Stop all threads. The first reason given is the one reported.
@@ -73,7 +76,7 @@ impl Driver {
     }
 
     fn check_time(&self, started: Instant) {
-        if stop::stop_requested() {
+        if stop::stop_requested() || self.halts.iter().any(Halt::is_set) {
             self.stop(StopReason::Interrupt);
         }
         if started.elapsed().as_secs_f64() >= self.seconds {
@@ -128,7 +131,7 @@ pub fn drive(
     });
     outcome?;
     driver.stop_on_interrupt(py, py.check_signals())?; // one may have come since the last look
-    if stop::stop_requested() {
+    if stop::stop_requested() || driver.halts.iter().any(Halt::is_set) {
         driver.stop(StopReason::Interrupt);
     }
     match driver.error.lock().take() {

@@ -20,6 +20,8 @@ pub struct Levels {
     pub kept: Vec<(usize, Vec<u32>)>,
     pub depth: u32,
     pub over: bool,
+    /// Words of the level before the current one.
+    words_before: usize,
     /// Emptied chunks, to be filled again without asking the allocator.
     spare: Vec<Vec<u32>>,
     busy: usize,
@@ -161,6 +163,9 @@ impl Levels {
     fn descend(&mut self, search: &Search) {
         std::mem::swap(&mut self.current, &mut self.next);
         self.depth += 1;
+        let words = self.current.words();
+        search.waiting.fetch_max(self.words_before + words, Relaxed);
+        self.words_before = words;
         search.shared.level_done();
         self.check_depth(search);
         self.over |= self.current.is_empty();

@@ -28,6 +28,15 @@ impl Level {
         self.chunks.is_empty()
     }
 
+    /// How many words wait in it.
+    pub fn words(&self) -> usize {
+        let words = |chunk: &Chunk| match chunk {
+            Chunk::Held(chunk) => chunk.len(),
+            Chunk::Filed(_, words) => *words,
+        };
+        self.chunks.iter().map(words).sum()
+    }
+
     pub fn push(&mut self, chunk: Vec<u32>) {
         self.chunks.push(Chunk::Held(chunk));
     }

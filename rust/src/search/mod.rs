@@ -8,6 +8,7 @@ pub mod dice;
 pub mod driver;
 pub mod frontier;
 pub mod level;
+pub mod predict;
 pub mod reduced;
 mod relief;
 mod rest;
@@ -31,6 +32,7 @@ use crate::python::tables::StopReason;
 use crate::reduce::sleep;
 use crate::services::context::{PropertyState, Shared};
 use crate::services::expand::EventKind;
+use crate::services::rule::Filters;
 use crate::table::scratch::Scratch;
 use crate::table::seen::Seen;
 
@@ -142,6 +144,8 @@ pub struct Search {
     pub generated: AtomicU64,
     pub depth: AtomicUsize,
     pub frontier: AtomicUsize,
+    /// Words of two levels one after the other, at most: what waits takes no more.
+    pub waiting: AtomicUsize,
     pub walked: AtomicU64,
     /// Delays now allowed, of a search in their order.
     pub delays: AtomicU32,
@@ -168,6 +172,13 @@ pub struct Search {
     /// Which faults are left out because they are like others, and how many were.
     pub alike: Option<alike::Plan>,
     pub skipped: alike::Counts,
+    /// What is refused from now on, in a prediction.
+    pub filters: Option<Arc<Filters>>,
+    /// How often each event that a node or the network starts by itself may happen at all; none:
+    /// as often as it can. Counted by each thread, so there is one.
+    pub own_events: Option<u32>,
+    /// Something was left out because of that.
+    pub left_out: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -196,6 +207,7 @@ impl Search {
             generated: AtomicU64::new(0),
             depth: AtomicUsize::new(0),
             frontier: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
             walked: AtomicU64::new(0),
             delays: AtomicU32::new(0),
             right: AtomicU64::new(0),
@@ -210,6 +222,9 @@ impl Search {
             sleep: None,
             alike: None,
             skipped: alike::Counts::default(),
+            filters: None,
+            own_events: None,
+            left_out: AtomicBool::new(false),
         }
     }
 
@@ -241,6 +256,11 @@ impl Search {
         if self.seen.is_full() {
             self.stop(StopReason::Memory);
         }
+    }
+
+    /// What the states take, those that wait included; tables of values and steps do not count.
+    pub fn bytes(&self) -> usize {
+        self.seen.bytes() + self.waiting.load(Relaxed) * size_of::<u32>()
     }
 
     /// Run `work` on every thread; gives the seconds.

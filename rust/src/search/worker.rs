@@ -13,6 +13,7 @@ use crate::python::tables::StopReason;
 use crate::services::context::Kind;
 use crate::services::expand::{Candidate, EventKind, Expander};
 use crate::services::path;
+use crate::services::rule::Rule;
 use crate::table::fingerprint::nonzero;
 use crate::table::seen::Inserted;
 
@@ -57,9 +58,11 @@ pub fn stored(buffer: &[u32], at: usize) -> Stored<'_> {
 
 impl<'a> Worker<'a> {
     pub fn new(search: &'a Search) -> Self {
+        let mut expander = Expander::new(search.shared.clone());
+        expander.rule = Rule::filtering(search.filters.as_ref());
         Worker {
             search,
-            expander: Expander::new(search.shared.clone()),
+            expander,
             judge: Judge::new(search.shared.clone()),
             fresh: Vec::new(),
             reduced: Reduced::default(),
@@ -311,19 +314,24 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// The verdict, or `None` where there is nothing more to learn about the property.
+    /// The verdict, or `None` where there is nothing more to learn about the property, or where it
+    /// cannot be said of this state.
     #[inline]
     pub fn judge(&mut self, property: usize, words: &[u32]) -> PyResult<Option<bool>> {
         let state = &self.search.shared.properties[property];
         if state.decided.load(Relaxed) {
             return Ok(None);
         }
-        let verdict = self.judge.holds(property, words, &self.expander.mirror)?;
-        match verdict {
-            None => state.decided.store(true, Relaxed),
-            Some(verdict) => self.compare(property, words, verdict)?,
+        let mirror = &self.expander.mirror;
+        let Some(verdict) = self.judge.verdict(property, words, mirror)? else {
+            state.decided.store(true, Relaxed);
+            return Ok(None);
+        };
+        let holds = verdict.holds();
+        if let Some(holds) = holds {
+            self.compare(property, words, holds)?;
         }
-        Ok(verdict)
+        Ok(holds)
     }
 
     /// Name the event of a candidate. `words` are those of the state it starts from.
@@ -346,7 +354,7 @@ impl<'a> Worker<'a> {
         match candidate.what {
             EventKind::Split => return network(0, candidate.word),
             EventKind::Heal => return network(0, 0),
-            EventKind::Cut | EventKind::Idle => {
+            EventKind::Cut | EventKind::Sever | EventKind::Idle => {
                 let word = words[candidate.word as usize];
                 let ends = mirror.links[word as usize].link.ends;
                 return network(ends[0], ends[1]);
@@ -356,7 +364,7 @@ impl<'a> Worker<'a> {
         let envelope = self.expander.envelope_at(words, candidate.word);
         debug_assert!(matches!(
             candidate.what,
-            EventKind::Drop | EventKind::Duplicate
+            EventKind::Drop | EventKind::Shed | EventKind::Duplicate
         ));
         network(mirror.envelopes[envelope.index()].to, envelope.number())
     }

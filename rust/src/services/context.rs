@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyType};
 
@@ -42,6 +43,28 @@ pub struct PropertyState {
 }
 
 impl PropertyState {
+    /// Those of these kinds.
+    pub fn all(kinds: &[String]) -> PyResult<Vec<Self>> {
+        kinds.iter().map(|kind| Self::named(kind)).collect()
+    }
+
+    /// One of which nothing is known yet.
+    fn named(kind: &str) -> PyResult<Self> {
+        let kind = match kind {
+            "always" => Kind::Always,
+            "sometimes" => Kind::Sometimes,
+            "rest" => Kind::AtRest,
+            "step" => Kind::Step,
+            "seal" => Kind::Seal,
+            _ => return Err(PyValueError::new_err(format!("no property is `{kind}`"))),
+        };
+        Ok(PropertyState {
+            kind,
+            trie: Mutex::default(),
+            decided: AtomicBool::new(false),
+        })
+    }
+
     /// Whether there is nothing more to learn about it.
     pub fn is_decided(&self) -> bool {
         self.decided.load(Relaxed)

@@ -17,13 +17,14 @@ use crate::services::effects::{EffectId, Effects};
 use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::{Budget, Network};
 use crate::services::mirror::Mirror;
+use crate::services::rule::Rule;
 use crate::services::seals::Sealing;
 use crate::services::streams::links::Flowing;
 use crate::services::tables::{NOT_A_FAULT, Odds};
-use crate::table::fingerprint::{BUDGET, OBSERVER, mix};
+use crate::table::fingerprint::{BUDGET, mix};
 use crate::table::flat::{FlatMap, pair};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EventKind {
     /// A timer, action, call, write or wake of one node, or a fault of its own.
     Internal,
@@ -42,6 +43,9 @@ pub enum EventKind {
     /// The network falls apart, or is whole again.
     Split,
     Heal,
+    /// In place of a delivery that a filter refuses: the message is lost, the connection reset.
+    Shed,
+    Sever,
 }
 
 impl EventKind {
@@ -50,7 +54,7 @@ impl EventKind {
     pub fn is_mail(self) -> bool {
         matches!(
             self,
-            EventKind::Deliver | EventKind::Drop | EventKind::Duplicate
+            EventKind::Deliver | EventKind::Drop | EventKind::Duplicate | EventKind::Shed
         )
     }
 }
@@ -101,7 +105,7 @@ pub struct Expander {
     /// As `deliveries`, for messages of streams: those are transitions whatever they do.
     pub received: FlatMap,
     pub observed: Vec<FlatMap>,
-    observed_mix: FlatMap,
+    pub observed_mix: FlatMap,
     dues: FlatMap,
     pub pushes: FlatMap,
     pub doubles: FlatMap,
@@ -114,6 +118,8 @@ pub struct Expander {
     pub sealing: Option<Box<Sealing>>,
     /// Where the system has rules: what of the messages that can arrive was shown to them.
     pub arrivals: Option<Box<Arrivals>>,
+    /// In a prediction: what is left out of what is listed, or put in its place.
+    pub rule: Option<Box<Rule>>,
     /// (connection, operation) to connection; and room for the connections of one state.
     pub linked: FlatMap,
     pub links: Vec<u32>,
@@ -144,6 +150,7 @@ impl Expander {
             flowing: Vec::new(),
             sealing,
             arrivals,
+            rule: None,
             linked: FlatMap::default(),
             links: Vec::new(),
         };
@@ -161,6 +168,9 @@ impl Expander {
     pub fn list(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<bool> {
         if self.arrivals.is_some() {
             self.show_arrivals(state)?;
+        }
+        if self.rule.is_some() {
+            return self.list_by_rule(state, fingerprint, from);
         }
         if self.sealing.is_some() {
             return self.list_sealed((state, fingerprint, from));
@@ -192,9 +202,14 @@ impl Expander {
         if self.shared.layout.partition.is_some() {
             self.list_partitions(state, fingerprint, from)?;
         }
+        Ok(self.is_at_rest(fingerprint, first))
+    }
+
+    /// Whether nothing but a fault, of what is listed from `first` on, leads elsewhere.
+    #[inline(always)]
+    pub fn is_at_rest(&self, fingerprint: u64, first: usize) -> bool {
         let mut listed = self.candidates[first..].iter();
-        Ok(!listed
-            .any(|candidate| candidate.fingerprint != fingerprint && !self.is_fault(candidate)))
+        !listed.any(|candidate| candidate.fingerprint != fingerprint && !self.is_fault(candidate))
     }
 
     fn list_network(&mut self, state: &[u32], fingerprint: u64, from: u32) -> PyResult<()> {
@@ -281,7 +296,7 @@ impl Expander {
             EventKind::Idle => Some(IDLE),
             EventKind::Split => Some(PARTITION),
             EventKind::Heal => Some(HEAL),
-            EventKind::Deliver | EventKind::Receive => None,
+            EventKind::Deliver | EventKind::Receive | EventKind::Shed | EventKind::Sever => None,
             EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => None,
             EventKind::Internal => match self.effects[candidate.effect].fault {
                 NOT_A_FAULT => None,
@@ -360,41 +375,5 @@ impl Expander {
         };
         let share = |left: u32| mix(BUDGET, fault as u64, u64::from(left));
         share(state[word] - 1).wrapping_sub(share(state[word]))
-    }
-
-    fn observers_delta(&mut self, state: &[u32], records: u32) -> PyResult<u64> {
-        let mut delta = 0u64;
-        for slot in 0..self.shared.layout.observers {
-            let before = state[self.shared.layout.nodes + slot];
-            let after = self.after_records(slot, before, records)?;
-            let gained = self.observer_mix(slot, after);
-            let lost = self.observer_mix(slot, before);
-            delta = delta.wrapping_add(gained).wrapping_sub(lost);
-        }
-        Ok(delta)
-    }
-
-    pub fn observer_mix(&mut self, slot: usize, state: u32) -> u64 {
-        let key = pair(slot as u32, state);
-        if let Some(known) = self.observed_mix.get(key) {
-            return known;
-        }
-        let digest = self.shared.tables.lock().values.get(state).digest;
-        let share = mix(OBSERVER, slot as u64, digest);
-        self.observed_mix.insert(key, share);
-        share
-    }
-
-    pub fn after_records(&mut self, slot: usize, state: u32, records: u32) -> PyResult<u32> {
-        let key = pair(state, records);
-        if let Some(known) = self.observed[slot].get(key) {
-            return Ok(known as u32);
-        }
-        let after = self.shared.observed(slot as u32, state, records)?;
-        if self.shared.symmetry.is_some() {
-            self.shared.verify_observed(slot as u32, state, records)?;
-        }
-        self.observed[slot].insert(key, u64::from(after));
-        Ok(after)
     }
 }

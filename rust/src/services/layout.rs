@@ -4,6 +4,9 @@
 //! partition in force if there may be any, one per pair of nodes if there are streams, then the
 //! network: a sorted bag of words, envelopes on an unordered net, whole channels on an ordered one.
 
+use pyo3::PyResult;
+use pyo3::exceptions::PyValueError;
+
 use crate::python::tables::FAULTS;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +17,19 @@ pub enum Network {
     Duplicating,
     /// First in, first out, per ordered pair of nodes.
     Ordered,
+}
+
+impl Network {
+    pub fn named(name: &str) -> PyResult<Self> {
+        match name {
+            "unordered" => Ok(Network::Unordered),
+            "duplicating" => Ok(Network::Duplicating),
+            "ordered" => Ok(Network::Ordered),
+            _ => Err(PyValueError::new_err(format!(
+                "no network is called `{name}`"
+            ))),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

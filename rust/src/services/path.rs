@@ -169,21 +169,22 @@ fn name<'py>(
             shared.stimulus(py, StimulusId::of(event.origin))?,
         ),
         EventKind::Deliver => ("deliver", shared.message(py, envelope)?),
-        EventKind::Drop => ("drop", shared.message(py, envelope)?),
+        EventKind::Drop | EventKind::Shed => ("drop", shared.message(py, envelope)?),
         EventKind::Duplicate => ("duplicate", shared.message(py, envelope)?),
         EventKind::Receive => ("receive", shared.message(py, envelope)?),
         EventKind::Broken => ("broken", shared.message(py, envelope)?),
         EventKind::Refused => ("refused", shared.message(py, envelope)?),
         EventKind::KeepAlive => ("keepalive", shared.message(py, envelope)?),
-        EventKind::Cut => ("cut", numbered(py, event.origin)?),
+        EventKind::Cut | EventKind::Sever => ("cut", numbered(py, event.origin)?),
         EventKind::Idle => ("idle", numbered(py, event.origin)?),
         EventKind::Split => ("partition", numbered(py, event.origin)?),
         EventKind::Heal => ("heal", numbered(py, event.origin)?),
     };
     let local = LocalId::of(state[event.node as usize]);
     let choices: Vec<u32> = match event.what {
-        EventKind::Drop | EventKind::Duplicate => Vec::new(),
-        EventKind::Cut | EventKind::Idle | EventKind::Split | EventKind::Heal => Vec::new(),
+        EventKind::Drop | EventKind::Shed | EventKind::Duplicate => Vec::new(),
+        EventKind::Cut | EventKind::Sever | EventKind::Idle => Vec::new(),
+        EventKind::Split | EventKind::Heal => Vec::new(),
         EventKind::Deliver
         | EventKind::Receive
         | EventKind::Broken

@@ -215,12 +215,17 @@ impl Shared {
         )
     }
 
-    fn local_of(&self, node: usize, values: &[Vec<u8>]) -> PyResult<LocalId> {
+    /// The local state of a node with these encoded values. Ghosts are put back to their start.
+    pub fn local_of(&self, node: usize, values: &[Vec<u8>]) -> PyResult<LocalId> {
         if node >= self.ghosts.len() || values.len() != self.ghosts[node].len() {
             return Err(PyValueError::new_err("a step of another system"));
         }
         let row = values.iter().map(|bytes| self.intern_value_bytes(bytes));
-        let row = row.collect::<PyResult<Vec<u32>>>()?;
+        let mut row = row.collect::<PyResult<Vec<u32>>>()?;
+        let ghosts = self.ghosts[node].iter().enumerate();
+        for (field, _) in ghosts.filter(|(_, ghost)| **ghost) {
+            row[field] = self.ghost_values[node][field];
+        }
         let up =
             numbers(&values[0]).is_some_and(|[status, _]| RUNNING.contains(&(status as usize)));
         let mut tables = self.tables.lock();

@@ -34,7 +34,7 @@ impl Expander {
             // The sends are part of the effect's own delta.
             (Network::Unordered, EventKind::Internal) => 0,
             (Network::Unordered, EventKind::Duplicate) => taken(state[candidate.word as usize]),
-            (Network::Unordered, _) | (Network::Duplicating, EventKind::Drop) => {
+            (Network::Unordered, _) | (Network::Duplicating, EventKind::Drop | EventKind::Shed) => {
                 taken(state[candidate.word as usize]).wrapping_neg()
             }
             (Network::Duplicating, _) => {
@@ -171,7 +171,7 @@ impl Expander {
         let position = (candidate.word as usize).wrapping_sub(self.shared.layout.fixed);
         let consumed = match candidate.what {
             EventKind::Deliver => network == Network::Unordered,
-            EventKind::Drop => true,
+            EventKind::Drop | EventKind::Shed => true,
             _ => false,
         };
         if consumed {

@@ -95,6 +95,11 @@ impl Seen {
         self.count.load(Relaxed)
     }
 
+    /// What the table takes, in memory or in a file.
+    pub fn bytes(&self) -> usize {
+        self.read().slots.len() * size_of::<Slot>()
+    }
+
     /// Count `new` insertions made under a `Reading`.
     pub fn add(&self, new: usize) {
         self.count.fetch_add(new, Relaxed);

@@ -8,7 +8,7 @@
 //!
 //! Reading order: `wire` (the bytes), `encode`, `objects`, `decode`, `rebuild`; how a class is
 //! judged is in `classes`, `layout` and `refused`. `fields` writes a whole node, in which `held`
-//! finds what is shared; `plain` reads bytes from outside; `constants` are written by name; `order` rebuilds sets and dicts in
+//! finds what is shared; `constants` are written by name; `order` rebuilds sets and dicts in
 //! another order.
 
 pub mod backwards;
@@ -116,11 +116,6 @@ impl Codec {
         result.map(|()| marks)
     }
 
-    /// The names of all classes and of all importable objects that encodings may name.
-    pub fn names(&self) -> (Vec<String>, Vec<String>) {
-        self.registry.names()
-    }
-
     /// A fresh object from an encoding that this codec made.
     pub fn decode(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<Py<PyAny>> {
         match bytes.split_first() {
@@ -134,6 +129,11 @@ impl Codec {
 
 #[pymethods]
 impl Codec {
+    /// The names of all classes and of all importable objects that encodings may name.
+    pub fn names(&self) -> (Vec<String>, Vec<String>) {
+        self.registry.names()
+    }
+
     #[new]
     #[pyo3(signature = (*, live = false))]
     fn new(live: bool) -> Self {

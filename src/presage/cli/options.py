@@ -175,6 +175,21 @@ def add_debug(parser: Parser) -> None:
     parser.add_argument("--do", metavar="COMMAND", action="append", default=[], help=does)
 
 
+def add_predict(parser: Parser) -> None:
+    names = "a trace, or a snapshot: a trace without steps"
+    parser.add_argument("trace", metavar="TRACE", help=names)
+    _add_source(parser)
+    parser.add_argument("--at", metavar="N", type=_whole, help="the step; default: the last")
+    seconds = "look ahead for so long; default: 1"
+    parser.add_argument("--seconds", metavar="S", type=duration, default=1.0, help=seconds)
+    memory = "MiB that this may add to the process; default: 64"
+    parser.add_argument("--memory", metavar="M", type=positive, default=64, help=memory)
+    threads = "1 or 2; default: 2 where there are two cores"
+    parser.add_argument("--threads", metavar="N", type=positive, help=threads)
+    parser.add_argument("--save", metavar="FILE", help="write the predicted trace there")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def add_graph(parser: Parser) -> None:
     parser.add_argument("trace", metavar="TRACE", help="a file that `presage check` saved")
     parser.add_argument("--first", metavar="N", type=positive, default=1, help="default: 1")

@@ -1,4 +1,4 @@
-"""Commands on a saved trace: `replay`, `debug`, `explain`, `graph`, `report`."""
+"""Commands on a saved trace: `replay`, `debug`, `explain`, `predict`, `graph`, `report`."""
 
 from __future__ import annotations
 
@@ -55,6 +55,13 @@ def run_explain(args: argparse.Namespace) -> int:
 
     write(debugging.explained(args, theme_of(args, sys.stdout), give_up))
     return EXIT_HELD
+
+
+def run_predict(args: argparse.Namespace) -> int:
+    """`presage predict`: what may go wrong from a state of a trace."""
+    from presage.cli import predict
+
+    return predict.run(args, theme_of(args, sys.stdout))
 
 
 def run_graph(args: argparse.Namespace) -> int:

@@ -46,9 +46,9 @@ class ServiceBranch(Branch):
         self.properties = tuple(system.properties)
         self.choices = tuple(trace.choices)
         self._states = States(system)
-        self._scratch = World(system)  # to try things out in
         self._taken: list[Taken | None] = [None] * len(self.steps)
         self._world: World = sandbox.run(World.initial, system, self.choices)
+        self._scratch: World = type(self._world)(system)  # to try things out in
         self._at = 0
         self._check(0)
         self._saves: dict[int, Snapshot] = {0: self._world.save()}
@@ -109,7 +109,7 @@ class ServiceBranch(Branch):
         other.steps, other._taken = self.steps[:step], self._taken[:step]
         other._saves = {at: saved for at, saved in self._saves.items() if at <= step}
         other._saves[step] = self._world.save()
-        other._world, other._at = World(self.system), step
+        other._world, other._at = type(self._world)(self.system), step
         other._world.restore(other._saves[step])
         return other
 

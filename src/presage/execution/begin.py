@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from presage.errors import BadTrace
+from presage.execution.origin import system_of
 from presage.execution.processes import ProcessExecution
 from presage.execution.protocol import NO_EXCEPTION, Execution
 from presage.execution.sandbox import Sandbox
@@ -20,6 +21,7 @@ from presage.trace.trace import ORDINARY, Trace
 @contextmanager
 def begun(system: System | Program, trace: Trace, sandbox: Sandbox) -> Iterator[Execution]:
     """An execution that stands where `trace` begins, and asks for the property of that trace."""
+    system = system_of(system, trace)
     if isinstance(system, Program):
         with Fence():
             execution = ProcessExecution(system, sandbox, trace.prop)

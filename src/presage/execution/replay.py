@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from presage.errors import Diverged, HandlerStuck, Nondeterminism
 from presage.execution.begin import begun, property_of
+from presage.execution.origin import system_of
 from presage.execution.protocol import Execution
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.execution.services import ServiceExecution
@@ -78,6 +79,7 @@ def retrace(
 
 def retraced(system: System, trace: Trace, sandbox: Sandbox) -> ServiceExecution:
     """The execution of services that `trace` tells of, taken again."""
+    system = system_of(system, trace)
     prop = property_of(system, trace)
     execution = ServiceExecution.begin(system, sandbox, trace.choices, prop)
     retrace(execution, trace)

@@ -6,7 +6,7 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from presage._results import Finding
 from presage.errors import BadSeal, BadTrace, Nondeterminism, PresageError
 from presage.execution.confirm import RAISED, Confirmed, confirm, follow
 from presage.execution.nearest import nearest
+from presage.execution.origin import saved_origin
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.seals import never_lifted
@@ -137,6 +138,14 @@ def violation_of(
     system: System, settings: Settings, confirmed: Confirmed, **more: Any
 ) -> Violation:
     """What an execution breaks, with its trace."""
+    named = {"target": settings.target, "parameters": settings.named, "seed": settings.seed}
+    return traced_violation(system, named, confirmed, **more)
+
+
+def traced_violation(
+    system: System, named: Mapping[str, Any], confirmed: Confirmed, **more: Any
+) -> Violation:
+    """The same, of a search that is `named` by target, parameters and seed."""
     kind, prop = {"eventually": "liveness", "deadlock": "deadlock"}, confirmed.prop
     raised = RAISED.search(confirmed.why)
     where = raised.groups() if raised else ("", "")
@@ -151,16 +160,10 @@ def violation_of(
         "signature": prop.signature if prop else where[1],
         **more,
     }
-    trace = Trace.of(
-        system,
-        confirmed.steps,
-        target=settings.target,
-        parameters=settings.named,
-        seed=settings.seed,
-        choices=confirmed.choices,
-        initial=confirmed.initial,
-        **facts,
-    )
+    begins: dict[str, Any] = {"choices": confirmed.choices, "initial": confirmed.initial}
+    if system.origin is not None:
+        begins["origin"] = saved_origin(system)
+    trace = Trace.of(system, confirmed.steps, **named, **begins, **facts)
     length = len(confirmed.steps)
     return Violation(step=length, steps=length, trace=trace, **facts)
 

@@ -85,6 +85,9 @@ def file_name(trace: Trace) -> str:
     What a reader notes down, which live path was found, and what there is to say of the search
     make no other trace of it.
     """
+    if not isinstance(trace.origin, msgspec.UnsetType):
+        unsigned = msgspec.structs.replace(trace.origin, signature=None)
+        trace = msgspec.structs.replace(trace, origin=unsigned)
     told = msgspec.to_builtins(TraceFile(FORMAT, VERSION, trace))
     del told["origin"]
     for name in ("live", "notes", "coverage", "remarks"):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
+from presage.trace.origin import SavedOrigin
 from presage.trace.show import show, show_call
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[tuple[str, str], ...] = ()  # what else is to know of that search: (lead, text)
     notes: tuple[tuple[int, str], ...] = ()  # (step, what a reader wrote down there)
     choices: tuple[int, ...] = ()  # those of every `start()`, in node order
+    origin: SavedOrigin | msgspec.UnsetType = msgspec.UNSET  # where it begins, if not by them
     initial: int  # fingerprint of the initial state
     steps: tuple[TraceStep, ...] = ()
 

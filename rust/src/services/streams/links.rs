@@ -178,7 +178,8 @@ impl Expander {
     /// Whether connections change, or decide if this branch happens at all.
     fn touches_links(&self, candidate: &Candidate) -> bool {
         match candidate.what {
-            EventKind::Drop | EventKind::Duplicate | EventKind::Split | EventKind::Heal => false,
+            EventKind::Drop | EventKind::Duplicate | EventKind::Shed => false,
+            EventKind::Split | EventKind::Heal => false,
             EventKind::Internal | EventKind::Deliver => {
                 let effect = &self.effects[candidate.effect];
                 effect.flowing != NOWHERE || ends_process(effect.fault)
@@ -237,7 +238,7 @@ impl Expander {
             EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => {
                 Op::Hear(self.mirror.links[words[slot()] as usize].link.end(node))
             }
-            EventKind::Cut => Op::Cut,
+            EventKind::Cut | EventKind::Sever => Op::Cut,
             EventKind::Idle => Op::Part,
             _ => {
                 let fault = match effect {

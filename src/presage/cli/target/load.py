@@ -18,17 +18,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, UnsetType, field
+from msgspec.structs import replace
 
 from presage.cli.target.importing import error_text, import_file, import_module, mpi, unknown
 from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
 from presage.cli.target.trust import is_function_of, place_of, returns_system
 from presage.errors import BadTarget, PresageError, did_you_mean
+from presage.execution.origin import system_of
 from presage.lifeline import is_interrupt
 from presage.model.service.service import Service
 from presage.model.world.system import System
 from presage.process.program import Program
 from presage.systems import SHIPPED
+from presage.trace.origin import vouch
 from presage.trace.trace import Trace
 from presage.ui.origin import SCRIPT
 
@@ -148,9 +151,13 @@ def load_traced(
     What the trace names runs only if it may (see `trust.py`); `trust`: whoever made the trace.
     """
     if target is not None:
-        return load(target, trace.parameters)
-    place = place_of(trace, path, command, trust)
-    return load(place.target, trace.parameters, place.folder, typed=place.own)
+        loaded = load(target, trace.parameters)
+    else:
+        place = place_of(trace, path, command, trust)
+        loaded = load(place.target, trace.parameters, place.folder, typed=place.own)
+    if trust and not isinstance(trace.origin, UnsetType):
+        vouch(trace.origin)
+    return replace(loaded, system=system_of(loaded.system, trace))
 
 
 def find(target: str, folder: Path | None = None) -> Checkable | Callable[..., Any]:

@@ -32,6 +32,7 @@ from presage.model.service.local_state import (
     Outcome,
     Stimulus,
     Values,
+    kept_inside,
     unchanged,
     unhandled,
 )
@@ -54,16 +55,20 @@ class Automaton(Node):
         streams: Streams | None = None,
         timed: bool = False,
         noticed: bool = False,
+        outside: frozenset[int] = frozenset(),
         **more: Any,
     ) -> None:
         """As for a node; with the streams of the system, and whether its timers have deadlines.
 
-        `noticed`: its peers hear of its crash.
+        `noticed`: its peers hear of its crash. `outside`: nodes that swallow what it sends them.
         """
         super().__init__(*node, **more)
         self._streams = streams
         self._noticed = noticed
+        self.outside = outside
         self._answer = self._clocked if timed else self._react
+        if outside:
+            self._answer = partial(kept_inside, outside, self._answer)
         self._pick = _picker(self.fields)
         self._start = self.service.start if self.shape.starts else None
         self._calls = [

@@ -15,7 +15,7 @@ That the connection to a peer is gone is told by delivering `LOST` from that pee
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from presage._core import FAILED, SLOW, UP
@@ -56,6 +56,16 @@ class Outcome(NamedTuple):
     limits: Sequence[Limit] = ()
     share: float = 1.0  # how likely its choices are, by their weights
     delays: Mapping[tuple[Any, ...], int | None] | None = None  # of timers armed: see `timed`
+
+
+def kept_inside(outside: Collection[int], answer: Callable[..., Any], *step: Any) -> Any:
+    """What `answer` says of a step, without what is done to nodes outside."""
+    outcome = answer(*step)
+    if not isinstance(outcome, Outcome):
+        return outcome
+    sends = [(to, message) for to, message in outcome.sends if to not in outside]
+    flows = tuple(flow for flow in outcome.flows if flow.peer not in outside)
+    return outcome._replace(sends=sends, flows=flows)
 
 
 def is_up(control: Control) -> bool:

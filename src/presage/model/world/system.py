@@ -106,7 +106,10 @@ class System:
         self.weights = _checked(weights, Weights, "weights=Weights(timer=4)")
         self.name = name or type(next(iter(self.nodes.values()))).__name__
         self.codec = Codec()
-        self.automata = self._automata(self.codec, timed=self.clock is not None)
+        self.origin: Any = None  # where executions begin, if not by every `start`
+        self.outside: tuple[str, ...] = ()  # nodes of which nothing is known
+        self.observed_known = True  # whether observers have heard of all that was recorded
+        self.automata = self.automata_of()
         _check_heard(self.faults, self.automata)
         self._observed = [self._encode_observer(*named) for named in self.observers.items()]
         self.symmetric: Symmetric = checked_symmetric(self, symmetric)
@@ -127,6 +130,10 @@ class System:
             return self.indices[node]
         except (KeyError, TypeError):
             raise UnknownNode(node, self.names, f"system `{self.name}`") from None
+
+    def automata_of(self) -> tuple[Automaton, ...]:
+        """The nodes as functions, with the faults of this system."""
+        return self._automata(self.codec, timed=self.clock is not None)
 
     def live(self) -> tuple[Automaton, ...]:
         """The nodes as they run live: with a codec of their own, by which moments keep numbers.
@@ -171,6 +178,7 @@ class System:
             streams=self.streams,
             timed=timed,
             noticed=faults.notices,
+            outside=frozenset(map(self.index, self.outside)),
         )
 
     def _encode_observer(self, name: str, observer: Observer) -> bytes:

@@ -56,6 +56,13 @@ class Reader(Protocol):
         """Of the node's end of a stream: open, broken without its knowledge, messages queued."""
 
 
+class Outside(BaseException):
+    """A predicate asks for a node of which nothing is known here, so it cannot say anything.
+
+    Not an `Exception`, so that a predicate's own `except` does not take it for an answer.
+    """
+
+
 class Connection(NamedTuple):
     """One end of a stream."""
 
@@ -257,7 +264,10 @@ def neighbour(view: Any, name: str) -> Any:
         )
     if name not in automaton.names:
         raise UnknownNode(name, automaton.names, f"{caller()}: a pointer of `{automaton.name}`")
-    return node_view(automaton.siblings[automaton.names.index(name)], view._run)
+    index = automaton.names.index(name)
+    if index in automaton.outside:
+        raise Outside(name)
+    return node_view(automaton.siblings[index], view._run)
 
 
 class WorldView:
@@ -272,10 +282,11 @@ class WorldView:
 
     @property
     def nodes(self) -> tuple[Any, ...]:
-        """Every node, in the order of `System(nodes=...)`."""
+        """Every node of which something is known, in the order of `System(nodes=...)`."""
         if self._nodes is None:
-            reader = self._reader
-            self._nodes = tuple([node_view(each, reader) for each in self._system.automata])
+            reader, outside = self._reader, self._system.outside
+            known = [each for each in self._system.automata if each.name not in outside]
+            self._nodes = tuple([node_view(each, reader) for each in known])
         return self._nodes
 
     def up(self) -> tuple[Any, ...]:
@@ -288,7 +299,16 @@ class WorldView:
             by_number = f" (by number: `world.nodes[{name}]`)" if isinstance(name, int) else ""
             where = f"{caller()}: `world[{name!r}]`{by_number}"
             raise UnknownNode(name, self._system.names, where)
+        if self._system.outside:
+            self._need(name)
+            return node_view(self._system.automata[index], self._reader)
         return self.nodes[index]
+
+    def _need(self, *names: str) -> None:
+        """Raise if nothing is known of a node."""
+        for name in names:
+            if name in self._system.outside:
+                raise Outside(name)
 
     def __iter__(self) -> NoReturn:
         raise TypeError("a world cannot be iterated: its nodes are `world.nodes`")
@@ -320,6 +340,7 @@ class WorldView:
         for name in (node, peer):
             if name not in indices:
                 raise UnknownNode(name, self._system.names, f"{caller()}: `world.connection`")
+        self._need(node, peer)
         if self._system.streams is None:
             return Connection(False, False, ())
         opened, broken, queued = self._reader.connection(indices[node], indices[peer])
@@ -329,6 +350,8 @@ class WorldView:
         """The state of an observer."""
         for index, known in enumerate(self._system.observers):
             if known == name:
+                if not self._system.observed_known:
+                    raise Outside(name)
                 return self._reader.observer(index)
         known_names = ", ".join(f"`{known}`" for known in self._system.observers) or "none"
         raise UnknownObserver(

@@ -66,6 +66,8 @@ class World:
     @classmethod
     def initial(cls, system: System, choices: Sequence[int] = ()) -> World:
         """The world after every `start()`, in node order; `choices` are theirs, joined."""
+        if system.origin is not None:
+            return system.origin.world(system, choices)  # type: ignore[no-any-return]
         world = cls(system)
         left = list(choices)
         outcomes: list[Outcome] = []
@@ -136,8 +138,7 @@ class World:
         automaton = self.system.automata[self.system.index(event.node)]
         fresh = partial(self._values, automaton)
         stimulus = stimulus_of(self.system, event)
-        held = self._held(event, automaton)
-        outcomes = automaton.branches(fresh, stimulus, held=held) or []
+        outcomes = automaton.branches(fresh, stimulus, held=self._held(event, automaton)) or []
         return [
             (tuple(k for k, _ in outcome.choices), outcome.share)
             for outcome in outcomes
@@ -318,9 +319,8 @@ class World:
 
     def _skipped(self, event: Event, automaton: Automaton, outcome: Outcome) -> bool:
         """Whether this is a delivery that does nothing, in a system that leaves such out."""
-        if not isinstance(event, Deliver) or not self.system.skip_noops:
-            return False
-        if outcome.sends or outcome.flows or outcome.records or outcome.failure:
+        skips = isinstance(event, Deliver) and self.system.skip_noops
+        if not skips or outcome.sends or outcome.flows or outcome.records or outcome.failure:
             return False
         before = self._locals[automaton.index]
         if outcome.values[0][0] != UP and self.system.network != "duplicating":

@@ -26,9 +26,9 @@ from presage.model.world.system import System
 from presage.search.checkpoint.code_digest import Definition
 from presage.search.coverage.vacuity import Vacuity
 from presage.search.kernel.order import Orders
-from presage.search.naming import named
 from presage.search.settings import Settings
 from presage.trace import seal
+from presage.trace.naming import named
 from presage.trace.trace import plain_parameters
 from presage.version import VERSION
 

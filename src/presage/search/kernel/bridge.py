@@ -37,7 +37,7 @@ from presage.model.weights import Weights, units
 from presage.model.world.observers import observer_error
 from presage.model.world.seals import condition_failed
 from presage.model.world.system import System
-from presage.model.world.view import WorldView, node_view
+from presage.model.world.view import Outside, WorldView, node_view
 from presage.props.property import Property
 from presage.search.coverage.lines import Lines
 from presage.search.coverage.vacuity import Vacuity
@@ -60,6 +60,7 @@ from presage.search.twin.verdicts import Kept
 BEGINNINGS = ("start", "reset", "silent")
 Odds = tuple[int, int]
 UNWEIGHED: Odds = (0, 0)
+UNKNOWN = 2  # a verdict that is neither False nor True: a node is asked for that is outside
 BREAKING = ("always", "step")  # kinds that one false verdict breaks
 NOT_CONFIRMED = "broke in the search, which ended before there was a trace"
 EXCEPTION = 1  # the bit of `no_exception` among the broken properties
@@ -185,18 +186,18 @@ class Bridge(Asymmetry):
         if finding.at <= len(self.system.properties):  # else a seal is never lifted: an error
             self.early.found(finding)
 
-    def judge(self, at: int, reader: Reader) -> bool | None:
+    def judge(self, at: int, reader: Reader) -> int | None:
         """Whether property `at` holds in the world behind `reader`; None if it cannot be said."""
         self.judged += 1
         if self.kept is not None:
             self.kept.add(at, reader)
         return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
 
-    def judge_again(self, at: int, reader: Reader) -> bool | None:
+    def judge_again(self, at: int, reader: Reader) -> int | None:
         """The same, to be compared with what `judge` said of the same world."""
         return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
 
-    def _verdict(self, at: int, prop: Property, *seen: Any) -> bool | None:
+    def _verdict(self, at: int, prop: Property, *seen: Any) -> int | None:
         try:
             holds = bool(self._run(self.vacuity.judge, at, prop, *seen).holds)
             if not holds and prop.kind in BREAKING:
@@ -204,6 +205,8 @@ class Bridge(Asymmetry):
             return holds
         except (HandlerStuck, Impure):
             raise
+        except Outside:
+            return UNKNOWN
         except PresageError as error:
             if prop.kind == "seal":
                 raise

@@ -17,7 +17,6 @@ from presage.search.checkpoint.code_digest import Definition
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.difference import Did, describe, parts
 from presage.search.kernel.order import Stored
-from presage.search.naming import named
 from presage.search.twin.verdicts import judged
 from presage.search.twin.wire import (
     DELIVERY,
@@ -29,6 +28,7 @@ from presage.search.twin.wire import (
     Request,
     Step,
 )
+from presage.trace.naming import named
 from presage.trace.show import show
 
 APART_MAX = 64  # differences that are told

@@ -1,0 +1,392 @@
+"""Predict: what may go wrong from here, within a deadline.
+
+The search begins in a saved state and goes breadth first, in lanes. In a lane with the bound k each
+event that nobody caused (a timer, an action, a call, a write, a fault) is tried at most k times for
+each of its effects; k = 1 is consequence prediction (CrystalBall, Yabandeh et al., 2009). It goes
+deep in no time and misses what a larger k finds, so k is doubled, and each lane runs to its end.
+What is left of the deadline goes to a lane without bound. Neither kind of lane contains the other:
+where there is a second thread they run at once.
+
+Invariant: a path is returned only if live code, restored from the state, takes it and breaks the
+property. That nothing was found says so much and no more: `exhausted` is true only if a lane ended
+and left nothing out.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from threading import Thread
+from types import TracebackType
+from typing import Any
+
+from presage._core import Halt, Kernel, cores, resident_mib
+from presage._results import Finding, Outcome, StopReason
+from presage.execution.confirm import Confirmed, confirm
+from presage.execution.sandbox import NOW, Sandbox
+from presage.execution.services import ServiceExecution
+from presage.limits import KernelFilter, KernelOrigin, Limits, PredictionPlan
+from presage.model.world.faults import Faults
+from presage.model.world.filters import Filter
+from presage.model.world.origin import begun_in, channels, links
+from presage.model.world.snapshot import Snapshot
+from presage.model.world.system import System
+from presage.search.check import build
+from presage.search.kernel.bridge import Bridge
+from presage.search.known_paths import Known, replayed
+
+SECONDS_DEFAULT = 1.0
+MEMORY_DEFAULT = 64  # MiB
+OWN_EVENTS_MAX = 1 << 20  # the last bound that is tried
+KERNELS_MAX = 8
+CLEAN_MAX = 4096  # states that are remembered
+AT_REST = ("eventually", "deadlock")  # kinds of properties that are judged there
+KNOWN = "known path"
+UNBOUNDED = "no bound"
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One search of a prediction."""
+
+    own_events: int | None  # how often each event that nobody caused was tried; None: no bound
+    states: int
+    generated: int
+    depth: int  # steps
+    seconds: float
+    size: int  # bytes of its states, beside tables of values and steps
+    stopped_by: StopReason | None
+    left_out: bool  # it ended, but not all was tried
+
+    @property
+    def name(self) -> str:
+        return UNBOUNDED if self.own_events is None else f"k = {self.own_events}"
+
+    @property
+    def complete(self) -> bool:
+        """Whether it looked at all that can follow."""
+        return self.stopped_by is None and not self.left_out
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What may go wrong from a state, as far as was looked."""
+
+    system: System  # begun in that state
+    path: Confirmed | None = None  # one that breaks a property; None: none was found
+    found_by: str = ""  # the lane, or a known path
+    lanes: tuple[Lane, ...] = ()
+    broken: tuple[str, ...] = ()  # properties that do not hold where it begins; not looked for
+    unjudged: tuple[str, ...] = ()  # properties that nothing was said about
+    errors: tuple[str, ...] = ()  # why some could not be judged
+    seconds: float = 0.0
+    remembered: bool = False  # nothing was searched: this very state was found clean before
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all that can follow, with the faults and filters given, was looked at."""
+        return self.path is None and any(lane.complete for lane in self.lanes)
+
+    @property
+    def states(self) -> int:
+        return sum(lane.states for lane in self.lanes)
+
+    @property
+    def depth(self) -> int:
+        """How many steps it looked ahead, at most."""
+        return max((lane.depth for lane in self.lanes), default=0)
+
+    @property
+    def bound(self) -> int | None:
+        """The largest number of times for which no path breaks anything; None: not even one."""
+        ended = (lane.own_events for lane in self.lanes if lane.stopped_by is None)
+        return max((each for each in ended if each is not None), default=None)
+
+
+def predict(
+    system: System,
+    snapshot: Snapshot,
+    *,
+    outside: Collection[str] = (),
+    observed: bool = True,
+    filters: Collection[Filter] = (),
+    known: Sequence[Known] = (),
+    seconds: float = SECONDS_DEFAULT,
+    memory: int = MEMORY_DEFAULT,
+    faults: Faults | None = None,
+    threads: int | None = None,
+) -> Prediction:
+    """Look for what may break a property of `system` after `snapshot`; see `Predictor.predict`."""
+    with Predictor(system) as predictor:
+        return predictor.predict(
+            snapshot,
+            outside=outside,
+            observed=observed,
+            filters=filters,
+            known=known,
+            seconds=seconds,
+            memory=memory,
+            faults=faults,
+            threads=threads,
+        )
+
+
+class Predictor:
+    """Predicts again and again: what it has learnt of a system stays from one to the next.
+
+    A context manager, because checked code is watched while it runs.
+    """
+
+    def __init__(self, system: System, sandbox: Sandbox | None = None) -> None:
+        self.system = system
+        self._sandbox = sandbox or Sandbox()
+        self._own = sandbox is None
+        self._kernels: OrderedDict[Any, tuple[Bridge, Kernel]] = OrderedDict()
+        self._clean: OrderedDict[Any, tuple[float, Prediction]] = OrderedDict()
+        self._halt = Halt()
+
+    def __enter__(self) -> Predictor:
+        if self._own:
+            self._sandbox.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._own:
+            self._sandbox.__exit__(kind, error, traceback)
+
+    def stop(self) -> None:
+        """End the prediction that runs, if one does; for another thread to call."""
+        self._halt.set()
+
+    def predict(
+        self,
+        snapshot: Snapshot,
+        *,
+        outside: Collection[str] = (),
+        observed: bool = True,
+        filters: Collection[Filter] = (),
+        known: Sequence[Known] = (),
+        seconds: float = SECONDS_DEFAULT,
+        memory: int = MEMORY_DEFAULT,
+        faults: Faults | None = None,
+        threads: int | None = None,
+    ) -> Prediction:
+        """Look for a path from `snapshot` that breaks a property.
+
+        `outside`: nodes of which nothing is known, `observed`: whether observers are up to date.
+        `filters` refuse events. `known` are paths that broke something before: they are tried
+        first. `memory`: MiB that this may add to the process. `faults` are those to come; left
+        out, each that the system may have, once, and what happens to any stream. `threads`: at
+        most 2 are used; left out, as many as there are cores.
+        """
+        began = NOW()
+        self._halt = Halt()
+        begun = begun_in(
+            self.system,
+            snapshot,
+            outside=outside,
+            observed=observed,
+            filters=filters,
+            faults=faults,
+        )
+        run = ServiceExecution.begin(begun, self._sandbox, ())
+        broken = _broken(begun, run)
+        key = (_group(begun), begun.origin.filters, run.initial)
+        remembered = self._recall(key, seconds)
+        if remembered is not None:
+            return replace(remembered, system=begun, seconds=NOW() - began, remembered=True)
+        for path in known:
+            found = replayed(begun, self._sandbox, path, broken)
+            if found is not None:
+                return Prediction(
+                    begun, found, KNOWN, broken=tuple(sorted(broken)), seconds=NOW() - began
+                )
+        race = _Race(self, begun, broken, began + seconds, memory)
+        race.run(min(cores(), 2) if threads is None else threads)
+        prediction = race.prediction(began)
+        if prediction.path is None and not self._halt.is_set():
+            self._remember(key, seconds, prediction)
+        return prediction
+
+    def kernel(self, begun: System) -> tuple[Bridge, Kernel]:
+        """The kernel for systems begun like this one, and what answers it."""
+        key = _group(begun)
+        if key not in self._kernels:
+            bridge = Bridge(begun, self._sandbox, weighs=False)
+            self._kernels[key] = (bridge, build(begun, bridge))
+            if len(self._kernels) > KERNELS_MAX:
+                self._kernels.popitem(last=False)
+        self._kernels.move_to_end(key)
+        return self._kernels[key]
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self._sandbox
+
+    @property
+    def halt(self) -> Halt:
+        return self._halt
+
+    def _recall(self, key: Any, seconds: float) -> Prediction | None:
+        asked, prediction = self._clean.get(key, (0.0, None))
+        good = prediction is not None and (prediction.exhausted or asked >= seconds)
+        return prediction if good else None
+
+    def _remember(self, key: Any, seconds: float, prediction: Prediction) -> None:
+        self._clean[key] = (seconds, replace(prediction, system=self.system))
+        if len(self._clean) > CLEAN_MAX:
+            self._clean.popitem(last=False)
+
+
+class _Race:
+    """The lanes of one prediction."""
+
+    def __init__(
+        self, predictor: Predictor, begun: System, broken: set[str], end: float, memory: int
+    ) -> None:
+        self._begun = begun
+        self._broken = broken
+        self._end = end
+        self._sandbox = predictor.sandbox
+        self._halt = predictor.halt  # ends all of it
+        self._over = Halt()  # one lane is enough
+        self._bridge, self._kernel = predictor.kernel(begun)
+        self._unjudged = unjudged(begun, broken)
+        self._origin = kernel_origin(begun)
+        self._filters = [kernel_filter(begun, each) for each in begun.origin.filters]
+        self._memory_mib = (resident_mib() or 0) + memory
+        self._lanes: list[Lane] = []
+        self._found: list[tuple[Lane, Finding]] = []
+        self._error: BaseException | None = None
+
+    def run(self, threads: int) -> None:
+        """Run all lanes, until something is found, all is looked at, or time is over."""
+        if threads < 2:
+            half = NOW() + max(0.0, self._end - NOW()) / 2
+            if not self._doubling(half):
+                self._lane(None, self._end)
+            return
+        second = Thread(target=self._unbounded, name="presage-predict", daemon=True)
+        second.start()
+        try:
+            if not self._doubling(self._end):
+                second.join()
+        finally:
+            self._over.set()
+            second.join()
+        if self._error is not None:
+            raise self._error
+
+    def _unbounded(self) -> None:
+        try:
+            if self._lane(None, self._end):
+                self._over.set()
+        except BaseException as error:
+            self._error = error
+            self._over.set()
+
+    def _doubling(self, end: float) -> bool:
+        """Lanes with a bound, one after the other; true if there is nothing more to do."""
+        own_events = 1
+        while own_events <= OWN_EVENTS_MAX and NOW() < end:
+            if self._lane(own_events, end):
+                return True
+            if self._lanes[-1].stopped_by is not None or self._over.is_set():
+                break
+            own_events *= 2
+        return False
+
+    def _lane(self, own_events: int | None, end: float) -> bool:
+        """One search; true if it found something, or looked at everything."""
+        plan = PredictionPlan(own_events, self._filters, self._unjudged)
+        limits = Limits(seconds=max(0.0, end - NOW()), memory_mib=self._memory_mib)
+        outcome = self._kernel.predict(self._origin, plan, limits, [self._halt, self._over])
+        lane = _lane_of(own_events, outcome)
+        self._lanes.append(lane)
+        found = [each for each in outcome.found if self._breaks(each)]
+        self._found += [(lane, each) for each in found]
+        return bool(found) or lane.complete
+
+    def _breaks(self, finding: Finding) -> bool:
+        return not finding.at or self._begun.judged[finding.at - 1].kind != "sometimes"
+
+    def prediction(self, began: float) -> Prediction:
+        """What came of it, the shortest path confirmed on live code."""
+        path, found_by = None, ""
+        if self._found:
+            lane, finding = min(self._found, key=lambda each: len(each[1].events))
+            path, found_by = confirm(self._begun, self._sandbox, finding), lane.name
+        errors = self._bridge.errors
+        at_rest = self._begun.outside
+        unjudged = {
+            prop.name
+            for at, prop in enumerate(self._begun.properties, 1)
+            if at in errors or (at_rest and prop.kind in AT_REST)
+        }
+        return Prediction(
+            self._begun,
+            path,
+            found_by,
+            tuple(self._lanes),
+            tuple(sorted(self._broken)),
+            tuple(sorted(unjudged)),
+            tuple(errors[at] for at in sorted(errors)),
+            NOW() - began,
+        )
+
+
+def _lane_of(own_events: int | None, outcome: Outcome) -> Lane:
+    return Lane(
+        own_events,
+        outcome.unique,
+        outcome.generated,
+        max(0, outcome.depth - 1),
+        outcome.seconds,
+        outcome.bytes,
+        outcome.stopped_by,
+        outcome.left_out,
+    )
+
+
+def _group(begun: System) -> Any:
+    """What systems have in common that can share a kernel."""
+    return (begun.outside, begun.observed_known, repr(begun.faults))
+
+
+def _broken(begun: System, run: ServiceExecution) -> set[str]:
+    """The properties of worlds that do not hold where executions begin."""
+    every = (prop for prop in begun.properties if prop.kind == "always")
+    return {prop.name for prop in every if run.breaks(prop)}
+
+
+def unjudged(begun: System, broken: set[str]) -> list[int]:
+    """The properties that are not judged: broken ones, and what rest means if some are outside."""
+    return [
+        at
+        for at, prop in enumerate(begun.properties, 1)
+        if prop.name in broken or (begun.outside and prop.kind in AT_REST)
+    ]
+
+
+def kernel_origin(begun: System) -> KernelOrigin:
+    snapshot = begun.origin.snapshot
+    unlimited = float("inf")
+    return KernelOrigin(
+        locals=snapshot.locals,
+        observers=snapshot.observers,
+        budgets=[-1 if each == unlimited else int(each) for each in snapshot.budgets],
+        partition=snapshot.transport.partition,
+        links=list(links(snapshot.transport)),
+        mail=channels(begun, snapshot.transport),
+    )
+
+
+def kernel_filter(begun: System, each: Filter) -> KernelFilter:
+    source = None if each.source is None else begun.index(each.source)
+    return KernelFilter(begun.index(each.node), each.kind, each.name, source)
