@@ -111,6 +111,7 @@ class Gatherer:
         self.late = 0  # answers that had to wait for the budget
         self.bad = 0  # answers that could not be read
         self.result: Gathered | None = None  # of the last gathering that has ended
+        self.admits: Callable[[Checkpoint], bool] | None = None  # whether one is fit to be opened
         self._names = names
         self._neighbours = neighbours
         self._round_trip = round_trip
@@ -171,6 +172,10 @@ class Gatherer:
             self.bad += 1
             if current:
                 self._request(peer, whole=True)
+            return
+        if self.admits is not None and not self.admits(checkpoint):
+            self.bad += 1
+            self._fail(peer, now)
             return
         if known is None or (checkpoint.process, checkpoint.number) >= (
             known[0].process,

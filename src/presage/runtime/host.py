@@ -164,7 +164,7 @@ class Host:
         link = self._link(peer)
         if self.companion is not None:
             self.companion.heard(peer)
-            if frame.kind in (Kind.GATHER, Kind.CHECKPOINT):
+            if frame.kind in (Kind.GATHER, Kind.CHECKPOINT, Kind.PATH):
                 self.companion.frame(peer, frame)
                 return
         if frame.kind is Kind.MESSAGE:

@@ -313,7 +313,7 @@ class LiveNode:
         chooser = Chooser((), extends=True, held=self._queues)
         try:
             outcome = self._run(self.automaton.run, self._fresh, stimulus, chooser)
-            return None if outcome is None else self._encoded(stimulus, self.local, outcome)
+            return outcome and encoded(self.automaton, stimulus, outcome, self._fresh)
         except PresageError:
             return None
 

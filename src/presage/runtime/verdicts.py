@@ -1,8 +1,10 @@
 """What safety properties say of a few local states, each known or not, in microseconds.
 
 A property reads a few fields; its verdict is filed in a decision trie under what it read, so the
-predicate runs once for every distinct combination of values, and later answers are look-ups. What
-asks for a node that is not known, or for what is between nodes, has no verdict here.
+predicate runs once for every distinct combination of values, and later answers are look-ups.
+
+A property that speaks of all nodes speaks of those that are known. What asks for another one by
+name, or for what is between nodes, has no verdict here.
 
 Invariant: a verdict depends on the values that were read and on nothing else, so that filing it
 under them is right for every state in which they are the same.
@@ -10,7 +12,9 @@ under them is right for every state in which they are the same.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple, NoReturn
 
 from presage.errors import PresageError
@@ -18,10 +22,11 @@ from presage.model.choice import Interrupted
 from presage.model.service.local_state import Control
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
-from presage.model.world.view import WorldView, node_view
+from presage.model.world.view import Outside, WorldView, node_view
 from presage.props.property import Property, Verdict
 
 FILED_MAX = 100_000  # values in one trie; a full one begins anew
+GROUPS_MAX = 32  # sets of nodes that are known
 
 Known = Sequence[Local | None]  # by index of the node; None: not known here
 Place = tuple[int, int]  # a node, and a position of its local record
@@ -106,7 +111,7 @@ class _Trie:
         verdict: Verdict | None
         try:
             verdict = self._run(self.prop.judge, WorldView(self._system, reading))
-        except _Unseen:
+        except (_Unseen, Outside):
             verdict = None
         except (PresageError, KeyboardInterrupt, Interrupted):
             raise
@@ -122,17 +127,6 @@ class _Trie:
         self._filed += len(rest) + 1
         self._root = _filed(self._root, rest, verdict)
         self._empty = False
-
-    def places(self) -> set[Place]:
-        """Every place that was read so far."""
-        found: set[Place] = set()
-        waiting = [self._root]
-        while waiting:
-            at = waiting.pop()
-            if isinstance(at, _Ask):
-                found.add(at.place)
-                waiting += at.answers.values()
-        return found
 
 
 def _fits(at: _Ask | Verdict | None, rest: list[tuple[Place, bytes | None]]) -> bool:
@@ -170,23 +164,24 @@ class Verdicts:
         self._system = system
         self._run = run
         claims: Sequence[Property] = system.properties
-        self._tries = [_Trie(system, prop, run) for prop in claims if prop.kind == kind]
+        self._asked = [prop for prop in claims if prop.kind == kind]
         self._steps = [prop for prop in claims if prop.kind == "step"]
+        self._groups: OrderedDict[tuple[int, ...], list[_Trie]] = OrderedDict()
 
     @property
     def names(self) -> list[str]:
         """Of the properties that are asked."""
-        return [trie.prop.name for trie in self._tries]
+        return [prop.name for prop in self._asked]
 
     def holding(self, known: Known) -> list[str]:
         """The properties that hold, as far as one can tell from `known`."""
-        verdicts = ((trie.prop.name, trie.verdict(known)[0]) for trie in self._tries)
+        verdicts = ((trie.prop.name, trie.verdict(known)[0]) for trie in self._tries(known))
         return [name for name, verdict in verdicts if verdict is not None and verdict.holds]
 
     def broken(self, known: Known) -> list[Broken]:
         """The properties that do not hold, as far as one can tell from `known`."""
         found = []
-        for trie in self._tries:
+        for trie in self._tries(known):
             verdict, nodes = trie.verdict(known)
             if verdict is not None and not verdict.holds:
                 found.append(Broken(trie.prop.name, verdict.why, nodes))
@@ -208,7 +203,18 @@ class Verdicts:
                 found.append(Broken(prop.name, verdict.why, frozenset({node})))
         return found
 
-    def read(self, node: int) -> frozenset[int]:
-        """Which positions of a node's local record properties have read so far."""
-        places = (place for trie in self._tries for place in trie.places())
-        return frozenset(position for at, position in places if at == node)
+    def _tries(self, known: Known) -> list[_Trie]:
+        """Tries for worlds of which the same nodes are known: properties speak of those only."""
+        outside = tuple([at for at, local in enumerate(known) if local is None])
+        tries = self._groups.get(outside)
+        if tries is None:
+            derived = copy(self._system)
+            derived.outside = tuple(self._system.names[at] for at in outside)
+            derived.observed_known = False
+            derived.automata = derived.automata_of()
+            tries = [_Trie(derived, prop, self._run) for prop in self._asked]
+            self._groups[outside] = tries
+            if len(self._groups) > GROUPS_MAX:
+                self._groups.popitem(last=False)
+        self._groups.move_to_end(outside)
+        return tries

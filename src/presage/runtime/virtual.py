@@ -42,6 +42,7 @@ class Socket:
     ends: tuple[str, str]  # who opened it, who accepted it
     serial: int
     attached: set[str] = field(default_factory=set)
+    vanished: str | None = None  # the end whose machine has stopped, without a word
     stalled: list[tuple[str, str, list[Frame]]] = field(default_factory=list)
 
 
@@ -174,6 +175,31 @@ class VirtualCluster:
         for function in self.on_kill:
             function(name)
 
+    def vanish(self, name: str) -> None:
+        """End a node as a loss of power does: its peers hear nothing of it.
+
+        They learn of it when keep-alives miss, or when the next process answers to what they send.
+        """
+        station = self.stations[name]
+        if station.host is None:
+            return
+        station.store.crash()
+        station.host = None
+        for pair, socket in list(self._sockets.items()):
+            if name in pair:
+                socket.attached.discard(name)
+                socket.vanished = name
+                self.at(self.now + ALIVE_MAX, partial(self._found_out, pair, socket))
+        for function in self.on_kill:
+            function(name)
+
+    def _found_out(self, pair: Pair, socket: Socket) -> None:
+        """Whoever is left at a socket whose other end has vanished learns of it."""
+        if self._sockets.get(pair) is socket:
+            del self._sockets[pair]
+            for name in sorted(socket.attached):
+                self._lose(socket, name)
+
     def call(self, name: str, method: str, *args: Any, request: Any = None) -> None:
         """Call a method of a node that is up; see `Station.replies`."""
         station = self.stations[name]
@@ -218,6 +244,10 @@ class VirtualCluster:
     def _committed(self, name: str, record: Record) -> None:
         for function in self.on_commit:
             function(name, record)
+
+    def wake(self, name: str) -> None:
+        """Let a node take a turn now."""
+        self._turn(self.stations[name])
 
     def _turn(self, station: Station) -> None:
         """Let a host do what it can, and plan its next turn."""
@@ -266,7 +296,8 @@ class VirtualCluster:
     def connect(self, opener: str, peer: str) -> None:
         """Open a socket, if there is none."""
         pair = frozenset((opener, peer))
-        if pair in self._sockets:
+        known = self._sockets.get(pair)
+        if known is not None and known.vanished != opener:
             return
         self._serial += 1
         socket = self._sockets[pair] = Socket((opener, peer), self._serial)
@@ -359,6 +390,11 @@ class VirtualCluster:
             return
         size = sum(HEADER.size + len(frame.body) for frame in frames)
         arrives = self.shaper.stream(source, to, size, self.now)
+        if socket.vanished == to:
+            if self.stations[to].up:  # which answers that it knows of no such connection
+                arrives += self.shaper.delay(to, source)
+                self.at(arrives, partial(self._found_out, pair, socket))
+            return
         self.at(arrives, partial(self._arrive, pair, socket, source, to, frames))
 
     def _arrive(

@@ -1,0 +1,188 @@
+"""A companion of a host that looks ahead: gathers, has predictions made, and steers.
+
+Snapshots come from `Neighbours`, decisions from `Steering`, predictions from whoever is given as
+`ask`: another process, or at once on a virtual clock. What a peer pushes is at hand for the
+immediate check as soon as it comes. A predicted path is handed over to a peer in a frame.
+
+Invariant: what peers send is looked at as data; only admitted classes are rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from presage.errors import NotState
+from presage.model.world.system import System
+from presage.runtime.checkpoint import Checkpoint, restored
+from presage.runtime.foresight import Foreseen, Question
+from presage.runtime.frame import BadFrame, Frame, Kind
+from presage.runtime.gather import NODES_MAX
+from presage.runtime.host import Host
+from presage.runtime.neighbours import Neighbours
+from presage.runtime.steering import Steering, SteerOptions
+from presage.runtime.vocabulary import OWN
+from presage.search.checkpoint.code_digest import Definition
+from presage.trace.trace import Trace
+
+PATHS_MAX = 8  # that wait for a socket, per peer
+PATH_STEPS_MAX = 10_000
+
+Ask = Callable[[Question], None]
+Reset = Callable[[str], None]
+
+
+class Lookout(Neighbours):
+    """Made before the host boots. `ask` is answered by `foreseen`; `reset` breaks a connection.
+
+    Both must do what they do after the turn of the host that asks for it.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        options: SteerOptions,
+        ask: Ask,
+        reset: Reset,
+        *,
+        nodes_max: int = NODES_MAX,
+        bytes_per_second: float | None = None,
+        trusted: bool = False,
+    ) -> None:
+        """`trusted`: peers are of this process, and what they send needs no look."""
+        super().__init__(
+            host,
+            nodes_max=nodes_max,
+            bytes_per_second=bytes_per_second,
+            pushed=host.node.automaton.fields if options.checks else (),
+        )
+        self.steering = Steering(host.node, self, options)
+        self.ask, self.reset = ask, reset
+        self._trusted = trusted
+        self._for_round = False
+        self._to_refresh: set[str] = set()
+        self._wants: float | None = None
+        self._handed: dict[str, list[bytes]] = {}
+        if not trusted:
+            self.gatherer.admits = self._admits
+
+    # -- the aids of steering ----------------------------------------------------------------
+
+    def gather(self) -> None:
+        """Gather a snapshot for a round."""
+        self._for_round = True
+        super().gather()
+
+    def refresh(self, names: Sequence[str]) -> None:
+        """Ask for the present state of neighbours."""
+        self._to_refresh.update(names)
+        super().gather()
+
+    def hand_over(self, node: str, path: Trace) -> None:
+        """Tell a peer of a path, with the next frames that leave."""
+        waiting = self._handed.setdefault(node, [])
+        waiting.append(msgspec.json.encode(path))
+        del waiting[:-PATHS_MAX]
+
+    def foreseen(self, found: Foreseen) -> None:
+        """The answer to the last question."""
+        self.steering.foreseen(found)
+
+    # -- the host ----------------------------------------------------------------------------
+
+    def frame(self, peer: str, frame: Frame) -> None:
+        """A frame about checkpoints, or a path; `BadFrame` if it cannot be read."""
+        if frame.kind is Kind.PATH:
+            self.steering.handed(_path(frame.body, self.node.system))
+            return
+        super().frame(peer, frame)
+        if frame.kind is Kind.CHECKPOINT and peer in self.latest:
+            self._learn(peer)
+
+    def lost(self, peer: str) -> None:
+        """The socket to a peer is gone: what is known of it is old from now on."""
+        super().lost(peer)
+        self._handed.pop(peer, None)
+
+    def release(self) -> None:
+        """Let frames leave, and do what is due."""
+        if self.node.up:
+            self._look()
+            self._wants = self.steering.turned()
+        super().release()
+        for peer in list(self._handed):
+            link = self.host.links.get(peer)
+            if link is not None and link.attached:
+                number = self.checkpoints.number
+                bodies = self._handed.pop(peer)
+                frames = [Frame(Kind.PATH, number, 0, 0, body) for body in bodies]
+                self.host.carrier.write(peer, frames)
+            else:
+                self.host.carrier.open(peer)
+
+    def next(self) -> float | None:
+        """When a turn is wanted at the latest."""
+        wishes = (super().next(), self._wants)
+        return min((wish for wish in wishes if wish is not None), default=None)
+
+    def _look(self) -> None:
+        """What was gathered, if a gathering has ended."""
+        if self.gatherer.busy or not (self._for_round or self._to_refresh):
+            return
+        gathered = self.gathered
+        for name in sorted(self._to_refresh):
+            if gathered is None or name not in gathered.members or name in gathered.stale:
+                self.steering.refreshed(name, None)
+            else:
+                self._learn(name, gathered.members[name])
+        self._to_refresh.clear()
+        if self._for_round:
+            self._for_round = False
+            self.steering.assembled(self.snapshot(self.steering.options.round_trip))
+
+    def _learn(self, peer: str, checkpoint: Checkpoint | None = None) -> None:
+        """Tell the immediate check of a neighbour's state."""
+        system = self.node.system
+        checkpoint = checkpoint or self.latest[peer][0]
+        automaton = system.automata[system.index(peer)]
+        self.steering.refreshed(peer, restored(automaton, checkpoint.local, system.codec))
+
+    def _admits(self, checkpoint: Checkpoint) -> bool:
+        """Whether a peer's checkpoint holds nothing but data."""
+        system, live = self.node.system, self.node.automaton.codec
+        bodies = [body for end in checkpoint.ends.values() for body in end.log]
+        bodies += [each.message for one in checkpoint.datagrams.sent.values() for each in one]
+        bodies += [each.message for each in checkpoint.datagrams.waiting]
+        try:
+            for value in filter(None, checkpoint.local):
+                system.codec.decode_plain(value)
+            for body in bodies:
+                live.decode_plain(body)
+        except ValueError:
+            return False
+        automaton = system.automata[system.index(checkpoint.node)]
+        return len(checkpoint.local) == len(automaton.fields) + 1
+
+
+def admit_states(system: System, definition: Definition | None = None) -> None:
+    """Let the codec of a system read local states that peers send: instances of its own classes."""
+    known = definition or Definition(system)
+    for classes in (OWN, *known.classes.values()):
+        for cls in classes:
+            try:
+                system.codec.admit(cls)
+            except NotState:
+                pass  # a peer that holds such a value stays outside
+
+
+def _path(body: bytes, system: System) -> Trace:
+    """A path that a peer hands over: text and numbers, nothing of which is opened."""
+    try:
+        path = msgspec.json.decode(body, type=Trace)
+    except msgspec.DecodeError as error:
+        raise BadFrame(f"a path cannot be read: {error}") from None
+    known = {*system.names}
+    if len(path.steps) > PATH_STEPS_MAX or any(step.node not in known for step in path.steps):
+        raise BadFrame("a path is too long, or is of another system")
+    return msgspec.structs.replace(path, origin=msgspec.UNSET)
