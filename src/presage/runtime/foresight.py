@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 
 from presage.execution.confirm import Confirmed
 from presage.execution.origin import saved_origin
+from presage.execution.sandbox import Sandbox
 from presage.model.world.event import Event
 from presage.model.world.filters import Filter, filter_of
 from presage.model.world.snapshot import Snapshot
@@ -78,15 +79,16 @@ class Foresight:
         teach(system, system.codec)  # what others wrote is to be read
         self.system = system
         self._target = target
-        self._predictor = Predictor(system)
-        self._guard = Guard.of(system)
+        self._sandbox = Sandbox()
+        self._predictor = Predictor(system, self._sandbox)
+        self._guard = Guard.of(system, self._sandbox)
 
     def __enter__(self) -> Foresight:
-        self._predictor.__enter__()
+        self._sandbox.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._predictor.__exit__(None, None, None)
+        self._sandbox.__exit__(None, None, None)
 
     def stop(self) -> None:
         """End the prediction that runs; for another thread to call."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
+from presage.execution.sandbox import Sandbox
 from presage.model.world.faults import Faults
 from presage.model.world.filters import Filter
 from presage.model.world.snapshot import Snapshot
@@ -40,11 +41,11 @@ class Guard:
         self._predictors = predictors
 
     @classmethod
-    def of(cls, system: System) -> Guard:
+    def of(cls, system: System, sandbox: Sandbox) -> Guard:
         """A guard of all `eventually` properties of `system`."""
         return cls(
             [
-                (prop.name, Predictor(_reaching(system, prop)))
+                (prop.name, Predictor(_reaching(system, prop), sandbox))
                 for prop in system.properties
                 if prop.kind == "eventually"
             ]
@@ -60,13 +61,12 @@ class Guard:
     ) -> Starved | None:
         """The first property that `filters`, in force for ever, would keep from holding."""
         for name, predictor in self._predictors:
-            with predictor:
-                freely = self._reached(predictor, snapshot, (), outside, seconds)
-                if freely is not True:
-                    continue
-                reached = self._reached(predictor, snapshot, filters, outside, seconds)
-                if reached is not True:
-                    return Starved(name, reached is False)
+            freely = self._reached(predictor, snapshot, (), outside, seconds)
+            if freely is not True:
+                continue
+            reached = self._reached(predictor, snapshot, filters, outside, seconds)
+            if reached is not True:
+                return Starved(name, reached is False)
         return None
 
     @staticmethod

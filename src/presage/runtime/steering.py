@@ -136,6 +136,7 @@ class Steering:
         self._waiting: set[str] = set()  # neighbours that were asked for their state
         self._repeated: dict[tuple[object, ...], deque[float]] = {}
         self._busy = False  # a round goes on
+        self._again = False  # another is to follow at once
         self._began = 0.0
         self._next = node.clock.now() + options.every * _phase(node.name)
         self._key = 0
@@ -246,8 +247,9 @@ class Steering:
     # -- rounds ------------------------------------------------------------------------------
 
     def hasten(self) -> None:
-        """Let the next round begin at once."""
+        """Let the next round begin at once, or as soon as the one that goes on has ended."""
         self._next = self.node.clock.now()
+        self._again = self._busy
 
     def _round(self, now: float) -> None:
         if self._busy and now - self._began < 2 * (self.options.every + self.options.deadline):
@@ -256,10 +258,16 @@ class Steering:
         self.counts.rounds += 1
         self.aids.gather()
 
+    def _ended(self) -> None:
+        """A round is over."""
+        self._busy = False
+        if self._again:
+            self.hasten()
+
     def assembled(self, found: Assembled | None) -> None:
         """The snapshot that was gathered; None if there is none."""
         if found is None:
-            self._busy = False
+            self._ended()
             return
         self._look(found)
         acts = self.options.mode == "on"
@@ -297,7 +305,7 @@ class Steering:
 
     def foreseen(self, found: Foreseen) -> None:
         """What is ahead; filters of the round before are out of force."""
-        self._busy = False
+        self._ended()
         self.filters.clear()
         self.counts.remembered += found.remembered
         if found.trace is None:

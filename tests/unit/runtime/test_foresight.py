@@ -3,8 +3,9 @@
 import pytest
 from unit.runtime.ahead import moved, one_token, saved, tokens
 
+from presage.execution.sandbox import Sandbox
 from presage.model.world.filters import Filter
-from presage.runtime.foresight import Foresight, Question, events_seen
+from presage.runtime.foresight import Foresight, Question, events_seen, path_key
 from presage.runtime.guard import Guard
 
 LONG = 20.0  # seconds; every search here ends by itself
@@ -35,8 +36,6 @@ def test_what_was_handed_over_is_not_handed_on():
     system = tokens()
     snapshot = saved(system, "timer")
     first = asked(system, snapshot, "b")
-    from presage.runtime.foresight import path_key
-
     own = frozenset({path_key(first.trace)})
     again = asked(system, snapshot, "b", known=(first.trace,), own=own)
     assert again.decision == "filter" and again.filter == Filter("b", "deliver", "Grant", "a")
@@ -61,6 +60,12 @@ def test_a_filter_that_keeps_a_system_from_getting_on_is_refused():
     assert found.decision == "kills progress" and found.starved == "moved"
 
 
+def starved_by(system, filters, **more):
+    with Sandbox() as sandbox:
+        guard = Guard.of(system, sandbox)
+        return guard.starves(saved(system, "timer"), filters, seconds=LONG, **more)
+
+
 @pytest.mark.parametrize(
     ("filters", "starved"),
     [
@@ -71,14 +76,11 @@ def test_a_filter_that_keeps_a_system_from_getting_on_is_refused():
 )
 def test_the_guard_tells_what_starves_from_what_does_not(filters, starved):
     system = tokens(greedy=False, properties=(moved,))
-    found = Guard.of(system).starves(saved(system, "timer"), filters, seconds=LONG)
+    found = starved_by(system, filters)
     assert (found is not None) == starved
     assert found is None or (found.prop == "moved" and found.certain)
 
 
 def test_the_guard_says_nothing_where_progress_was_out_of_reach_anyway():
     system = tokens(greedy=False, properties=(moved,))
-    snapshot = saved(system, "timer")
-    guard = Guard.of(system)
-    filters = [Filter("b", "deliver", "Grant", "a")]
-    assert guard.starves(snapshot, filters, outside=["a"], seconds=LONG) is None
+    assert starved_by(system, [Filter("b", "deliver", "Grant", "a")], outside=["a"]) is None
