@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage._core import FAILED
-from presage.errors import NotState, PresageError, Sharing, StoreError
+from presage.errors import NotState, PresageError, StoreError
 from presage.model.choice import Chooser
 from presage.model.service.automaton import Automaton
 from presage.model.service.calls import Call, checked_calls
@@ -32,10 +32,11 @@ from presage.runtime.acting import Actions
 from presage.runtime.chance import Chance, LiveChooser, Queues
 from presage.runtime.clock import Clock, seconds_until
 from presage.runtime.durable import Durable
-from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result, too_large
+from presage.runtime.effects import datagrams, encoded, flows
+from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result
 from presage.runtime.step import Judge as Judge
 from presage.runtime.step import Surroundings as Surroundings
-from presage.runtime.store import Store
+from presage.runtime.store import Store, Stored
 
 PAUSE = 0.01  # seconds before an action that chose to do nothing may run again
 
@@ -74,6 +75,7 @@ class LiveNode:
         self.local: Local = ()
         self.failure: str | None = None
         self.judge: Judge | None = None
+        self.on_load: list[Callable[[Stored], None]] = []  # given what the store has kept
         self.on_commit: list[Callable[[Record], None]] = []
         self.on_flush: list[Callable[[], None]] = []  # called before what is durable is synced
         self.recovered = 0  # steps of earlier lives whose changes the store had kept
@@ -102,6 +104,8 @@ class LiveNode:
         """Begin: `start` the first time, afterwards a restart with what the store has kept."""
         stored = self.store.load()
         self.life, self.recovered = stored.life, stored.entries
+        for function in self.on_load:
+            function(stored)
         self._chance = Chance(self.options.seed, self.name, self.life)
         self._chooser = None
         self.clock.clear()
@@ -253,56 +257,58 @@ class LiveNode:
         """
         if not self._up:
             return None
-        codec, automaton = self._codec, self.automaton
         chooser = self._chooser
         if chooser is None or chooser.used:
-            chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
-            self._chooser = chooser
-        before, queues = self.local, self._queues
-        if queues.answers:
-            queues.answers = {}
+            chooser = self._chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
+        if self._queues.answers:
+            self._queues.answers = {}
         told = stimulus
         if body is None and len(stimulus) > 2 and stimulus[0] in ("action", "call"):
-            told = codec.decode(codec.encode(stimulus))  # the handler may change its arguments
+            told = self._copied(stimulus)  # the handler may change its arguments
         try:
-            outcome = self._run(automaton.run, self._fresh, told, chooser)
+            outcome = self._run(self.automaton.run, self._fresh, told, chooser)
             if outcome is None:
                 return None
-            after = self._encoded(stimulus, outcome)
-            sends, flows = self._bodies(outcome)
-            if stimulus[0] == "call":
-                self._returned = codec.decode(codec.encode(chooser.returned))
+            record = self._record(stimulus, body, sequence, outcome)
         except PresageError as error:
             return self._fail(stimulus, str(error), chooser)
         if self.judge is not None:
-            reason = self.judge(before, after, stimulus)
+            reason = self.judge(record.before, record.after, stimulus)
             if reason is not None:
                 self.counts.refused += 1
                 return Refused(stimulus, reason)
-        self.counts.steps += 1
-        changes = self._durable.changes(before, after, stimulus)
-        record = Record(
-            self.counts.steps,
+        if stimulus[0] == "call":
+            self._returned = self._copied(chooser.returned)
+        self._commit(record, outcome)
+        return record
+
+    def _record(
+        self, stimulus: Stimulus, body: bytes | None, sequence: int | None, outcome: Outcome
+    ) -> Record:
+        """A step as it will have been. Raises what is wrong with its outcome."""
+        before, codec, names = self.local, self._codec, self.system.names
+        after = encoded(self.automaton, stimulus, outcome, self._fresh)
+        return Record(
+            self.counts.steps + 1,
             self.clock.now(),
             stimulus,
             body,
             before,
             after,
             outcome.choices,
-            sends,
-            flows,
+            datagrams(outcome, codec, names, self.options.body_max) if outcome.sends else (),
+            flows(outcome, codec, names) if outcome.flows else (),
             outcome.records,
             outcome.logs,
             outcome.failure,
             sequence,
-            changes,
-            queues.answers,
+            self._durable.changes(before, after, stimulus),
+            self._queues.answers,
         )
-        self._commit(record, outcome)
-        return record
 
     def _commit(self, record: Record, outcome: Outcome) -> None:
         """Let a step be one that has happened: everything in memory changes in this instant."""
+        self.counts.steps += 1
         self.local = record.after
         if record.before != record.after:
             self._changed = True
@@ -345,36 +351,12 @@ class LiveNode:
         """Seconds until a timer fires: as it was armed, else as configured, else as declared."""
         return seconds_until(self.automaton.shape.timers[timer], timer, delay, self.options.delays)
 
-    def _bodies(
-        self, outcome: Outcome
-    ) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes | None]]]:
-        encode, names = self._codec.encode, self.system.names
-        sends: list[tuple[str, bytes]] = []
-        for to, message in outcome.sends:
-            body = encode(message)
-            if len(body) > self.options.body_max:
-                raise too_large(names[to], len(body), self.options.body_max)
-            sends.append((names[to], body))
-        flows: list[tuple[str, bytes | None]] = []
-        for peer, closes, message in outcome.flows:
-            flows.append((names[peer], None if closes else encode(message)))
-        return sends, flows
-
-    def _encoded(self, stimulus: Stimulus, outcome: Outcome) -> Local:
-        try:
-            return tuple(self._codec.encode_fields(outcome.values))
-        except Sharing as error:
-            raise self.automaton.shared_by(stimulus, self._fresh(), error) from None
-        except NotState as error:
-            raise error.at(self.automaton.place(error.position)) from None
-
     def _fail(self, stimulus: Stimulus, text: str, chooser: Chooser | None = None) -> Record:
         """What was asked for did not happen; the node stops as it was before."""
         values = self._fresh()
         values[0] = (FAILED, values[0][1], UNARMED, text.partition("\n")[0])
-        self.counts.steps += 1
         record = Record(
-            self.counts.steps,
+            self.counts.steps + 1,
             self.clock.now(),
             stimulus,
             None,
@@ -398,6 +380,13 @@ class LiveNode:
             stimulus = ("deliver", self.system.indices[source], self._codec.decode(body))
             if self.take(stimulus, body, sequence) is None and self._up:
                 self.kept.append(Kept(source, body, sequence))
+
+    def _copied(self, value: Any) -> Any:
+        """`value` as new objects; as text, if it is nothing that a state can hold."""
+        try:
+            return self._codec.decode(self._codec.encode(value))
+        except NotState:
+            return repr(value)
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         return function(*args) if self._runner is None else self._runner(function, *args)

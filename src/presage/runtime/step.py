@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from presage.errors import BadCall
 from presage.model.service.local_state import Stimulus
 from presage.model.world.snapshot import Local
 from presage.runtime.durable import Change
@@ -119,12 +118,3 @@ class Kept(NamedTuple):
     source: str
     body: bytes
     sequence: int
-
-
-def too_large(to: str, size: int, limit: int) -> BadCall:
-    """A datagram that no path is sure to carry in one piece."""
-    return BadCall(
-        f"a message of {size:,} bytes was sent to `{to}` as a datagram; at most {limit:,} fit",
-        "large values in a message: a datagram is one packet, and is never split",
-        "send it on a stream: `self.stream.send(...)`",
-    )

@@ -85,8 +85,17 @@ class Prediction:
 
     @property
     def exhausted(self) -> bool:
-        """Whether all that can follow, with the faults and filters given, was looked at."""
-        return self.path is None and any(lane.complete for lane in self.lanes)
+        """Whether all that can follow, with the faults and filters given, was looked at.
+
+        Never where something is not known: what nodes outside send, or what a property says.
+        """
+        known = self.system.observed_known and not self.system.outside and not self.unjudged
+        return known and self.path is None and self.complete
+
+    @property
+    def complete(self) -> bool:
+        """Whether a lane left nothing out of what was to be looked at."""
+        return any(lane.complete for lane in self.lanes)
 
     @property
     def states(self) -> int:
@@ -235,7 +244,7 @@ class Predictor:
 
     def _recall(self, key: Any, seconds: float) -> Prediction | None:
         asked, prediction = self._clean.get(key, (0.0, None))
-        good = prediction is not None and (prediction.exhausted or asked >= seconds)
+        good = prediction is not None and (prediction.complete or asked >= seconds)
         return prediction if good else None
 
     def _remember(self, key: Any, seconds: float, prediction: Prediction) -> None:
@@ -323,11 +332,11 @@ class _Race:
             lane, finding = min(self._found, key=lambda each: len(each[1].events))
             path, found_by = confirm(self._begun, self._sandbox, finding), lane.name
         errors = self._bridge.errors
-        at_rest = self._begun.outside
+        outside = self._begun.outside
         unjudged = {
             prop.name
             for at, prop in enumerate(self._begun.properties, 1)
-            if at in errors or (at_rest and prop.kind in AT_REST)
+            if at in errors or (outside and prop.kind in AT_REST)
         }
         return Prediction(
             self._begun,

@@ -1,6 +1,6 @@
 """A prediction as text, and as the object that `--json` prints.
 
-It never says that a property holds: what was not looked at is told first.
+It never says that a property holds: it says how far was looked.
 """
 
 from __future__ import annotations

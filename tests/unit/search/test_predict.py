@@ -67,7 +67,7 @@ def test_what_needs_an_event_twice_in_one_local_state_takes_a_larger_bound() -> 
     assert found.path is not None
     bounds = [lane.own_events for lane in found.lanes]
     assert bounds == [2**at for at in range(len(bounds))]
-    ended = [lane for lane in found.lanes[:-1]]
+    ended = found.lanes[:-1]
     assert all(lane.stopped_by is None and lane.left_out for lane in ended)
 
 
@@ -196,6 +196,7 @@ def test_a_property_that_needs_a_node_outside_says_nothing_where_it_does() -> No
     assert outside.path is None
     assert outside.unjudged == ("settles",)  # b may still send something
     assert outside.states < 10  # and what is sent there is gone
+    assert outside.complete and not outside.exhausted
 
 
 def test_an_unknown_verdict_does_not_end_the_judging() -> None:
