@@ -78,10 +78,7 @@ class Codec:
     def in_order(function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`, while all that is decoded is in the canonical order."""
     def decode_plain(self, data: bytes) -> Any:
-        """As `decode`, of bytes from anybody: plain containers and admitted classes only.
-
-        Raises `ValueError` for all else; calls no code of the classes but `__hash__` and `__eq__`.
-        """
+        """Of bytes from anybody: plain values and admitted classes; else raises `ValueError`."""
     def admit(self, cls: type) -> None:
         """Let instances of `cls` come from outside; raises `NotState` if they cannot."""
     def learn(self, cls: type) -> None:

@@ -8,7 +8,7 @@
 //!
 //! Reading order: `wire` (the bytes), `encode`, `objects`, `decode`, `rebuild`; how a class is
 //! judged is in `classes`, `layout` and `refused`. `fields` writes a whole node, in which `held`
-//! finds what is shared; `plain` reads bytes from outside; `constants` are written by name; `order` rebuilds sets and dicts in
+//! finds what is shared; `constants` are written by name; `order` rebuilds sets and dicts in
 //! another order.
 
 pub mod backwards;

@@ -12,7 +12,7 @@ from presage import lifeline
 from presage.cli.live_options import DATA
 from presage.cli.options import settings_of
 from presage.errors import BadCluster, BadTarget, did_you_mean
-from presage.ui.output import write, write_json
+from presage.ui.output import say, write, write_json
 from presage.version import VERSION
 
 if TYPE_CHECKING:
@@ -29,12 +29,11 @@ def run_up(args: argparse.Namespace) -> int:
 
     task = _task(args)
     cluster, started = task.cluster, time.monotonic()
-    print(
+    say(
         f"{args.target or cluster.target}: {len(cluster.nodes)} nodes, data in `{cluster.data}`;"
-        " Ctrl-C ends them",
-        file=sys.stderr,
+        " Ctrl-C ends them"
     )
-    ended = up.run(cluster, Forked(task), seconds=args.seconds, stops=lifeline.endings())
+    ended = up.run(cluster, Forked(task), seconds=args.seconds, stops=lifeline.endings(), say=say)
     seconds = time.monotonic() - started
     if args.json:
         write_json(
@@ -71,7 +70,7 @@ def run_run(args: argparse.Namespace) -> int:
             "`--node` with one of these names",
         )
     address = task.cluster.nodes[args.node]
-    print(f"{args.node}: listens on {address}; Ctrl-C ends it", file=sys.stderr)
+    say(f"{args.node}: listens on {address}; Ctrl-C ends it")
     with contextlib.redirect_stdout(sys.stderr):  # of what the service prints
         return process.run(task, args.node, lifeline.endings())
 
@@ -97,8 +96,8 @@ def _task(args: argparse.Namespace) -> Task:
         file = file if data is None else file.with_data(data)
     noted.note(file.data, loaded.target, loaded.parameters)
     if file.tls is None and not all(each.is_loopback for each in file.nodes.values()):
-        print("warning: insecure = true: whoever reaches a node may pose as any", file=sys.stderr)
-    return Task(system, definition, file, args.seed, args.workload)
+        say("warning: insecure = true: anybody who reaches a node may pose as a peer")
+    return Task(system, definition, file, args.seed, args.workload, say)
 
 
 def _system(args: argparse.Namespace, file: Cluster | None) -> tuple[Loaded, System]:

@@ -30,7 +30,7 @@ def run_logs(args: argparse.Namespace) -> int:
     """Print, merge or judge the logs of all nodes of a data folder."""
     data = data_folder(args)
     with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
-        target, parameters, system = _system(args, data)
+        target, parameters, system = system_of(args, data)
     if args.follow:
         with contextlib.suppress(KeyboardInterrupt):
             _follow(system, data)
@@ -52,19 +52,19 @@ def _merge(
     args: argparse.Namespace,
     system: System,
     entries: dict[str, list[Entry]],
-    facts: dict[str, Any],
+    named: dict[str, Any],
 ) -> int:
     from presage.runtime.merge import merged
     from presage.trace import codec
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the services print
-        found = merged(system, entries, **facts)
+        found = merged(system, entries, **named)
         broken = _judged(found) if args.judge else {}
-    told: dict[str, Any] = {"presage": VERSION, "steps": len(found.trace.steps)}
+    facts: dict[str, Any] = {"presage": VERSION, "steps": len(found.trace.steps)}
     lines = [f"{len(found.trace.steps)} steps of {len(entries)} nodes, merged"]
     if args.trace:
         codec.write(found.trace, args.trace)
-        told["trace"] = args.trace
+        facts["trace"] = args.trace
         lines.append(f"written: `{args.trace}`")
         if found.system is not system:
             lines.append(
@@ -72,11 +72,11 @@ def _merge(
                 " one that does (`Faults(...)`, `calls=...`) with `--target`"
             )
     if args.judge:
-        told["broken"] = broken
+        facts["broken"] = broken
         lines += [f"`{name}` broke: {what}" for name, what in broken.items()]
         lines += [] if broken else ["no property broke"]
     if args.json:
-        write_json(told)
+        write_json(facts)
     else:
         write("\n".join(lines))
     return EXIT_VIOLATION if broken else EXIT_HELD
@@ -103,7 +103,8 @@ def _judged(found: Merged) -> dict[str, str]:
     return broken
 
 
-def _system(args: argparse.Namespace, data: Path) -> tuple[str, dict[str, Any], System]:
+def system_of(args: argparse.Namespace, data: Path) -> tuple[str, dict[str, Any], System]:
+    """The system that ran in `data`: what was named, or else what was noted there."""
     from presage.cli.target.load import load
     from presage.model.world.system import System
     from presage.runtime import noted, vocabulary

@@ -24,7 +24,9 @@ def run_call(args: argparse.Namespace) -> int:
     """`presage call`: one call of a method; prints what it returns, as JSON."""
     from presage.runtime.control import Request, ask
 
-    write_json(ask(_control(args, args.node), Request("call", args.method, args.args)))
+    write_json(
+        ask(control_of(data_folder(args), args.node), Request("call", args.method, args.args))
+    )
     return EXIT_HELD
 
 
@@ -35,7 +37,7 @@ def run_kill(args: argparse.Namespace) -> int:
     try:
         ask(data_folder(args) / CONTROL, Request("kill", args.node))
     except NotRunning:  # nobody looks after it: it was started by `presage run`
-        os.kill(process_of(_control(args, args.node)), signal.SIGKILL)
+        os.kill(process_of(control_of(data_folder(args), args.node)), signal.SIGKILL)
     print(f"{args.node}: killed", file=sys.stderr)
     return EXIT_HELD
 
@@ -45,9 +47,9 @@ def run_start(args: argparse.Namespace) -> int:
     from presage.runtime.control import CONTROL, Request, ask
 
     data = data_folder(args)
-    told = ask(data / CONTROL, Request("start", args.node))
+    facts = ask(data / CONTROL, Request("start", args.node))
     end = time.monotonic() + START_PATIENCE
-    while not _answers(_control(args, args.node)):
+    while not _answers(control_of(data_folder(args), args.node)):
         now = ask(data / CONTROL, Request("status"))[args.node]
         if not now["running"] or time.monotonic() > end:
             raise NotRunning(
@@ -56,7 +58,7 @@ def run_start(args: argparse.Namespace) -> int:
                 "correct that, and start it again",
             )
         time.sleep(0.02)
-    print(f"{args.node}: started, process {told['pid']}", file=sys.stderr)
+    print(f"{args.node}: started, process {facts['pid']}", file=sys.stderr)
     return EXIT_HELD
 
 
@@ -77,11 +79,11 @@ def run_status(args: argparse.Namespace) -> int:
     if args.metrics:
         write("".join(_asked(data, args.node, "metrics").values()))
         return EXIT_HELD
-    told = _status(data, args.node)
+    facts = _status(data, args.node)
     if args.json:
-        write_json({"presage": VERSION, "data": str(data), "nodes": told})
+        write_json({"presage": VERSION, "data": str(data), "nodes": facts})
     else:
-        write(nodes.render(told, theme_of(args, sys.stdout)))
+        write(nodes.render(facts, theme_of(args, sys.stdout)))
     return EXIT_HELD
 
 
@@ -89,20 +91,20 @@ def _status(data: Path, node: str | None) -> dict[str, Any]:
     """What `presage up` and the nodes themselves say, by name."""
     from presage.runtime.control import CONTROL, Request, ask
 
-    told: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     with contextlib.suppress(NotRunning):
-        told = ask(data / CONTROL, Request("status"))
+        facts = ask(data / CONTROL, Request("status"))
     for name, measures in _asked(data, None, "status").items():
-        told[name] = {"running": True, **told.get(name, {}), **measures}
-    if node is None and not told:
+        facts[name] = {"running": True, **facts.get(name, {}), **measures}
+    if node is None and not facts:
         raise NotRunning(
             f"nothing runs in `{data}`",
             "another current folder, or another data folder",
             "`presage up TARGET` runs a system; `--data` names another folder",
         )
     if node is not None:
-        told = {node: told[node] | _asked(data, node, "state", key="state")[node]}
-    return told
+        facts = {node: facts[node] | _asked(data, node, "state", key="state")[node]}
+    return facts
 
 
 def _asked(data: Path, node: str | None, what: str, key: str = "") -> dict[str, Any]:
@@ -124,11 +126,12 @@ def _asked(data: Path, node: str | None, what: str, key: str = "") -> dict[str, 
     return {name: {key: each} for name, each in answers.items()} if key else answers
 
 
-def _control(args: argparse.Namespace, node: str) -> Path:
+def control_of(data: Path, node: str) -> Path:
+    """The socket on which a node takes commands."""
     from presage.runtime.cluster import Cluster, Live
     from presage.runtime.control import CONTROL
 
-    return Cluster({}, live=Live(data=str(data_folder(args)))).folder_of(node) / CONTROL
+    return Cluster({}, live=Live(data=str(data))).folder_of(node) / CONTROL
 
 
 def data_folder(args: argparse.Namespace) -> Path:

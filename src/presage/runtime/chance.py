@@ -1,7 +1,8 @@
 """Chance for one life of one live node: every draw comes from one seeded generator.
 
 A checker tries every option of a choice; a live node draws one, by the weights. What it drew is
-noted in the record of the step, so that the log of a node replays without the generator.
+noted in the record of the step, so that the log of a node replays without the generator. The same
+goes for what a handler learns of its queues, and of the clock.
 """
 
 from __future__ import annotations
@@ -37,6 +38,23 @@ class Chance:
         return self._dice.below(1.0)
 
 
+class Queues:
+    """The answer to "how many messages are queued to this peer", for handlers that ask."""
+
+    __slots__ = ("_held", "_names", "answers", "taken")
+
+    def __init__(self, names: Sequence[str], held: Callable[[str], int]) -> None:
+        self._names = names
+        self._held = held
+        self.answers: dict[int, int] = {}  # given in the step that is being taken
+        self.taken: int | None = None  # the node itself, while it handles what it sent itself
+
+    def get(self, peer: int, default: int, /) -> int:
+        held = self._held(self._names[peer]) - (peer == self.taken)
+        self.answers[peer] = held
+        return held
+
+
 class LiveChooser(Chooser):
     """Answers the choices of one step of a live node, which knows what time it is."""
 
@@ -45,6 +63,11 @@ class LiveChooser(Chooser):
     def __init__(self, chance: Chance, held: Held, wall: Callable[[], float]) -> None:
         super().__init__((), extends=False, held=held, draw=chance.draw)
         self._wall = wall
+
+    @property
+    def used(self) -> bool:
+        """Whether it has answered something, or refused to."""
+        return bool(self.taken) or self.error is not None
 
     def now(self) -> float | None:
         return self._wall()

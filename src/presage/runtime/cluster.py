@@ -1,7 +1,7 @@
 """The cluster file: which nodes there are, where they listen, and how they are run.
 
-A TOML file that all nodes of a cluster share. Each mistake is told by file, line and field, with
-its cause and a way out. Relative paths in the file begin at its folder.
+A TOML file that all nodes of a cluster share. An error names file, line and field, the cause
+and a way out. Relative paths in the file begin at its folder.
 
 Without certificates nobody knows who is at the other end. So a node then listens on loopback
 addresses only, unless the file says `insecure = true`.
@@ -23,6 +23,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, fi
 
 from presage.errors import BadCluster, did_you_mean
 from presage.runtime.frame import FRAME_MAX, HELLO_MAX
+from presage.runtime.shaping import Shape
 
 PORT_MAX = 65_535
 FIELD = re.compile(r" - at `\$\.?([^`]*)`$")  # the end of what msgspec says
@@ -54,7 +55,22 @@ class Live(Struct, frozen=True, forbid_unknown_fields=True):
     inbox: Annotated[int, Meta(ge=1, le=1 << 20)] = 1024  # messages that wait, of one kind
     failure: Literal["stop", "restart"] = "stop"
     keep_alive: Seconds = 10.0  # a peer that is silent for three of these is gone
+    handler_seconds: Seconds = 10.0  # after which a handler counts as endless
     insecure: bool = False
+
+
+class Emulated(Struct, frozen=True, forbid_unknown_fields=True):
+    """A network that is worse than the real one; in both directions between all nodes."""
+
+    rtt_ms: Annotated[float, Meta(ge=0, le=1e6)] = 0.0
+    jitter_ms: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # one way, at most that much more
+    loss: Annotated[float, Meta(ge=0, lt=1)] = 0.0  # share of packets
+    rate: Annotated[float, Meta(gt=0)] | None = None  # bytes a second
+    seed: int = 0
+
+    def shape(self) -> Shape:
+        """What it does to one direction."""
+        return Shape(self.rtt_ms / 2000, self.jitter_ms / 1000, self.loss, self.rate)
 
 
 class Tls(Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,6 +95,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     timers: dict[str, Seconds] = {}
     live: Live = field(default_factory=Live)
     tls: Tls | UnsetType = UNSET
+    shape: Emulated | UnsetType = UNSET
 
 
 class Cluster(Struct, frozen=True):
@@ -90,6 +107,7 @@ class Cluster(Struct, frozen=True):
     timers: dict[str, float] = {}
     live: Live = field(default_factory=Live)
     tls: Tls | None = None
+    shape: Emulated | None = None
     folder: str = "."  # where relative paths begin
 
     @property
@@ -144,13 +162,21 @@ class _Reader:
         nodes = {name: self._address(name, given) for name, given in file.nodes.items()}
         tls = None if isinstance(file.tls, UnsetType) else file.tls
         self._check_addresses(nodes, safe=tls is not None or file.live.insecure)
-        folder = str(Path(self._path).parent)
-        return Cluster(nodes, file.target, file.parameters, file.timers, file.live, tls, folder)
+        return Cluster(
+            nodes,
+            file.target,
+            file.parameters,
+            file.timers,
+            file.live,
+            tls,
+            None if isinstance(file.shape, UnsetType) else file.shape,
+            str(Path(self._path).parent),
+        )
 
     def _refuse_unknown(self, tables: Mapping[str, Any]) -> None:
         """Name the table or field that was meant."""
         self._known("", tables, _File)
-        for name, kind in (("live", Live), ("tls", Tls)):
+        for name, kind in (("live", Live), ("tls", Tls), ("shape", Emulated)):
             if isinstance(tables.get(name), dict):
                 self._known(name, tables[name], kind)
 

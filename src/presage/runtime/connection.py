@@ -1,8 +1,8 @@
 """One TCP connection: both ends say hello, then frames pass in order, as fast as they are taken.
 
-Whoever opened the socket speaks first. The other end compares name, definition and version with its
-own, and only then says hello, or goodbye with the reason. Until then a peer is a stranger: small
-frames, and a few seconds of patience.
+The end that opened the socket speaks first. The other end compares name, definition and version
+with its own, and only then says hello, or goodbye with the reason. Until then a peer is a stranger:
+small frames, and a few seconds of patience.
 
 A connection ends by a reset, so that both ends lose what is under way, as streams do in the model.
 Broken or hostile bytes end it in the same way, and nothing else.
@@ -37,7 +37,7 @@ DUPLICATE = "there is a connection already"
 
 
 class Owner(Protocol):
-    """Who is told what happens on connections."""
+    """Who hears of what happens on connections."""
 
     hello: Hello
     frame_max: int
@@ -61,7 +61,7 @@ class Owner(Protocol):
         """Bytes came in that mean nothing; the connection is reset."""
 
     def ended(self, connection: Connection, reason: str) -> None:
-        """The connection is gone; called once, whoever ended it."""
+        """The connection is gone; called once, no matter which end ended it."""
 
 
 class Connection(asyncio.Protocol):

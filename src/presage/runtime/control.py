@@ -192,11 +192,11 @@ def process_of(path: Path) -> int:
     """The process that answers at a control socket."""
     try:
         with _connected(path) as made:
-            told = made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            credentials = made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     except OSError as error:
         raise NotRunning(
             f"nobody answers at `{path}`: {error.strerror}",
             "the node does not run, or was started with another data folder",
             "`presage status` lists what runs; `--data` names another folder",
         ) from error
-    return int.from_bytes(told[:4], sys.byteorder, signed=True)
+    return int.from_bytes(credentials[:4], sys.byteorder, signed=True)

@@ -25,7 +25,7 @@ class Sent(NamedTuple):
     """A datagram of one sender to one receiver."""
 
     number: int  # from 1, per receiver and process
-    time: float
+    time: float  # by the sender's clock; in a checkpoint: how long before it
     message: bytes
 
 
@@ -131,7 +131,11 @@ class Datagrams:
         for sent in self._sent.values():
             self._forget(sent, now)
         return Held(
-            {to: tuple(sent) for to, sent in self._sent.items() if sent},
+            {
+                to: tuple(each._replace(time=now - each.time) for each in sent)
+                for to, sent in self._sent.items()
+                if sent
+            },
             dict(self._numbers),
             {
                 source: Got(each.process, each.floor, tuple(sorted(each.above)))

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from presage.runtime.cluster import Cluster
+from presage.runtime.emulation import Emulation
 from presage.runtime.frame import BadFrame, Frame, Hello, Kind, encode, hello, pack
 from presage.runtime.host import Host
 from presage.runtime.listening import Sockets
@@ -72,6 +73,7 @@ class Driver:
         self._say = say
         self._loop = asyncio.get_running_loop()
         self._wire: Wire | None = None
+        self._emulated: Emulation | None = None
         self._codec = self.node.automaton.codec
         self._soon = False
         self._turning = False
@@ -91,6 +93,8 @@ class Driver:
         self.host.boot()
         said = hello(self.node.name, definition, self.node.life)
         self._wire = Wire(said, self._cluster, self, self._say, sockets)
+        if self._cluster.shape is not None:
+            self._emulated = Emulation(self._wire, self._cluster.shape)
         await self._wire.start()
         self.schedule()
 
@@ -201,15 +205,23 @@ class Driver:
     # -- what the host lets leave ------------------------------------------------------------
 
     def open(self, peer: str) -> None:
-        self.wire.dial(peer)
+        if self._emulated is None:
+            self.wire.dial(peer)
+        else:
+            self._emulated.open(peer)
 
     def write(self, peer: str, frames: list[Frame]) -> None:
-        if self.wire.write(peer, b"".join(map(encode, frames))) > OUTBOX_MAX:
+        data = b"".join(map(encode, frames))
+        if self._emulated is not None:
+            self._emulated.write(peer, data)
+        elif self.wire.write(peer, data) > OUTBOX_MAX:
             self._loop.call_soon(self._overflow, peer)
 
     def datagram(self, peer: str, frame: Frame) -> None:
         if peer == self.node.name:
             self._loop.call_soon(self.caught, peer, frame)
+        elif self._emulated is not None:
+            self._emulated.send(peer, frame.number, frame.handled, frame.body)
         else:
             self.wire.send(peer, frame.number, frame.handled, frame.body)
 

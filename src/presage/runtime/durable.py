@@ -8,7 +8,7 @@ Invariant: the local state rebuilt from all changes is what a crash leaves in th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from presage.model.service.automaton import Automaton
@@ -18,6 +18,7 @@ from presage.model.world.snapshot import Local
 if TYPE_CHECKING:
     from presage.runtime.store import Stored
 
+NOTHING: tuple[Change, ...] = ()
 CALLS = "(calls)"  # the name under which the position in the workload is stored
 
 
@@ -44,8 +45,10 @@ class Durable:
             tuple(name for _, name in self._disks),
         )
 
-    def changes(self, before: Local, after: Local, stimulus: Stimulus) -> list[Change]:
+    def changes(self, before: Local, after: Local, stimulus: Stimulus) -> Sequence[Change]:
         """What a step changed of what survives."""
+        if not self._durables and stimulus[0] not in ("write", "call"):
+            return NOTHING
         found = [Change(name, after[at]) for at, name in self._durables if before[at] != after[at]]
         if stimulus[0] == "write":
             at = self._automaton.positions[stimulus[1]]

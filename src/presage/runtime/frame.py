@@ -6,7 +6,7 @@ life of the connection as the sender counts it, `handled` how many messages of t
 has handled in this life. A datagram has the same header: there `life` is the life of the sending
 process, `handled` the datagram's own number, and `flags` the first bits of the definition's digest.
 
-Whoever sends the bytes may be broken or hostile. A `Decoder` therefore judges a frame by its header
+The sender of the bytes may be broken or hostile. A `Decoder` therefore judges a frame by its header
 before it waits for the body, and holds at most one frame and what one read gave.
 
 Invariant: bytes give frames or one `BadFrame`, never another exception; memory is bounded.

@@ -10,14 +10,15 @@ decides what a new life means there, so every `Greeting` says it:
 - the end was open: its node has an error to hear of, and its messages are lost;
 - it was not: nobody is told, and its messages are sent again in the new life.
 
-A life is *tied* to a process of the peer when the first message of it is written or received. The
+A life is *tied* to a process of the peer when the first message of it is written or handled. The
 greeting of a later process finds an end that is half open, which the next message received opens
 again, and the next one sent turns into an error. If messages were under way to the earlier process
 there is an error at once: whether it handled them cannot be known.
 
 Sans I/O. The driver passes on the frames of one socket per pair, in order, `attach` first. Before
 it passes on anything it calls `checkpoints.seen(number)`. It runs the step of a message between
-`take()` and the effects of that step, and the step of an error after `hear()`, then writes `drain`.
+`take()` and the effects of that step, and the step of an error after `hear()`, then writes what
+`drain` gives.
 
 Invariant: no message is handled twice, or in another order than it was sent in, or by a process
 that it was not written to.
@@ -232,6 +233,7 @@ class Link:
             self.log.popleft()
             self.sent -= 1  # one queue, and nothing to break: this end never opens
             return self.inbox.popleft()
+        self.met = self.known  # of this socket: the inbox of another was emptied by `attach`
         self.handled += 1
         self.half = False
         return self.inbox.popleft()
@@ -264,6 +266,11 @@ class Link:
         """The peer cannot be reached, or has not answered for long."""
         self._detach()
         if self.open or self.half or self.log:
+            self._fail()
+
+    def expire(self) -> None:
+        """A half-open end is found out: a keep-alive, or the end of an earlier process's socket."""
+        if self.half:
             self._fail()
 
     def greet(self, frame: Frame) -> None:
@@ -304,7 +311,6 @@ class Link:
     def receive(self, frame: Frame) -> None:
         """A message of the peer."""
         if self.acknowledge(frame):
-            self.met = self.known
             self.inbox.append(frame.body)
 
     # -- lives -------------------------------------------------------------------------------
@@ -316,7 +322,7 @@ class Link:
             self.inbox.clear()
 
     def _write(self) -> None:
-        """Write what has not been, if the peer listens and is in this life."""
+        """Write what has not been, if the peer listens."""
         if not self._trusted or self.error:
             return
         first = self.sent - len(self.log)

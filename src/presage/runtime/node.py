@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage._core import FAILED
-from presage.errors import NotState, PresageError, Sharing, StoreError
+from presage.errors import NotState, PresageError, StoreError
 from presage.model.choice import Chooser
 from presage.model.service.automaton import Automaton
 from presage.model.service.calls import Call, checked_calls
@@ -29,10 +29,11 @@ from presage.model.service.stream import LOST
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.acting import Actions
-from presage.runtime.chance import Chance, LiveChooser
+from presage.runtime.chance import Chance, LiveChooser, Queues
 from presage.runtime.clock import Clock, seconds_until
 from presage.runtime.durable import Durable
-from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result, too_large
+from presage.runtime.effects import datagrams, encoded, flows
+from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result
 from presage.runtime.step import Judge as Judge
 from presage.runtime.step import Surroundings as Surroundings
 from presage.runtime.store import Store
@@ -40,23 +41,6 @@ from presage.runtime.store import Store
 PAUSE = 0.01  # seconds before an action that chose to do nothing may run again
 
 Runner = Callable[..., Any]  # calls `function(*args)`: user code, watched
-
-
-class _Queues:
-    """The answer to "how many messages are queued to this peer", for handlers that ask."""
-
-    __slots__ = ("_held", "_names", "answers", "taken")
-
-    def __init__(self, names: Sequence[str], held: Callable[[str], int]) -> None:
-        self._names = names
-        self._held = held
-        self.answers: dict[int, int] = {}  # given in the step that is being taken
-        self.taken: int | None = None  # the node itself, while it handles what it sent itself
-
-    def get(self, peer: int, default: int, /) -> int:
-        held = self._held(self._names[peer]) - (peer == self.taken)
-        self.answers[peer] = held
-        return held
 
 
 class LiveNode:
@@ -78,7 +62,7 @@ class LiveNode:
         runner: Runner | None = None,
         automata: Sequence[Automaton] | None = None,
     ) -> None:
-        """`automata`: those of `system.live()`, for nodes that share a process."""
+        """`automata`: those of `system.live()`, where nodes share a process."""
         self.system = system
         self.name = name
         self.automaton = (automata or system.live())[system.index(name)]
@@ -100,11 +84,12 @@ class LiveNode:
         self._codec = self.automaton.codec
         self._durable = Durable(self.automaton)
         self._chance = Chance(self.options.seed, name, 0)
-        self._queues = _Queues(system.names, surroundings.held)
+        self._queues = Queues(system.names, surroundings.held)
+        self._chooser: LiveChooser | None = None  # of the last step
         self._changed = False  # since guards of what is kept were last asked
         self._replies: list[tuple[Any, Reply]] = []
         self._actions = Actions(self.automaton)
-        self._told = False  # of its failure
+        self._reported = False  # of its failure
         self._returned: Any = None  # by the method that was called last
 
     @property
@@ -119,6 +104,7 @@ class LiveNode:
         stored = self.store.load()
         self.life, self.recovered = stored.life, stored.entries
         self._chance = Chance(self.options.seed, self.name, self.life)
+        self._chooser = None
         self.clock.clear()
         self.local = self._durable.local(stored)
         self._up = True
@@ -147,12 +133,14 @@ class LiveNode:
         Offer it again after other steps, when `counts.steps` has grown.
         """
         index = self.system.indices[source]
-        queues = self._queues
-        queues.taken = index if index == self.automaton.index else None
+        body = body or self._codec.encode(message)
+        if index != self.automaton.index:
+            return self.take(("deliver", index, message), body)
+        self._queues.taken = index
         try:
-            return self.take(("deliver", index, message), body or self._codec.encode(message))
+            return self.take(("deliver", index, message), body)
         finally:
-            queues.taken = None
+            self._queues.taken = None
 
     def broken(self, peer: str) -> Result:
         """The connection to `peer` is gone; links know already."""
@@ -250,8 +238,8 @@ class LiveNode:
             replies, self._replies = self._replies, []
             for request, reply in replies:
                 self.surroundings.replied(request, reply)
-        if self.failure is not None and not self._told:
-            self._told = True
+        if self.failure is not None and not self._reported:
+            self._reported = True
             self.surroundings.failed(self.failure)
 
     # -- a step ------------------------------------------------------------------------------
@@ -266,54 +254,58 @@ class LiveNode:
         """
         if not self._up:
             return None
-        codec, automaton = self._codec, self.automaton
-        chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
-        before, queues = self.local, self._queues
-        if queues.answers:
-            queues.answers = {}
-        told = stimulus
-        if len(stimulus) > 2 and stimulus[0] in ("action", "call"):
-            told = codec.decode(codec.encode(stimulus))  # the handler may change its arguments
+        chooser = self._chooser
+        if chooser is None or chooser.used:
+            chooser = self._chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
+        if self._queues.answers:
+            self._queues.answers = {}
+        copy = stimulus
+        if body is None and len(stimulus) > 2 and stimulus[0] in ("action", "call"):
+            copy = self._copied(stimulus)  # the handler may change its arguments
         try:
-            outcome = self._run(automaton.run, self._fresh, told, chooser)
+            outcome = self._run(self.automaton.run, self._fresh, copy, chooser)
             if outcome is None:
                 return None
-            assert isinstance(outcome, Outcome), "a chooser that draws never runs out"
-            after = self._encoded(stimulus, before, outcome)
-            sends, flows = self._bodies(outcome)
-            if stimulus[0] == "call":
-                self._returned = codec.decode(codec.encode(chooser.returned))
+            record = self._record(stimulus, body, sequence, outcome)
         except PresageError as error:
             return self._fail(stimulus, str(error), chooser)
         if self.judge is not None:
-            reason = self.judge(before, after, stimulus)
+            reason = self.judge(record.before, record.after, stimulus)
             if reason is not None:
                 self.counts.refused += 1
                 return Refused(stimulus, reason)
-        self.counts.steps += 1
-        changes = self._durable.changes(before, after, stimulus)
-        record = Record(
-            self.counts.steps,
+        if stimulus[0] == "call":
+            self._returned = self._copied(chooser.returned)
+        self._commit(record, outcome)
+        return record
+
+    def _record(
+        self, stimulus: Stimulus, body: bytes | None, sequence: int | None, outcome: Outcome
+    ) -> Record:
+        """A step as it will have been. Raises what is wrong with its outcome."""
+        before, codec, names = self.local, self._codec, self.system.names
+        after = encoded(self.automaton, stimulus, outcome, self._fresh)
+        return Record(
+            self.counts.steps + 1,
             self.clock.now(),
             stimulus,
             body,
             before,
             after,
             outcome.choices,
-            sends,
-            flows,
+            datagrams(outcome, codec, names, self.options.body_max) if outcome.sends else (),
+            flows(outcome, codec, names) if outcome.flows else (),
             outcome.records,
             outcome.logs,
             outcome.failure,
             sequence,
-            changes,
-            queues.answers,
+            self._durable.changes(before, after, stimulus),
+            self._queues.answers,
         )
-        self._commit(record, outcome)
-        return record
 
     def _commit(self, record: Record, outcome: Outcome) -> None:
         """Let a step be one that has happened: everything in memory changes in this instant."""
+        self.counts.steps += 1
         self.local = record.after
         if record.before != record.after:
             self._changed = True
@@ -334,7 +326,8 @@ class LiveNode:
                 near.close(to)
             else:
                 near.stream(to, flow)
-        self._set_timers(record, outcome)
+        if outcome.delays or record.before[0] != record.after[0] or record.stimulus[0] == "timer":
+            self._set_timers(record, outcome)
         if record.failure is not None:
             self._up = False
             self.failure = record.failure
@@ -343,10 +336,6 @@ class LiveNode:
 
     def _set_timers(self, record: Record, outcome: Outcome) -> None:
         """Tell the clock which timers were armed, armed again or disarmed."""
-        if record.before[0] == record.after[0] and not outcome.delays:
-            if record.stimulus[0] == "timer":
-                self.clock.again(record.stimulus[1:])
-            return
         armed, delays = outcome.values[0][2], outcome.delays or {}
         for timer in self.clock.armed() - armed:
             self.clock.disarm(timer)
@@ -359,35 +348,12 @@ class LiveNode:
         """Seconds until a timer fires: as it was armed, else as configured, else as declared."""
         return seconds_until(self.automaton.shape.timers[timer], timer, delay, self.options.delays)
 
-    def _bodies(
-        self, outcome: Outcome
-    ) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes | None]]]:
-        encode, names = self._codec.encode, self.system.names
-        sends = [(names[to], encode(message)) for to, message in outcome.sends]
-        for to, body in sends:
-            if len(body) > self.options.body_max:
-                raise too_large(to, len(body), self.options.body_max)
-        flows = [
-            (names[flow.peer], None if flow.closes else encode(flow.message))
-            for flow in outcome.flows
-        ]
-        return sends, flows
-
-    def _encoded(self, stimulus: Stimulus, before: Local, outcome: Outcome) -> Local:
-        try:
-            return tuple(self._codec.encode_fields(outcome.values))
-        except Sharing as error:
-            raise self.automaton.shared_by(stimulus, self._fresh(), error) from None
-        except NotState as error:
-            raise error.at(self.automaton.place(error.position)) from None
-
     def _fail(self, stimulus: Stimulus, text: str, chooser: Chooser | None = None) -> Record:
         """What was asked for did not happen; the node stops as it was before."""
         values = self._fresh()
         values[0] = (FAILED, values[0][1], UNARMED, text.partition("\n")[0])
-        self.counts.steps += 1
         record = Record(
-            self.counts.steps,
+            self.counts.steps + 1,
             self.clock.now(),
             stimulus,
             None,
@@ -411,6 +377,13 @@ class LiveNode:
             stimulus = ("deliver", self.system.indices[source], self._codec.decode(body))
             if self.take(stimulus, body, sequence) is None and self._up:
                 self.kept.append(Kept(source, body, sequence))
+
+    def _copied(self, value: Any) -> Any:
+        """`value` as new objects; as text, if it is nothing that a state can hold."""
+        try:
+            return self._codec.decode(self._codec.encode(value))
+        except NotState:
+            return repr(value)
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         return function(*args) if self._runner is None else self._runner(function, *args)

@@ -7,7 +7,7 @@ also one that is started again hours later, is a fork of that.
 Nobody is left behind: each process dies with the one that started it (`die_with`), whatever ended
 that one. Signals of the terminal reach `presage up` alone, which ends the nodes in order.
 
-Invariant: every node that was started is told as ended exactly once.
+Invariant: every node that was started is reported as ended exactly once.
 """
 
 from __future__ import annotations
@@ -92,18 +92,18 @@ class Nursery:
             self.socket.send(msgspec.json.encode(order))
 
     def news(self) -> list[News] | None:
-        """All that is to be told now; None if the nursery has ended."""
-        told: list[News] = []
+        """All news there are; None if the nursery has ended."""
+        found: list[News] = []
         while True:
             try:
                 data = self.socket.recv(MESSAGE_MAX)
             except BlockingIOError:
-                return told
+                return found
             except OSError:
-                return told or None
+                return found or None
             if not data:
-                return told or None
-            told.append(msgspec.json.decode(data, type=News))
+                return found or None
+            found.append(msgspec.json.decode(data, type=News))
 
     def close(self) -> None:
         """End the nursery and whatever nodes are left, and wait for it."""

@@ -24,7 +24,10 @@ from presage._core import Codec
 from presage.errors import CannotListen, CommandRefused, PresageError, explain
 from presage.execution.sandbox import Sandbox
 from presage.model.world.system import System
+from presage.runtime import checkpointing
 from presage.runtime.admission import admit
+from presage.runtime.checkpoint import Gone
+from presage.runtime.checkpointing import checkpoints_of
 from presage.runtime.clock import Clock
 from presage.runtime.cluster import Cluster
 from presage.runtime.control import CONTROL, Control, Request
@@ -44,14 +47,19 @@ EXIT_FAILED = 1
 EXIT_OURS = 4
 
 
+def _ignore(text: str) -> None:
+    """For nodes that nobody looks at."""
+
+
 class Task(Struct, frozen=True):
-    """What every node of a cluster is told."""
+    """What every node of a cluster is given."""
 
     system: System
     definition: Definition
     cluster: Cluster
     seed: int = 0
     workload: float | None = None  # calls a second, of those that the system declares
+    say: Callable[[str], None] = _ignore  # to people who look after the node
 
 
 def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = None) -> int:
@@ -60,7 +68,7 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     `sockets` are those at its address, if somebody has them already.
     """
     sockets = sockets or Sockets(name, task.cluster.nodes[name])
-    with Sandbox() as sandbox:
+    with Sandbox(task.cluster.live.handler_seconds) as sandbox:
         return loop_run(_Process(task, name, sandbox.run, tuple(stops), sockets).main())
 
 
@@ -104,6 +112,7 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
+        self._checkpoints = checkpoints_of(driver.host, self._folder)
         try:
             self._prepare(driver.node.automaton.codec)
             await driver.start(self._task.definition, self._sockets)
@@ -164,7 +173,7 @@ class _Process:
         self._driver.ended.set()
 
     def _say(self, text: str) -> None:
-        print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+        self._task.say(f"{self._name}: {text}")
 
     def _complain(self, text: str) -> None:
         self._say(f"error: {text}")
@@ -185,6 +194,8 @@ class _Process:
             return {"pid": os.getpid(), **msgspec.to_builtins(measure(self._driver))}
         if request.do == "metrics":
             return exposition(self._name, measure(self._driver))
+        if request.do == "checkpoint":
+            return self._checkpoint(*request.args)
         if request.do == "state":
             return self._state()
         raise CommandRefused(
@@ -202,6 +213,17 @@ class _Process:
         if reply.error is not None:
             raise CommandRefused(f"`{self._name}.{method}`: {reply.error}")
         return reply.value
+
+    def _checkpoint(self, number: int = 0) -> bytes:
+        """The earliest checkpoint of this number or a larger one; 0: a new one."""
+        found = self._checkpoints.at_least(number) if number else self._checkpoints.advance()
+        if isinstance(found, Gone):
+            raise CommandRefused(
+                f"node `{self._name}` keeps no checkpoint {number} any more",
+                "many snapshots at once",
+                "take the snapshot again",
+            )
+        return checkpointing.write(found)
 
     def _state(self) -> dict[str, str]:
         node = self._driver.node
@@ -258,6 +280,5 @@ class Forked:
         try:
             return run(self._task, name, [signal.SIGTERM], sockets)
         except PresageError as error:
-            with contextlib.suppress(OSError):
-                print(f"{name}: error: {error}", file=sys.stderr, flush=True)
+            self._task.say(f"{name}: error: {error}")
             return error.exit_status

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from presage.errors import BadCall
+from msgspec import Struct
+
 from presage.model.service.local_state import Stimulus
 from presage.model.world.snapshot import Local
 from presage.runtime.durable import Change
@@ -61,7 +62,7 @@ class Reply(NamedTuple):
     error: str | None = None
 
 
-class Record(NamedTuple):
+class Record(Struct, frozen=True, gc=False):
     """One committed step."""
 
     number: int  # of the node since it booted; its start is 1
@@ -117,12 +118,3 @@ class Kept(NamedTuple):
     source: str
     body: bytes
     sequence: int
-
-
-def too_large(to: str, size: int, limit: int) -> BadCall:
-    """A datagram that no path is sure to carry in one piece."""
-    return BadCall(
-        f"a message of {size:,} bytes was sent to `{to}` as a datagram; at most {limit:,} fit",
-        "large values in a message: a datagram is one packet, and is never split",
-        "send it on a stream: `self.stream.send(...)`",
-    )

@@ -14,7 +14,6 @@ import asyncio
 import random
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -51,7 +50,7 @@ class Node:
     def is_running(self) -> bool:
         return self.pid is not None
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """What `presage status` says of it."""
         return {
             "running": self.is_running,
@@ -78,7 +77,7 @@ class Supervisor:
         *,
         seconds: float | None = None,
         stops: Iterable[int] = (),
-        say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
+        say: Callable[[str], None],
     ) -> None:
         self._cluster = cluster
         self._nursery = nursery
@@ -119,7 +118,7 @@ class Supervisor:
             node.on_purpose = False
             node.starts += 1
             node.since = time.monotonic()
-            node.pid = 0  # until the nursery has told
+            node.pid = 0  # until the nursery has forked it
         self._nursery.order([node.name for node in nodes])
 
     def _hear(self) -> None:
@@ -175,7 +174,7 @@ class Supervisor:
 
     async def _handle(self, request: Request) -> Any:
         if request.do == "status":
-            return {name: node.told() for name, node in self._nodes.items()}
+            return {name: node.facts() for name, node in self._nodes.items()}
         if request.do in ("kill", "start"):
             node = self._nodes.get(request.name)
             if node is None:
@@ -201,7 +200,7 @@ class Supervisor:
         self._nursery.order([node.name], signal.SIGKILL)
         while node.is_running:
             await asyncio.sleep(0.005)
-        return node.told()
+        return node.facts()
 
     async def _revive(self, node: Node) -> dict[str, Any]:
         if node.is_running:
@@ -211,7 +210,7 @@ class Supervisor:
         self._start(node)
         while node.pid == 0:
             await asyncio.sleep(0.005)
-        return node.told()
+        return node.facts()
 
 
 def run(
@@ -220,6 +219,7 @@ def run(
     *,
     seconds: float | None,
     stops: Iterable[int],
+    say: Callable[[str], None],
 ) -> Ended:
     """Run all nodes; `work` is what each process does. Ends after `seconds`, or by a signal."""
     nursery = Nursery(work)
@@ -227,7 +227,7 @@ def run(
         ended: list[Ended] = []
 
         async def whole() -> int:
-            supervisor = Supervisor(cluster, nursery, seconds=seconds, stops=stops)
+            supervisor = Supervisor(cluster, nursery, seconds=seconds, stops=stops, say=say)
             ended.append(await supervisor.main())
             return 0
 

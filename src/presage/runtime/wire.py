@@ -7,7 +7,7 @@ of the earlier one's. A peer that is silent for three signs of life is gone.
 With certificates, datagrams travel on the connection, since UDP could not prove who sent them. If
 there is none they are lost, as datagrams may be.
 
-Invariant: at most one connection per peer is in use, and its peer is told of its end exactly once.
+Invariant: at most one connection per peer is in use, and the node hears of its end exactly once.
 """
 
 from __future__ import annotations
@@ -161,6 +161,11 @@ class Wire:
     def connected(self) -> int:
         """How many peers are connected."""
         return len(self._open)
+
+    def writer(self, peer: str) -> Callable[[bytes], int] | None:
+        """Writes to the connection that there is now, and to no later one."""
+        connection = self._open.get(peer)
+        return None if connection is None else connection.write
 
     def reset(self, peer: str) -> None:
         """End the connection to `peer`, if there is one, with all that is under way."""
@@ -367,4 +372,4 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._wire.arrived(data, addr)
 
     def error_received(self, exc: Exception) -> None:
-        """The peer's port is closed: its datagrams are lost, and nobody is told."""
+        """The peer's port is closed: its datagrams are lost, and nobody hears of it."""

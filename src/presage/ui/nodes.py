@@ -19,9 +19,9 @@ def render(nodes: Mapping[str, Mapping[str, Any]], theme: Theme) -> str:
     names = max((len(name) for name in nodes), default=0) + 2
     numbers = "".join(title.rjust(NUMBER_COLUMNS) for title in TITLES)
     lines = [theme.line(Span(" " * (names + STATE_COLUMNS) + numbers, "dim"))]
-    for name, told in nodes.items():
-        state, style = _state(told)
-        values = "".join(str(told.get(each, "")).rjust(NUMBER_COLUMNS) for each in COLUMNS)
+    for name, facts in nodes.items():
+        state, style = _state(facts)
+        values = "".join(str(facts.get(each, "")).rjust(NUMBER_COLUMNS) for each in COLUMNS)
         lines.append(
             theme.line(
                 Span(pad(theme.clean(name), names), "node"),
@@ -29,15 +29,15 @@ def render(nodes: Mapping[str, Mapping[str, Any]], theme: Theme) -> str:
                 Span(values),
             )
         )
-        for field, value in told.get("state", {}).items():
+        for field, value in facts.get("state", {}).items():
             lines += theme.wrap(f"  {theme.clean(field)} = ", theme.clean(value))
     return "\n".join(lines)
 
 
-def _state(told: Mapping[str, Any]) -> tuple[str, str]:
-    if told.get("running"):
-        return f"runs, process {told.get('pid', '')}", ""
-    status = told.get("status")
+def _state(facts: Mapping[str, Any]) -> tuple[str, str]:
+    if facts.get("running"):
+        return f"runs, process {facts.get('pid', '')}", ""
+    status = facts.get("status")
     if status is None:
         return "starts", "warn"
     if status == 0:

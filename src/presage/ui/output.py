@@ -55,6 +55,12 @@ def unwritable(error: OSError) -> BadOutput:
     )
 
 
+def say(text: str) -> None:
+    """Write a line to standard error, whatever it quotes."""
+    with contextlib.suppress(OSError):
+        print(harmless(text), file=sys.stderr, flush=True)
+
+
 def complain(message: str) -> None:
     """Tell on standard error why there is no result; call it while the exception is handled."""
     if os.environ.get(TRACEBACK):

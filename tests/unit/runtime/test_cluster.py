@@ -92,6 +92,15 @@ def test_other_addresses_need_certificates_or_consent(tmp_path: Path) -> None:
     assert not read(written(tmp_path, text)).nodes["n0"].is_loopback
 
 
+def test_a_worse_network_is_described_in_milliseconds(tmp_path: Path) -> None:
+    text = GOOD + "[shape]\nrtt_ms = 130\njitter_ms = 20\nloss = 0.003\nseed = 1\n"
+    shape = read(written(tmp_path, text)).shape
+    assert shape is not None
+    assert (shape.shape().delay, shape.shape().jitter, shape.seed) == (0.065, 0.02, 1)
+    with pytest.raises(BadCluster, match="cluster.toml:19: `shape.loss`: Expected `float` < 1"):
+        read(written(tmp_path, text.replace("0.003", "3")))
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadCluster, match="No such file"):
         read(tmp_path / "none.toml")

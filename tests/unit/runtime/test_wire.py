@@ -10,7 +10,7 @@ from msgspec import structs
 from unit.runtime.sockets import Fake, Note, Town, dial, run, talkers, town, udp, until
 
 from presage.errors import CannotListen
-from presage.runtime.cluster import Cluster, Live, Tls
+from presage.runtime.cluster import Cluster, Emulated, Live, Tls
 from presage.runtime.frame import Frame, Hello, Kind, encode, hello_frame, pack, short_digest
 from presage.runtime.listening import Sockets
 from presage.runtime.up import local_cluster
@@ -292,6 +292,28 @@ def test_a_certificate_must_be_of_the_authority_and_carry_the_name(cert: str, to
         assert told in "".join(honest.said)
         honest.stop("a")
         liar.stop("b")
+
+    run(test)
+
+
+def test_an_emulated_network_delays_and_loses_and_streams_stay_whole() -> None:
+    async def test() -> None:
+        system = talkers("a", "b")
+        cluster = local_cluster(["a", "b"], "unused")
+        shape = Emulated(rtt_ms=20, jitter_ms=10, loss=0.3, seed=1)
+        there = Town(system, structs.replace(cluster, shape=shape))
+        await there.start("a", "b")
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        for at in range(30):
+            await there.call("a", "say", "b", str(at))
+            await there.call("b", "throw", "a", str(at))
+        await there.until("b", "got", [f"a: {at}" for at in range(30)])
+        assert loop.time() - began >= 0.03  # a round trip to connect, and half a one
+        await asyncio.sleep(0.05)
+        assert 0 < len(there.field("a", "got")) < 30
+        for name in ("a", "b"):
+            there.stop(name)
 
     run(test)
 

@@ -159,6 +159,22 @@ def test_whoever_is_killed_nobody_is_left(which):
         assert ended.returncode != 0
 
 
+@pytest.mark.slow
+def test_a_snapshot_of_running_nodes_is_a_state_to_look_ahead_from():
+    with up("randtree", "--set", "nodes=3") as process:
+        until(lambda: all_run(3), "all nodes")
+        assert "3 nodes" in run("snapshot", "n0", "--out", "whole.trace").stderr
+        assert run("kill", "n2").returncode == 0
+        assert "outside: n2" in run("snapshot", "n1", "--out", "part.trace").stderr
+        assert "nobody answers" in run("snapshot", "n2").stderr
+        assert run("snapshot", "n9").returncode == 2
+        assert stopped(process).returncode == 0
+    for trace in ("whole.trace", "part.trace"):
+        ahead = run("predict", trace, "--seconds", "0.5")
+        assert ahead.returncode == 0, ahead.stderr
+        assert "nothing found" in ahead.stdout
+
+
 FAILING = """
     from presage import Service, System, durable, state, timer
 
@@ -204,6 +220,30 @@ def test_a_node_that_fails_is_started_again_if_the_cluster_says_so():
     assert json.loads(ended.stdout)["failed"] == {"n0": 1}
     logs = run("logs", "--config", "cluster.toml").stdout
     assert "n0 1.1 start" in logs and "n0 2.1 restart" in logs
+
+
+ENDLESS = """
+    class Node(Service):
+        def start(self):
+            self.arm("spin")
+
+        @timer(after=0.05)
+        def spin(self):
+            while True:
+                pass
+
+    def system() -> System:
+        return System(nodes={"n0": Node()})
+"""
+
+
+def test_an_endless_handler_ends_its_node():
+    write(ENDLESS, "endless.py")
+    config("endless.py", more="handler_seconds = 0.3", n0=f"127.0.0.1:{free_port()}")
+    ended = run("up", "--config", "cluster.toml", "--for", "2")
+    assert ended.returncode == 1, ended.stderr
+    assert "still running after 0.3 s" in ended.stderr
+    assert "failed: `n0`" in ended.stdout
 
 
 def free_port():

@@ -9,7 +9,7 @@ a handler: it runs it with both answers, and each branch says where it applies (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +93,9 @@ class Stream:
         return self._sent
 
     @property
-    def limits(self) -> list[Limit]:
+    def limits(self) -> Sequence[Limit]:
+        if self._chooser.held is not None or self._size is None:
+            return ()  # nothing was tried
         peers = sorted({flow.peer for flow in self._sent} | self._full)
         known = (self._empty[at] if at in self._empty else self._limit(at) for at in peers)
         return [limit for limit in known if limit is not None]

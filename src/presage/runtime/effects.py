@@ -1,0 +1,49 @@
+"""What a step of a live node leads to, in canonical bytes: the new state, and messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from presage._core import Codec
+from presage.errors import BadCall, NotState, Sharing
+from presage.model.service.automaton import Automaton
+from presage.model.service.local_state import Outcome, Stimulus, Values
+from presage.model.world.snapshot import Local
+
+
+def encoded(
+    automaton: Automaton, stimulus: Stimulus, outcome: Outcome, before: Callable[[], Values]
+) -> Local:
+    """The local state after a step; what cannot be state is refused with its place."""
+    try:
+        return tuple(automaton.codec.encode_fields(outcome.values))
+    except Sharing as error:
+        raise automaton.shared_by(stimulus, before(), error) from None
+    except NotState as error:
+        raise error.at(automaton.place(error.position)) from None
+
+
+def datagrams(
+    outcome: Outcome, codec: Codec, names: Sequence[str], limit: int
+) -> list[tuple[str, bytes]]:
+    """What a step sends outside streams: receivers and bodies, each of at most `limit` bytes."""
+    sends: list[tuple[str, bytes]] = []
+    for to, message in outcome.sends:
+        body = codec.encode(message)
+        if len(body) > limit:
+            raise BadCall(
+                f"a message of {len(body):,} bytes was sent to `{names[to]}` as a datagram;"
+                f" at most {limit:,} fit",
+                "large values in a message: a datagram is one packet, and is never split",
+                "send it on a stream: `self.stream.send(...)`",
+            )
+        sends.append((names[to], body))
+    return sends
+
+
+def flows(outcome: Outcome, codec: Codec, names: Sequence[str]) -> list[tuple[str, bytes | None]]:
+    """What a step does to streams: peers and bodies; None: the connection is given up."""
+    done: list[tuple[str, bytes | None]] = []
+    for peer, closes, message in outcome.flows:
+        done.append((names[peer], None if closes else codec.encode(message)))
+    return done
