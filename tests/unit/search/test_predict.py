@@ -11,7 +11,8 @@ from presage.execution.services import ServiceExecution
 from presage.model.world.filters import Filter, filter_of
 from presage.model.world.origin import offered
 from presage.model.world.world import World
-from presage.search.predict import KNOWN, UNBOUNDED, Predictor, predict
+from presage.search.predict import KNOWN, Predictor, predict
+from presage.search.prediction import UNBOUNDED
 
 
 @dataclass(frozen=True)
