@@ -141,18 +141,18 @@ class Predictor:
         broken = _broken(begun, run)
         key = (_group(begun), begun.origin.filters, run.initial)
         remembered = self._recall(key, seconds)
-        if remembered is not None:
-            return replace(remembered, system=begun, seconds=NOW() - began, remembered=True)
-        for path in known:
+        for path in known if remembered is None or not remembered.complete else ():
             found = replayed(begun, self._sandbox, path, broken)
             if found is not None:
                 return Prediction(
                     begun, found, KNOWN, broken=tuple(sorted(broken)), seconds=NOW() - began
                 )
+        if remembered is not None:
+            return replace(remembered, system=begun, seconds=NOW() - began, remembered=True)
         race = _Race(self, begun, broken, began + seconds, memory)
         race.run(min(cores(), 2) if threads is None else threads)
         prediction = race.prediction(began)
-        if prediction.path is None and not self._halt.is_set():
+        if prediction.path is None and (prediction.complete or not prediction.interrupted):
             self._remember(key, seconds, prediction)
         return prediction
 
@@ -199,6 +199,7 @@ class _Race:
         self._halt = predictor.halt  # ends all of it
         self._over = Halt()  # one lane is enough
         self._bridge, self._kernel = predictor.kernel(begun)
+        self._bridge.errors.clear()
         self._unjudged = unjudged(begun, broken)
         self._origin = kernel_origin(begun)
         self._filters = [kernel_filter(begun, each) for each in begun.origin.filters]

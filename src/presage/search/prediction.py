@@ -67,6 +67,11 @@ class Prediction:
         return any(lane.complete for lane in self.lanes)
 
     @property
+    def interrupted(self) -> bool:
+        """Whether a lane was stopped from outside, be it by another lane."""
+        return any(lane.stopped_by is StopReason.INTERRUPT for lane in self.lanes)
+
+    @property
     def states(self) -> int:
         return sum(lane.states for lane in self.lanes)
 
