@@ -1,6 +1,6 @@
 """A prediction as text, and as the object that `--json` prints.
 
-It never says that a property holds: what was not looked at is told first.
+It never says that a property holds: it says how far was looked.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import shlex
 from typing import Any
 
 from presage._results import StopReason
-from presage.search.predict import Lane, Prediction
+from presage.search.prediction import Lane, Prediction
 from presage.search.report import Violation
 from presage.trace.show import plural
 from presage.ui import violation

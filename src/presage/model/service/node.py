@@ -147,7 +147,7 @@ class Node:
         return checked_neighbours(self.ask(method, values), self.name, self.names, place)
 
     def own_event(self, stimulus: Stimulus, values: Values) -> OwnEvent:
-        """A stimulus of a node with these values, as a `Prediction` tells it."""
+        """A stimulus of a node with these values, as a `PredictedViolation` tells it."""
         kind = stimulus[0]
         if kind == "deliver":
             source = self.names[stimulus[1]]
