@@ -34,7 +34,7 @@ MOMENT, BETWEEN = (Codec().encode(each)[2:] for each in (Moment(), Moment() - Mo
 STEPS = "steps"  # the file of a node's log, in its folder
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True):
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One step of one node."""
 
     node: str
@@ -127,14 +127,19 @@ class Digests:
         self._digest = system.codec.digest
         self._decode = automaton.codec.decode
         self._positions = [
-            at for at in range(1, len(automaton.fields) + 1) if at not in automaton.ghosts
+            at for at in range(len(automaton.fields) + 1) if at not in automaton.ghosts
         ]
         self._sources: dict[int, bytes] = {}
-        self._known: dict[int, tuple[bytes, int]] = {}  # position -> live bytes, digest
+        self._live = [b""] * len(self._positions)  # what the digests are of
+        self._digests = [0] * len(self._positions)
 
     def of(self, local: Local) -> int:
         """64 bits that stand for a local state."""
-        digests = [self._one(at, local[at]) for at in (0, *self._positions)]
+        live, digests = self._live, self._digests
+        for place, at in enumerate(self._positions):
+            if live[place] != local[at]:
+                live[place] = local[at]
+                digests[place] = self._one(at, local[at])
         return combine(digests)
 
     def idle(self, record: Record) -> bool:
@@ -142,7 +147,7 @@ class Digests:
         if record.sends or record.flows or record.records or record.failure:
             return False
         before, after = record.before, record.after
-        return all(before[at] == after[at] for at in (0, *self._positions))
+        return before == after or all(before[at] == after[at] for at in self._positions)
 
     def stimulus(self, record: Record) -> tuple[bytes, bytes | None]:
         """What a step was given, encoded as a search would: see `Entry`."""
@@ -161,16 +166,10 @@ class Digests:
         return live
 
     def _one(self, at: int, live: bytes) -> int:
-        known = self._known.get(at)
-        if known is not None and known[0] == live:
-            return known[1]
-        plain = self._plain(live)
-        if at == 0:
-            status, _, timers, failure = self._decode(live)
-            plain = self._encode((status, timers, None if status == UP else bool(failure)))
-        digest = self._digest(plain)
-        self._known[at] = (live, digest)
-        return digest
+        if at:
+            return self._digest(self._plain(live))
+        status, _, timers, failure = self._decode(live)
+        return self._digest(self._encode((status, timers, None if status == UP else bool(failure))))
 
 
 class LogFile:
