@@ -27,6 +27,7 @@ from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.host import Host
 from presage.runtime.step import Record
+from presage.runtime.vocabulary import teach
 
 LENGTH: Final = struct.Struct(">I")
 # By these bytes one knows values that hold moments.
@@ -176,23 +177,38 @@ class LogFile:
     """A file that entries are appended to."""
 
     def __init__(self, path: Path) -> None:
+        """Go on after the last whole entry: a crash may have cut off one."""
         self._path = path
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            self._file = os.open(path, flags, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            whole = self._whole(os.fstat(self._file).st_size)
+            os.ftruncate(self._file, whole)
+            os.lseek(self._file, whole, os.SEEK_SET)
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise _unusable(path, error) from error
+
+    def _whole(self, size: int) -> int:
+        """How many bytes of the file are whole entries."""
+        at = 0
+        while len(head := os.pread(self._file, LENGTH.size, at)) == LENGTH.size:
+            end = at + LENGTH.size + LENGTH.unpack(head)[0]
+            if end > size:
+                break
+            at = end
+        return at
 
     def append(self, entries: Iterable[Entry]) -> None:
-        """Write entries; a crash may cut off the last of them."""
+        """Write entries, in one piece if the disk allows it."""
         data = bytearray()
         for entry in entries:
             content = msgspec.msgpack.encode(entry)
             data += LENGTH.pack(len(content)) + content
         try:
-            os.write(self._file, data)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._file, view) :]
         except OSError as error:
-            raise _unwritable(self._path, error) from error
+            raise _unusable(self._path, error) from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -204,7 +220,7 @@ def read(path: Path) -> Iterator[Entry]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unusable(path, error) from error
     at = 0
     while at + LENGTH.size <= len(content):
         end = at + LENGTH.size + LENGTH.unpack_from(content, at)[0]
@@ -221,7 +237,7 @@ def read(path: Path) -> Iterator[Entry]:
         at = end
 
 
-def _unwritable(path: Path, error: OSError) -> StoreError:
+def _unusable(path: Path, error: OSError) -> StoreError:
     return StoreError(
         f"the log `{path}` cannot be used: {error.strerror or error}",
         "a full disk, or a folder that may not be read or written",
@@ -230,7 +246,7 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
 
 
 def text(system: System, entry: Entry) -> str:
-    """One line that tells a step to people."""
+    """One line that tells a step to people; the codec of `system` was taught its classes."""
     stimulus = entry.stimulus(system.codec)
     what = stimulus[0]
     if what == "deliver":
@@ -246,6 +262,7 @@ def retrace(system: System, entries: Iterable[Entry]) -> Local:
     Raises `LogsDiffer` where a step leads elsewhere than it did. The log begins with a first start.
     """
     codec, local, life = system.codec, None, 0
+    teach(system, codec)
     for entry in entries:
         automaton = system.automata[system.index(entry.node)]
         values = automaton.initial() if local is None else list(map(codec.decode, local))
