@@ -154,7 +154,8 @@ class Node:
             lost = isinstance(stimulus[2], Lost)
             return ("broken", source) if lost else ("message", source, stimulus[2])
         if kind == "call":
-            return ("call", self.workload[values[0][1]].method)
+            method = stimulus[1] if len(stimulus) > 1 else self.workload[values[0][1]].method
+            return ("call", method)
         return ("silent_reset",) if kind == "silent" else stimulus
 
     # -- what can happen ---------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import pytest
 
 from presage import (
+    Call,
     Faults,
     Lapse,
     Moment,
@@ -176,7 +177,7 @@ def test_a_node_that_is_down_or_slow_hears_no_prediction():
 
 
 def test_own_events_are_plain_data():
-    a = three().automata[0]
+    a = three(calls={"a": [Call("neighbours")]}).automata[0]
     events = [
         a.own_event(stimulus, a.initial())
         for stimulus in [
@@ -185,6 +186,8 @@ def test_own_events_are_plain_data():
             ("timer", "slow"),
             ("silent",),
             ("reset",),
+            ("call",),
+            ("call", "hear", "x"),
         ]
     ]
     assert events == [
@@ -193,6 +196,8 @@ def test_own_events_are_plain_data():
         ("timer", "slow"),
         ("silent_reset",),
         ("reset",),
+        ("call", "neighbours"),
+        ("call", "hear"),
     ]
 
 
