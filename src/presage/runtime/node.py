@@ -298,7 +298,7 @@ class LiveNode:
             after,
             outcome.choices,
             datagrams(outcome, codec, names, self.options.body_max) if outcome.sends else (),
-            flows(outcome, codec, names) if outcome.flows else (),
+            flows(outcome, codec, names, self.options.stream_max) if outcome.flows else (),
             outcome.records,
             outcome.logs,
             outcome.failure,
