@@ -5,7 +5,7 @@ seed is chosen. Then each correct version is hunted in the same configurations, 
 settings: nothing may be reported. Run by `make catalogue`;
 `make catalogue CATALOGUE="--systems randtree"` measures one system anew and keeps what is known of
 the others; `--bugs CH-Z2` measures single rows, and no correct version. `make figures` draws from
-the same data. Last, each bug that breaks safety is predicted from live states (`predictions.py`);
+the same data. Last, each bug that breaks safety is predicted from live states (`live_states.py`);
 `--predict-only` does nothing else.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from predictions import Predicted, foresee
+from live_states import Predicted, foresee
 
 from presage import check
 
@@ -164,6 +164,25 @@ def told(times: Iterable[float]) -> str:
     return f"{median(times):.2f} s" if times else "–"
 
 
+def bug_table(rows: list[Row]) -> Iterator[str]:
+    """One line for each bug."""
+    yield (
+        "| bug | property | found | median to find | to the critical step | it is | expected"
+        " | predicted |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    for row in rows:
+        name = f"{row.bug} `{row.options}`" if row.options else row.bug
+        steps = ", ".join(
+            f"{step} {count}" for step, count in sorted(row.critical.items(), key=lambda c: -c[1])
+        )
+        yield (
+            f"| {name} | `{row.prop}` | {len(row.found)}/{row.seeds} | {told(row.found)}"
+            f" | {told(row.located)} | {steps or '–'} | {row.expected or '–'}"
+            f" | {row.predicted.text()} |"
+        )
+
+
 def page(rows: list[Row], correct: list[Correct]) -> Iterator[str]:
     """The lines of the page."""
     yield "# The bugs of the shipped systems, hunted"
@@ -188,21 +207,7 @@ def page(rows: list[Row], correct: list[Correct]) -> Iterator[str]:
             f" | {located} |"
         )
     yield ""
-    yield (
-        "| bug | property | found | median to find | to the critical step | it is | expected"
-        " | predicted |"
-    )
-    yield "|---|---|---|---|---|---|---|---|"
-    for row in rows:
-        name = f"{row.bug} `{row.options}`" if row.options else row.bug
-        steps = ", ".join(
-            f"{step} {count}" for step, count in sorted(row.critical.items(), key=lambda c: -c[1])
-        )
-        yield (
-            f"| {name} | `{row.prop}` | {len(row.found)}/{row.seeds} | {told(row.found)}"
-            f" | {told(row.located)} | {steps or '–'} | {row.expected or '–'}"
-            f" | {row.predicted.text()} |"
-        )
+    yield from bug_table(rows)
     yield ""
     yield "The correct versions, hunted in the same configurations:"
     yield ""

@@ -67,16 +67,17 @@ def test_the_scenario_is_harmless_live_where_nothing_is_missing(reset):
     assert chosen(cluster) == {"a": {0}, "b": {0}, "c": {0}}
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_bullet_spreads_a_file_live(seed):
-    target = bullet.system(nodes=8, blocks=24, size=500, children=3, limit=4, window=3, queue=4)
-    cluster = VirtualCluster(target, seed=seed, shape=Shape(delay=0.065, jitter=0.01))
+@pytest.mark.parametrize("keep", [True, False])
+def test_bullet_spreads_a_file_live(keep):
+    parameters = {"nodes": 8, "blocks": 24, "size": 500, "children": 3, "limit": 4, "window": 3}
+    target = bullet.system(**parameters, queue=4, keep=keep)
+    cluster = VirtualCluster(target, shape=Shape(delay=0.065, jitter=0.01))
     cluster.run(120)
+    file = {block: bytes([block]) * 500 for block in range(24)}
     for automaton in cluster.automata:
         local = [automaton.codec.decode(value) for value in cluster.node(automaton.name).local]
         assert local[automaton.positions["have"]] == (1 << 24) - 1
-        contents = local[automaton.positions["contents"]]
-        assert contents == {block: bytes([block]) * 500 for block in range(24)}
+        assert local[automaton.positions["contents"]] == (file if keep else {})
 
 
 def test_a_tree_forms_live_by_the_delays_of_its_timers():

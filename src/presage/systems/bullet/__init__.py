@@ -17,9 +17,10 @@ part of a checkpoint: what is predicted sends empty ones.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
-from presage import Faults, Streams, System
+from presage import Faults, Service, Streams, System
 from presage.systems.bullet.bugs import PROFILES
 from presage.systems.bullet.properties import LIVENESS, SAFETY
 from presage.systems.bullet.service import Bullet
@@ -61,20 +62,15 @@ def system(
     """
     width = len(str(nodes - 1))
     names = tuple(f"n{index:0{width}}" for index in range(nodes))
+    node = partial(Bullet, blocks=blocks, size=size, keep=keep, limit=limit, window=window)
+    lacks = missing(PROFILES, bug)
+    mesh: dict[str, Service] = {}
+    for name in names:
+        others = tuple(other for other in names if other != name)
+        children_of = names[1 : 1 + children] if name == names[0] else ()
+        mesh[name] = node(candidates=others, children=children_of, missing=lacks)
     return System(
-        nodes={
-            name: Bullet(
-                candidates=tuple(other for other in names if other != name),
-                children=names[1 : 1 + children] if name == names[0] else (),
-                missing=missing(PROFILES, bug),
-                blocks=blocks,
-                size=size,
-                keep=keep,
-                limit=limit,
-                window=window,
-            )
-            for name in names
-        },
+        nodes=mesh,
         streams=Streams(queue_size=queue),
         faults=Faults(reset=resets, silent_reset=silent, cut=cuts, nodes=names[1:]),
         properties=[*SAFETY, *LIVENESS],
