@@ -24,8 +24,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, fi
 from presage.errors import BadCluster, did_you_mean
 from presage.runtime.frame import FRAME_MAX, HELLO_MAX
 from presage.runtime.shaping import Shape
+from presage.runtime.steer_options import ROUND_TRIP_MIN, Mode, SteerOptions
 
 PORT_MAX = 65_535
+NODES_MAX = 8  # of a snapshot
 FIELD = re.compile(r" - at `\$\.?([^`]*)`$")  # the end of what msgspec says
 TABLE = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
 ADDRESS = re.compile(r"(?:\[([^\]]+)\]|([^:]+)):(\d+)")
@@ -73,6 +75,27 @@ class Emulated(Struct, frozen=True, forbid_unknown_fields=True):
         return Shape(self.rtt_ms / 2000, self.jitter_ms / 1000, self.loss, self.rate)
 
 
+class Steer(Struct, frozen=True, forbid_unknown_fields=True):
+    """How nodes look ahead, and what they do about it."""
+
+    mode: Mode = "on"
+    every: Seconds = 10.0  # between rounds
+    deadline: Seconds = 1.0  # for a prediction
+    hold: Seconds = 0.5  # for which a message of a stream is held back
+    nodes_max: Annotated[int, Meta(ge=1, le=1000)] = NODES_MAX  # of a snapshot
+    bytes_per_second: Annotated[float, Meta(gt=0)] | None = None  # of checkpoints; None: any number
+
+    def options(self, round_trip: float) -> SteerOptions:
+        """The same as steering takes it."""
+        return SteerOptions(
+            mode=self.mode,
+            every=self.every,
+            deadline=self.deadline,
+            hold=self.hold,
+            round_trip=max(round_trip, ROUND_TRIP_MIN),
+        )
+
+
 class Tls(Struct, frozen=True, forbid_unknown_fields=True):
     """Files in PEM; `{node}` in a path is the node's name."""
 
@@ -96,6 +119,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     live: Live = field(default_factory=Live)
     tls: Tls | UnsetType = UNSET
     shape: Emulated | UnsetType = UNSET
+    steer: Steer | UnsetType = UNSET
 
 
 class Cluster(Struct, frozen=True):
@@ -108,6 +132,7 @@ class Cluster(Struct, frozen=True):
     live: Live = field(default_factory=Live)
     tls: Tls | None = None
     shape: Emulated | None = None
+    steer: Steer | None = None
     folder: str = "."  # where relative paths begin
 
     @property
@@ -170,13 +195,14 @@ class _Reader:
             file.live,
             tls,
             None if isinstance(file.shape, UnsetType) else file.shape,
+            None if isinstance(file.steer, UnsetType) else file.steer,
             str(Path(self._path).parent),
         )
 
     def _refuse_unknown(self, tables: Mapping[str, Any]) -> None:
         """Name the table or field that was meant."""
         self._known("", tables, _File)
-        for name, kind in (("live", Live), ("tls", Tls), ("shape", Emulated)):
+        for name, kind in (("live", Live), ("tls", Tls), ("shape", Emulated), ("steer", Steer)):
             if isinstance(tables.get(name), dict):
                 self._known(name, tables[name], kind)
 

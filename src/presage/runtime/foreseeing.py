@@ -10,7 +10,7 @@ from functools import partial
 
 from presage.runtime.foresight import Foresight, Question
 from presage.runtime.lookout import Lookout
-from presage.runtime.steering import SteerOptions
+from presage.runtime.steer_options import SteerOptions
 from presage.runtime.virtual import Station, VirtualCluster
 
 LATENCY = 0.2  # seconds that a prediction takes by the virtual clock
@@ -41,7 +41,6 @@ class SteeredCluster:
             self.options,
             partial(self._ask, name),
             partial(self._reset, name),
-            trusted=True,
         )
 
     def _ask(self, name: str, question: Question) -> None:

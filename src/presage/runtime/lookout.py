@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from presage.errors import NotState
 from presage.model.world.system import System
 from presage.runtime.checkpoint import Checkpoint, restored
 from presage.runtime.foresight import Foreseen, Question
@@ -21,9 +20,8 @@ from presage.runtime.frame import BadFrame, Frame, Kind
 from presage.runtime.gather import NODES_MAX
 from presage.runtime.host import Host
 from presage.runtime.neighbours import Neighbours
-from presage.runtime.steering import Steering, SteerOptions
-from presage.runtime.vocabulary import OWN
-from presage.search.checkpoint.code_digest import Definition
+from presage.runtime.steer_options import SteerOptions
+from presage.runtime.steering import Steering
 from presage.trace.trace import Trace
 
 PATHS_MAX = 8  # that wait for a socket, per peer
@@ -48,24 +46,22 @@ class Lookout(Neighbours):
         *,
         nodes_max: int = NODES_MAX,
         bytes_per_second: float | None = None,
-        trusted: bool = False,
+        foreign: bool = False,
     ) -> None:
-        """`trusted`: peers are of this process, and what they send needs no look."""
+        """`foreign`: peers are other processes; see `Neighbours`."""
         super().__init__(
             host,
             nodes_max=nodes_max,
             bytes_per_second=bytes_per_second,
             pushed=host.node.automaton.fields if options.checks else (),
+            foreign=foreign,
         )
         self.steering = Steering(host.node, self, options)
         self.ask, self.reset = ask, reset
-        self._trusted = trusted
         self._for_round = False
         self._to_refresh: set[str] = set()
         self._wants: float | None = None
         self._handed: dict[str, list[bytes]] = {}
-        if not trusted:
-            self.gatherer.admits = self._admits
 
     # -- the aids of steering ----------------------------------------------------------------
 
@@ -147,33 +143,6 @@ class Lookout(Neighbours):
         checkpoint = checkpoint or self.latest[peer][0]
         automaton = system.automata[system.index(peer)]
         self.steering.refreshed(peer, restored(automaton, checkpoint.local, system.codec))
-
-    def _admits(self, checkpoint: Checkpoint) -> bool:
-        """Whether a peer's checkpoint holds nothing but data."""
-        system, live = self.node.system, self.node.automaton.codec
-        bodies = [body for end in checkpoint.ends.values() for body in end.log]
-        bodies += [each.message for one in checkpoint.datagrams.sent.values() for each in one]
-        bodies += [each.message for each in checkpoint.datagrams.waiting]
-        try:
-            for value in filter(None, checkpoint.local):
-                system.codec.decode_plain(value)
-            for body in bodies:
-                live.decode_plain(body)
-        except ValueError:
-            return False
-        automaton = system.automata[system.index(checkpoint.node)]
-        return len(checkpoint.local) == len(automaton.fields) + 1
-
-
-def admit_states(system: System, definition: Definition | None = None) -> None:
-    """Let the codec of a system read local states that peers send: instances of its own classes."""
-    known = definition or Definition(system)
-    for classes in (OWN, *known.classes.values()):
-        for cls in classes:
-            try:
-                system.codec.admit(cls)
-            except NotState:
-                pass  # a peer that holds such a value stays outside
 
 
 def _path(body: bytes, system: System) -> Trace:

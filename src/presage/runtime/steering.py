@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from presage.model.service.live import Prediction
 from presage.model.service.local_state import Stimulus
@@ -38,6 +38,7 @@ from presage.runtime.check import DELIVER, Danger, ImmediateCheck, can_be_refuse
 from presage.runtime.foresight import Foreseen, Question, events_seen, path_key
 from presage.runtime.node import LiveNode
 from presage.runtime.snapshot import Assembled
+from presage.runtime.steer_options import SteerOptions
 from presage.runtime.step import Record
 from presage.runtime.verdicts import Verdicts
 from presage.trace.trace import Trace, TraceStep
@@ -45,21 +46,6 @@ from presage.trace.trace import Trace, TraceStep
 KNOWN_MAX = 64  # paths that are tried first; the least recently useful go
 STARVING = 3  # refusals of one kind of event, within
 STARVING_SECONDS = 30.0  # seconds, that are told of
-
-Mode = Literal["off", "watch", "on"]
-
-
-@dataclass(frozen=True)
-class SteerOptions:
-    """How a node steers."""
-
-    mode: Mode = "on"
-    every: float = 10.0  # seconds between rounds
-    deadline: float = 1.0  # seconds for a prediction
-    hold: float = 0.5  # seconds for which a message of a stream is held back
-    round_trip: float = 0.25  # seconds; what is older than two is asked for again
-    checks: bool = True  # whether steps are judged before they are committed
-    predicts: bool = True
 
 
 class Aids(Protocol):
