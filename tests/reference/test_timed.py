@@ -9,7 +9,7 @@ from reference.explorer import explore
 from reference.test_features import within
 from reference.test_kernel import compare
 from reference.test_live_world import counted
-from reference.timed_explorer import NAMES, Plain, Script, machines
+from reference.timed_explorer import NAMES, Declared, Plain, Script, declared, machines
 
 from presage import Service, System, Timed, check, sometimes, timer
 from presage.errors import BadCall, BadSystem
@@ -46,6 +46,23 @@ def test_relative_clocks_and_absolute_ones_agree(batch):
         if expected is None:
             continue
         report = check(machines(scripts, drift), threads=1 + seed % 2, traces=None)
+        assert report.exhausted
+        assert (report.unique, report.generated) == expected, seed
+        compared += 1
+        if compared == 60:
+            return
+
+
+def test_timers_armed_without_a_delay_have_the_one_declared():
+    compared = 0
+    for seed in count(90_000):
+        scripts, drift = random_scripts(seed)
+        if all(declared(script) == script for script in scripts):
+            continue
+        expected = Plain([declared(script) for script in scripts], drift).explore(STATES_MAX)
+        if expected is None:
+            continue
+        report = check(machines(scripts, drift, Declared), traces=None)
         assert report.exhausted
         assert (report.unique, report.generated) == expected, seed
         compared += 1

@@ -5,7 +5,7 @@ to another machine, which arms some there. `Plain` explores that directly; `mach
 thing a presage system.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from presage import Service, System, Timed, on, timer
 
@@ -65,8 +65,29 @@ class Machine(Service):
         self.arm_all(self.script.armed_when_nudged)
 
 
-def machines(scripts, drift):
-    nodes = {f"n{at}": Machine(script=script) for at, script in enumerate(scripts)}
+DECLARED = {"a": 2, "c": 3}
+
+
+class Declared(Machine):
+    """The same, where what a script says nothing of is as declared."""
+
+    @timer(after=DECLARED["a"])
+    def a(self):
+        self.fire("a")
+
+    @timer(periodic=True, after=DECLARED["c"])
+    def c(self):
+        self.fire("c")
+
+
+def declared(script):
+    """The script that a `Machine` needs to do what a `Declared` does by this one."""
+    delays = {n: DECLARED.get(n) if each is None else each for n, each in script.delays.items()}
+    return replace(script, delays=delays)
+
+
+def machines(scripts, drift, machine=Machine):
+    nodes = {f"n{at}": machine(script=script) for at, script in enumerate(scripts)}
     return System(nodes=nodes, clock=Timed(drift=drift), skip_noops=False)
 
 

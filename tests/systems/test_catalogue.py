@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from presage import check
-from presage.systems import chord, mace_transport, pastry, randtree
+from presage.systems import bullet, chord, mace_paxos, mace_transport, pastry, randtree
+from presage.systems.bullet import bugs as bullet_bugs
 from presage.systems.chord import bugs as chord_bugs
+from presage.systems.mace_paxos import bugs as mace_paxos_bugs
 from presage.systems.mace_transport import bugs as mace_transport_bugs
 from presage.systems.pastry import bugs as pastry_bugs
 from presage.systems.randtree import bugs as randtree_bugs
@@ -17,6 +19,8 @@ CATALOGUES = {
     "randtree": (randtree.system, randtree_bugs.BUGS),
     "chord": (chord.system, chord_bugs.BUGS),
     "pastry": (pastry.system, pastry_bugs.BUGS),
+    "bullet": (bullet.system, bullet_bugs.BUGS),
+    "mace_paxos": (mace_paxos.system, mace_paxos_bugs.BUGS),
 }
 # The steps of the shortest execution, for bugs that a plain search finds within a second.
 SHORTEST = {
@@ -42,6 +46,16 @@ SHORTEST = {
     "CB-CH2": 12,
     "CH-Z3": 10,
     "PA-size": 4,
+    "CB-BU1": 5,
+    "CB-BU1a": 5,
+    "BU-m1": 8,
+    "BU-m3": 8,
+    "BU-m4": 4,
+    "BU-m5": 8,
+    "PX-bug1": 10,
+    "PX-bug2": 12,
+    "PX-maj": 2,
+    "PX-acc": 10,
 }
 FOUND = [
     (system, bug)

@@ -11,7 +11,7 @@ import pytest
 
 from presage import Hunt, check
 
-SYSTEMS = ("mace_transport", "randtree", "chord", "pastry")
+SYSTEMS = ("mace_transport", "randtree", "chord", "pastry", "bullet", "mace_paxos")
 SEEDS = range(2)
 EXECUTIONS = 1_000_000  # many of one step: where a run by delays ends, the system has recovered
 CATALOGUE = {
@@ -30,6 +30,9 @@ STATED = {
     "CH-8": "FindPredReply",
     "CH-1132": "connection",
     "PA-lu": "RowInfo",
+    "CB-BU1": "diff",
+    "BU-m2": "n0",
+    "PX-bug1": "Learn",
 }
 # Bugs with several ways to die: which one a seed meets first differs, and the stated one is met.
 AMONG = {"MT-3": "Ack", "MT-1-plain": "Data", "MT-11": "Data"}

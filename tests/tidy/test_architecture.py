@@ -19,7 +19,7 @@ LEAVING = {
     "heed": 0,
     "hindered": 1,
     "journey": 0,
-    "lapse": 11,
+    "lapse": 10,
     "owed": 31,
     "owing": 2,
     "retell": 0,

@@ -26,8 +26,10 @@ from presage.systems.simgrid import PROGRAMS
 
 SYSTEMS: tuple[str, ...] = (
     "abd",
+    "bullet",
     "chord",
     "counter",
+    "mace_paxos",
     "mace_transport",
     "pastry",
     "paxos",

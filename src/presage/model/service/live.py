@@ -21,7 +21,7 @@ OwnEvent: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Prediction:
-    """A violation that lies ahead, as one of the nodes on the way to it is told of it.
+    """A violation that lies ahead, as a node on the way to it hears of it.
 
     `events` are what happens at this node on that way, in order, as plain data: ("message", source,
     message), ("broken", peer), ("timer", name, *args), ("action", name) or ("action", name, value),

@@ -70,6 +70,21 @@ class _Time:
         """Seconds, in a node that runs live; None: not known, as in every search."""
         return getattr(self, "_presage_number", None)
 
+    def _comparable(self, other: object) -> bool:
+        raise NotImplementedError
+
+    def __lt__(self, other: Any) -> bool:
+        return _decide(self, other, lt) if self._comparable(other) else NotImplemented
+
+    def __gt__(self, other: Any) -> bool:
+        return _decide(self, other, gt) if self._comparable(other) else NotImplemented
+
+    def __le__(self, other: Any) -> bool:
+        return _decide(self, other, le) if self._comparable(other) else NotImplemented
+
+    def __ge__(self, other: Any) -> bool:
+        return _decide(self, other, ge) if self._comparable(other) else NotImplemented
+
     def __eq__(self, other: object) -> bool:
         chooser = ACTIVE.get()
         if chooser is not None and isinstance(other, _Time):
@@ -92,17 +107,8 @@ class Lapse(_Time):
 
     __slots__ = ()
 
-    def __lt__(self, other: Lapse | Number) -> bool:
-        return _decide(self, other, lt) if _is_lapse(other) else NotImplemented
-
-    def __gt__(self, other: Lapse | Number) -> bool:
-        return _decide(self, other, gt) if _is_lapse(other) else NotImplemented
-
-    def __le__(self, other: Lapse | Number) -> bool:
-        return _decide(self, other, le) if _is_lapse(other) else NotImplemented
-
-    def __ge__(self, other: Lapse | Number) -> bool:
-        return _decide(self, other, ge) if _is_lapse(other) else NotImplemented
+    def _comparable(self, other: object) -> bool:
+        return _is_lapse(other)
 
     def longer(self, than: Lapse | Number, *, likely: bool | None = None) -> bool:
         """Whether it is longer than `than`; `likely` is the answer in calm walks."""
@@ -122,17 +128,8 @@ class Moment(_Time):
 
     __slots__ = ()
 
-    def __lt__(self, other: Moment) -> bool:
-        return _decide(self, other, lt) if isinstance(other, Moment) else NotImplemented
-
-    def __gt__(self, other: Moment) -> bool:
-        return _decide(self, other, gt) if isinstance(other, Moment) else NotImplemented
-
-    def __le__(self, other: Moment) -> bool:
-        return _decide(self, other, le) if isinstance(other, Moment) else NotImplemented
-
-    def __ge__(self, other: Moment) -> bool:
-        return _decide(self, other, ge) if isinstance(other, Moment) else NotImplemented
+    def _comparable(self, other: object) -> bool:
+        return isinstance(other, Moment)
 
     def after(self, other: Moment, *, likely: bool | None = None) -> bool:
         """Whether it is later than `other`; `likely` is the answer in calm walks."""

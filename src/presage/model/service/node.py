@@ -146,12 +146,6 @@ class Node:
         place = f"{self.name}: {self.service.__name__}"
         return checked_neighbours(self.ask(method, values), self.name, self.names, place)
 
-    def checkpointed(self, values: Values) -> Values:
-        """`values` as a prediction begins with them: ghosts and what is left out at their first."""
-        for position in self.ghosts | self.omitted:
-            values[position] = self.codec.decode(self._initial[position - 1])
-        return values
-
     def own_event(self, stimulus: Stimulus, values: Values) -> OwnEvent:
         """A stimulus of a node with these values, as a `Prediction` tells it."""
         kind = stimulus[0]

@@ -49,6 +49,10 @@ class Chord(Service):
         """The next node on the ring; itself if it knows of none."""
         return self.fingers[0] if self.fingers else self.name
 
+    def neighbours(self) -> list[str]:
+        """The predecessor, successors and fingers: whom a prediction has to know."""
+        return [*([self.pred] if self.pred else []), *self.successors, *self.fingers]
+
     # -- joining -----------------------------------------------------------------------------
 
     def start(self) -> None:
@@ -65,7 +69,7 @@ class Chord(Service):
             self.phase = "joining"
             self.ask_again()
 
-    @timer
+    @timer(after=5)  # the delays are ours: RandTree's, and Mace's sources do not state others
     def ask_again(self) -> None:
         if self.phase == "joining":
             self.stream.send(self.source, FindPred(self.ident, self.name, True))
@@ -139,7 +143,7 @@ class Chord(Service):
 
     # -- keeping the ring --------------------------------------------------------------------
 
-    @timer(periodic=True)
+    @timer(periodic=True, after=2)
     def stabilize(self) -> None:
         if self.successor != self.name:
             self.stream.send(self.successor, GetPred())
@@ -189,7 +193,7 @@ class Chord(Service):
         """Whether `node` lies between `pred` and this node."""
         return ahead(ident(pred), ident(node)) < ahead(ident(pred), self.ident)
 
-    @timer(periodic=True)
+    @timer(periodic=True, after=5)
     def fix_fingers(self) -> None:
         if self.name in (self.pred, self.successor):
             return
@@ -201,7 +205,7 @@ class Chord(Service):
         if hop != self.name:
             self.stream.send(hop, FindPred(key, self.name, False))
 
-    @timer(periodic=True)
+    @timer(periodic=True, after=10)
     def recovery(self) -> None:
         self.stream.send(self.source, FindPred(self.ident, self.name, False))
 

@@ -93,13 +93,13 @@ class Transport(Service):
     def _disarm(self, peer: str, seq: int) -> None:
         self.disarm("retransmit", peer, seq, 0)
 
-    @timer(weight=8)
+    @timer(weight=8, after=0)
     def cleared(self, peer: str) -> None:
         if peer in self.out:
             self.out[peer].asked = False
         self.clear_to_send(peer)
 
-    @timer
+    @timer(after=1)  # as TCP begins (RFC 6298); it does not double here
     def retransmit(self, peer: str, seq: int, handle: int) -> None:
         out = self.out.get(peer)
         sent = [piece.seq for piece in out.inflight] if out else []

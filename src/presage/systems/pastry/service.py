@@ -56,6 +56,10 @@ class Pastry(Service):
         """Its place on the circle."""
         return ident(self.name)
 
+    def neighbours(self) -> list[str]:
+        """The leaves, then the table: whom a prediction has to know."""
+        return [*self.left, *self.right, *sorted(self.table)]
+
     # -- joining -----------------------------------------------------------------------------
 
     @action(when=lambda self: self.phase == "init")
@@ -71,14 +75,14 @@ class Pastry(Service):
             self.arm("table_maintenance")
             self.arm("leafset_maintenance")
 
-    @timer
+    @timer(after=5)  # the delays are RandTree's: for Pastry none is known
     def ask_again(self) -> None:
         if self.phase == "joining" and self.contact is not None:
             row = next((row for row in range(DIGITS) if row not in self.rows), DIGITS)
             self.stream.send(self.contact, Join(self.name, row))
             self.arm("ask_again")
 
-    @timer(periodic=True)
+    @timer(periodic=True, after=10)
     def recovery(self) -> None:
         """Heals partitions: asks for its own place as if it had still to join."""
         if self.phase == "joined" and self.contact is not None:
@@ -143,7 +147,7 @@ class Pastry(Service):
 
     # -- keeping table and leaves ------------------------------------------------------------
 
-    @timer(periodic=True)
+    @timer(periodic=True, after=10)
     def table_maintenance(self) -> None:
         for row in range(DIGITS):
             if known := self._row(row):
@@ -160,7 +164,7 @@ class Pastry(Service):
     def _row(self, row: int) -> list[str]:
         return sorted(node for node in self.table if shared(self.name, node) == row)
 
-    @timer(periodic=True)
+    @timer(periodic=True, after=10)
     def leafset_maintenance(self) -> None:
         if self.phase == "joined" and self.leaves:
             self.stream.send(self.choose(sorted(self.leaves)), LeafsetInfoRequest())

@@ -29,9 +29,13 @@ class Server(Service):
     def start(self) -> None:
         self._await_leader()
 
+    def neighbours(self) -> tuple[str, ...]:
+        """All others."""
+        return self.peers
+
     # -- elections -----------------------------------------------------------------------------
 
-    @timer
+    @timer(after=0.3)  # the most of what the paper suggests
     def election(self) -> None:
         """Nobody was heard of for a while."""
         self.term, self.vote, self.role = self.term + 1, self.name, "candidate"

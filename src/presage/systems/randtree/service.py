@@ -49,6 +49,11 @@ class RandTree(Service):
     def start(self) -> None:
         self.root = self.name
 
+    def neighbours(self) -> list[str]:
+        """The root, the parent, then children and siblings: whom a prediction has to know."""
+        above = [self.root or self.name, *([self.parent] if self.parent else [])]
+        return [*above, *sorted(self.children), *sorted(self.siblings)]
+
     # -- joining -----------------------------------------------------------------------------
 
     @action(when=lambda self: self.phase == "init")
@@ -71,7 +76,7 @@ class RandTree(Service):
         self.stream.send(at, Join(self.name))
         self.arm("join")
 
-    @timer
+    @timer(after=5)  # as in Mace
     def join(self) -> None:
         """Nobody has answered: ask the next."""
         if self.phase != "joining":
@@ -263,7 +268,7 @@ class RandTree(Service):
 
     # -- healing -----------------------------------------------------------------------------
 
-    @timer(periodic=True)
+    @timer(periodic=True, after=10)  # as in Mace
     def recovery(self) -> None:
         """Compare views with the next node: of the root, or with the family, of who belongs to it.
 
