@@ -14,9 +14,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from presage.cli import check, live, logs, nodes, systems, traces
+from presage.cli import check, systems, traces
 from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE, with_findings
-from presage.cli.live_options import add_call, add_logs, add_node, add_run, add_status, add_up
 from presage.cli.options import (
     Parser,
     add_check,
@@ -36,6 +35,18 @@ from presage.errors import PresageError, explain
 from presage.lifeline import is_interrupt
 from presage.ui.output import TRACEBACK, complain, prepare_streams
 from presage.version import VERSION
+
+# Commands that run nodes or speak to them, loaded when they are used: by name, module and help.
+LIVE = {
+    "up": ("live", "run all nodes of a system, as local processes"),
+    "run": ("live", "run one node of a cluster"),
+    "call": ("nodes", "call a method of a running node"),
+    "kill": ("nodes", "kill the process of a running node"),
+    "start": ("nodes", "start a node that was killed or has failed"),
+    "status": ("nodes", "tell which nodes run, and what they did"),
+    "snapshot": ("snapshot", "save one state of a running system"),
+    "logs": ("logs", "tell what nodes did; merge and judge their logs"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -92,14 +103,21 @@ def _parser() -> Parser:
     add("systems", systems.run_systems, "list the shipped systems and their parameters")
     add("doctor", systems.run_doctor, "look for nondeterminism in a system", add_doctor)
     add("mpirun", systems.run_mpirun, "run an mpi4py script once, without MPI", add_mpirun)
-    add("up", live.run_up, "run all nodes of a system, as local processes", add_up)
-    add("run", live.run_run, "run one node of a cluster", add_run)
-    add("call", nodes.run_call, "call a method of a running node", add_call)
-    add("kill", nodes.run_kill, "kill the process of a running node", add_node)
-    add("start", nodes.run_start, "start a node that was killed or has failed", add_node)
-    add("status", nodes.run_status, "tell which nodes run, and what they did", add_status)
-    add("logs", logs.run_logs, "tell what nodes did; merge and judge their logs", add_logs)
+    for name, (module, about) in LIVE.items():
+        add(name, _lazily(module, f"run_{name}"), about, _lazily("live_options", f"add_{name}"))
     return parser
+
+
+def _lazily(module: str, name: str) -> Callable[[Any], Any]:
+    """A function of a module of live commands, all of which are loaded by the first call."""
+
+    def call(argument: Any) -> Any:
+        from presage.cli import live, live_options, logs, nodes, snapshot
+
+        known = {each.__name__: each for each in (live, live_options, logs, nodes, snapshot)}
+        return getattr(known[f"presage.cli.{module}"], name)(argument)
+
+    return call
 
 
 def _add(

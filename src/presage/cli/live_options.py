@@ -52,6 +52,16 @@ def add_call(parser: Parser) -> None:
     parser.add_argument("args", metavar="ARG", nargs="*", type=_json, help="in JSON")
 
 
+def add_kill(parser: Parser) -> None:
+    """The options of `presage kill`."""
+    add_node(parser)
+
+
+def add_start(parser: Parser) -> None:
+    """The options of `presage start`."""
+    add_node(parser)
+
+
 def add_node(parser: Parser) -> None:
     """The options of a command to one node."""
     parser.add_argument("node", metavar="NODE", help="its name")
@@ -65,6 +75,15 @@ def add_status(parser: Parser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print one JSON object")
     how.add_argument("--metrics", action="store_true", help="print the text that Prometheus reads")
+
+
+def add_snapshot(parser: Parser) -> None:
+    """The options of `presage snapshot`."""
+    add_node(parser)
+    about = "the system; default: what `presage up` has noted in the folder"
+    parser.add_argument("--target", metavar="TARGET", help=about)
+    add_setting(parser)
+    parser.add_argument("--out", metavar="FILE", help="default: standard output")
 
 
 def add_logs(parser: Parser) -> None:

@@ -30,7 +30,7 @@ def run_logs(args: argparse.Namespace) -> int:
     """Print, merge or judge the logs of all nodes of a data folder."""
     data = data_folder(args)
     with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
-        target, parameters, system = _system(args, data)
+        target, parameters, system = system_of(args, data)
     if args.follow:
         with contextlib.suppress(KeyboardInterrupt):
             _follow(system, data)
@@ -103,7 +103,8 @@ def _judged(found: Merged) -> dict[str, str]:
     return broken
 
 
-def _system(args: argparse.Namespace, data: Path) -> tuple[str, dict[str, Any], System]:
+def system_of(args: argparse.Namespace, data: Path) -> tuple[str, dict[str, Any], System]:
+    """The system that ran in `data`: what was named, or else what was noted there."""
     from presage.cli.target.load import load
     from presage.model.world.system import System
     from presage.runtime import noted, vocabulary

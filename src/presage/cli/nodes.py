@@ -24,7 +24,9 @@ def run_call(args: argparse.Namespace) -> int:
     """`presage call`: one call of a method; prints what it returns, as JSON."""
     from presage.runtime.control import Request, ask
 
-    write_json(ask(_control(args, args.node), Request("call", args.method, args.args)))
+    write_json(
+        ask(control_of(data_folder(args), args.node), Request("call", args.method, args.args))
+    )
     return EXIT_HELD
 
 
@@ -35,7 +37,7 @@ def run_kill(args: argparse.Namespace) -> int:
     try:
         ask(data_folder(args) / CONTROL, Request("kill", args.node))
     except NotRunning:  # nobody looks after it: it was started by `presage run`
-        os.kill(process_of(_control(args, args.node)), signal.SIGKILL)
+        os.kill(process_of(control_of(data_folder(args), args.node)), signal.SIGKILL)
     print(f"{args.node}: killed", file=sys.stderr)
     return EXIT_HELD
 
@@ -47,7 +49,7 @@ def run_start(args: argparse.Namespace) -> int:
     data = data_folder(args)
     facts = ask(data / CONTROL, Request("start", args.node))
     end = time.monotonic() + START_PATIENCE
-    while not _answers(_control(args, args.node)):
+    while not _answers(control_of(data_folder(args), args.node)):
         now = ask(data / CONTROL, Request("status"))[args.node]
         if not now["running"] or time.monotonic() > end:
             raise NotRunning(
@@ -124,11 +126,12 @@ def _asked(data: Path, node: str | None, what: str, key: str = "") -> dict[str, 
     return {name: {key: each} for name, each in answers.items()} if key else answers
 
 
-def _control(args: argparse.Namespace, node: str) -> Path:
+def control_of(data: Path, node: str) -> Path:
+    """The socket on which a node takes commands."""
     from presage.runtime.cluster import Cluster, Live
     from presage.runtime.control import CONTROL
 
-    return Cluster({}, live=Live(data=str(data_folder(args)))).folder_of(node) / CONTROL
+    return Cluster({}, live=Live(data=str(data))).folder_of(node) / CONTROL
 
 
 def data_folder(args: argparse.Namespace) -> Path:

@@ -1,4 +1,4 @@
-"""The log of a live node: every step it took, so that the run can be told and taken again.
+"""The log of a live node: every step it took, so that the run can be shown and taken again.
 
 An entry has what a step was given (stimulus, choices), what came of it (a digest of the local
 state, sends), and what its links knew of the peers. Entries of all nodes are merged in `merge`.
@@ -14,20 +14,23 @@ import os
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from presage._core import UP, combine
+from presage._core import UP, Codec, combine
 from presage.errors import LogsDiffer, StoreError
 from presage.model.service.automaton import Automaton
-from presage.model.service.local_state import Outcome
+from presage.model.service.local_state import Outcome, Stimulus
+from presage.model.service.moment import Moment
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.host import Host
 from presage.runtime.step import Record
 
 LENGTH: Final = struct.Struct(">I")
+# By these bytes one knows values that hold moments.
+MOMENT, BETWEEN = (Codec().encode(each)[2:] for each in (Moment(), Moment() - Moment()))
 STEPS = "steps"  # the file of a node's log, in its folder
 
 
@@ -38,7 +41,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     life: int  # of the process
     number: int  # of the step in this life
     time: float  # of the node's wall clock
-    stimulus: bytes  # encoded
+    given: bytes  # the stimulus, encoded; of a message, without it
+    body: bytes | None  # the message
     choices: tuple[tuple[int, int], ...]
     digest: int  # of the local state after it
     checkpoint: int  # the number of the node's last checkpoint
@@ -53,6 +57,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     held: dict[int, int] = {}  # messages queued to peers, as far as that was asked
     logs: tuple[str, ...] = ()
     failure: str | None = None
+
+    def stimulus(self, codec: Codec) -> Stimulus:
+        """What the step was given."""
+        given: Stimulus = codec.decode(self.given)
+        return given if self.body is None else (*given, codec.decode(self.body))
 
 
 class StepLog:
@@ -81,7 +90,7 @@ class StepLog:
                 node.life,
                 record.number,
                 node.clock.wall(),
-                self._digests.stimulus(record),
+                *self._digests.stimulus(record),
                 record.choices,
                 self._digests.of(record.after),
                 host.numbers.number,
@@ -120,6 +129,7 @@ class Digests:
         self._positions = [
             at for at in range(1, len(automaton.fields) + 1) if at not in automaton.ghosts
         ]
+        self._sources: dict[int, bytes] = {}
         self._known: dict[int, tuple[bytes, int]] = {}  # position -> live bytes, digest
 
     def of(self, local: Local) -> int:
@@ -134,21 +144,31 @@ class Digests:
         before, after = record.before, record.after
         return all(before[at] == after[at] for at in (0, *self._positions))
 
-    def stimulus(self, record: Record) -> bytes:
-        """What a step was given, encoded as a search would."""
+    def stimulus(self, record: Record) -> tuple[bytes, bytes | None]:
+        """What a step was given, encoded as a search would: see `Entry`."""
         if record.body is None:
-            return self._encode(record.stimulus)
-        return self._encode((*record.stimulus[:2], self._decode(record.body)))
+            return self._encode(record.stimulus), None
+        source = record.stimulus[1]
+        given = self._sources.get(source)
+        if given is None:
+            given = self._sources[source] = self._encode(record.stimulus[:2])
+        return given, self._plain(record.body)
+
+    def _plain(self, live: bytes) -> bytes:
+        """The same value without numbers of moments, if it has any."""
+        if MOMENT in live or BETWEEN in live:
+            return self._encode(self._decode(live))
+        return live
 
     def _one(self, at: int, live: bytes) -> int:
         known = self._known.get(at)
         if known is not None and known[0] == live:
             return known[1]
-        value = self._decode(live)
+        plain = self._plain(live)
         if at == 0:
-            status, _, timers, failure = value
-            value = (status, timers, None if status == UP else bool(failure))
-        digest = self._digest(self._encode(value))
+            status, _, timers, failure = self._decode(live)
+            plain = self._encode((status, timers, None if status == UP else bool(failure)))
+        digest = self._digest(plain)
         self._known[at] = (live, digest)
         return digest
 
@@ -212,7 +232,7 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
 
 def text(system: System, entry: Entry) -> str:
     """One line that tells a step to people."""
-    stimulus: tuple[Any, ...] = system.codec.decode(entry.stimulus)
+    stimulus = entry.stimulus(system.codec)
     what = stimulus[0]
     if what == "deliver":
         what = f"{stimulus[2]!r} from {system.names[stimulus[1]]}"
@@ -235,7 +255,7 @@ def retrace(system: System, entries: Iterable[Entry]) -> Local:
             assert crash, "a crash has no guard"
             values = crash[0].values  # of unfinished writes none survives
         chosen = tuple(k for k, _ in entry.choices)
-        outcome = automaton.step(values, codec.decode(entry.stimulus), chosen, entry.held)
+        outcome = automaton.step(values, entry.stimulus(codec), chosen, entry.held)
         if isinstance(outcome, Outcome):
             local = tuple(codec.encode_fields(outcome.values))
         if local is None or Digests(system, automaton).of(local) != entry.digest:

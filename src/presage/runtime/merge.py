@@ -50,10 +50,10 @@ from presage.trace.trace import ORDINARY, Trace
 
 STREAM_FAULTS = ("silent_reset", "cut", "idle_close")
 Move = tuple[Event, Sequence[int]]
-# What is tried in turn: whether to heed what must come before, and whether to guess.
+# What is tried in turn: whether to wait for what must come before, and whether to guess.
 Order = tuple[tuple[bool, bool], ...]
-HEEDING: Order = ((True, False), (True, True))
-ANYHOW: Order = (*HEEDING, (False, False), (False, True))
+WAITING: Order = ((True, False), (True, True))
+ANYHOW: Order = (*WAITING, (False, False), (False, True))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def merged(system: System, logs: Mapping[str, Sequence[Entry]], **facts: Any) ->
 def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -> Merged:
     """Merge; where that gets stuck, begin again with what must have come before."""
     waits = Precedence(system, {name: items_of(logs.get(name, ())) for name in system.names})
-    order = HEEDING
+    order = WAITING
     while True:
         merge = _Merge(system, waits)
         try:
@@ -93,7 +93,7 @@ def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -
         except _Stuck:
             if order is ANYHOW:
                 raise merge.stuck() from None
-            order = HEEDING if merge.learn() else ANYHOW
+            order = WAITING if merge.learn() else ANYHOW
 
 
 class _Stuck(Exception):
@@ -129,7 +129,7 @@ def _calls(system: System, entries: Iterable[Entry]) -> list[Call]:
     made: list[Call] = []
     position = 0
     for entry in entries:
-        stimulus = system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(system.codec)
         if stimulus[0] != "call":
             continue
         if len(stimulus) > 1:
@@ -173,21 +173,22 @@ class _Merge:
         while any(self._at[name] < len(items) for name, items in self._items.items()):
             if not any(self._take(waits, guess) for waits, guess in order):
                 raise _Stuck
-        told = {"message": f"a live run of {len(self._steps)} steps"}
-        told |= {"prop": ORDINARY, "kind": "live"}
+        named = {"message": f"a live run of {len(self._steps)} steps"}
+        named |= {"prop": ORDINARY, "kind": "live"}
         trace = Trace.of(
             self._system,
             self._steps,
             initial=self._initial,
             choices=self._choices,
-            **(told | facts),
+            **(named | facts),
         )
         return Merged(self._system, trace, self._world)
 
     def _take(self, waits: bool, guess: bool) -> bool:
         """Take the earliest entry that is possible; false if none is.
 
-        `waits`: heed what must come before. `guess`: let the network do what no log tells of.
+        `waits`: nothing is taken before what must come before it. `guess`: the network may do what
+        no log tells of.
         """
         heads = [
             items[self._at[name]]
@@ -237,7 +238,7 @@ class _Merge:
     def _ways(self, entry: Entry) -> list[list[Move]]:
         """The events that an entry may be."""
         node, names = entry.node, self._system.names
-        stimulus = self._system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(self._system.codec)
         match stimulus[0]:
             case "deliver" if isinstance(stimulus[2], LostMessage):
                 peer = names[stimulus[1]]
@@ -261,7 +262,7 @@ class _Merge:
 
     def _guesses(self, entry: Entry) -> list[list[Move]]:
         """The same for a lost connection of whose end no log tells."""
-        stimulus = self._system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(self._system.codec)
         if stimulus[0] != "deliver" or not isinstance(stimulus[2], LostMessage):
             return []
         node, peer = entry.node, self._system.names[stimulus[1]]
@@ -287,7 +288,7 @@ class _Merge:
         return drops
 
     def _is_datagram(self, entry: Entry) -> bool:
-        stimulus = self._system.codec.decode(entry.stimulus)
+        stimulus = entry.stimulus(self._system.codec)
         lost = stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage)
         return stimulus[0] == "deliver" and not lost and entry.stream is None
 
@@ -310,7 +311,7 @@ class _Merge:
             entry = items[at].entry if at < len(items) else None
             if entry is None:
                 continue
-            stimulus = self._system.codec.decode(entry.stimulus)
+            stimulus = entry.stimulus(self._system.codec)
             if stimulus[0] == "deliver" and isinstance(stimulus[2], LostMessage):
                 peer = self._system.names[stimulus[1]]
                 found |= self._waits.learn(peer, self._at[peer], name, at)

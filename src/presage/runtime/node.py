@@ -90,7 +90,7 @@ class LiveNode:
         self._changed = False  # since guards of what is kept were last asked
         self._replies: list[tuple[Any, Reply]] = []
         self._actions = Actions(self.automaton)
-        self._told = False  # of its failure
+        self._reported = False  # of its failure
         self._returned: Any = None  # by the method that was called last
 
     @property
@@ -241,8 +241,8 @@ class LiveNode:
             replies, self._replies = self._replies, []
             for request, reply in replies:
                 self.surroundings.replied(request, reply)
-        if self.failure is not None and not self._told:
-            self._told = True
+        if self.failure is not None and not self._reported:
+            self._reported = True
             self.surroundings.failed(self.failure)
 
     # -- a step ------------------------------------------------------------------------------
@@ -262,11 +262,11 @@ class LiveNode:
             chooser = self._chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
         if self._queues.answers:
             self._queues.answers = {}
-        told = stimulus
+        copy = stimulus
         if body is None and len(stimulus) > 2 and stimulus[0] in ("action", "call"):
-            told = self._copied(stimulus)  # the handler may change its arguments
+            copy = self._copied(stimulus)  # the handler may change its arguments
         try:
-            outcome = self._run(self.automaton.run, self._fresh, told, chooser)
+            outcome = self._run(self.automaton.run, self._fresh, copy, chooser)
             if outcome is None:
                 return None
             record = self._record(stimulus, body, sequence, outcome)

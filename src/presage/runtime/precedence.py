@@ -34,7 +34,7 @@ class Precedence:
     def __init__(self, system: System, items: Mapping[str, Sequence[Item]]) -> None:
         self.items = items
         self._names = system.names
-        self._decode = system.codec.decode
+        self._codec = system.codec
         self._bounded = system.streams is not None and system.streams.queue_size is not None
         self._learned: dict[tuple[str, int], set[tuple[str, int]]] = {}
         # Per (node, peer), with the place of each item:
@@ -50,7 +50,7 @@ class Precedence:
     def _index(self, name: str, at: int, entry: Entry) -> None:
         self._starts.setdefault((name, entry.life), at)
         if entry.stream is not None:
-            source = self._names[self._decode(entry.stimulus)[1]]
+            source = self._names[entry.stimulus(self._codec)[1]]
             life, _, process = entry.stream
             self._handled.setdefault((name, source), []).append((at, life, process))
         for peer, life in entry.begun:
@@ -93,7 +93,7 @@ class Precedence:
         """Whether a message may be handled now, for all that its sender did before."""
         assert entry.stream is not None
         life, position, process = entry.stream
-        source = self._names[self._decode(entry.stimulus)[1]]
+        source = self._names[entry.stimulus(self._codec)[1]]
         if source == node:
             return True
         if self._starts.get((source, process), -1) >= at[source]:

@@ -24,7 +24,10 @@ from presage._core import Codec
 from presage.errors import CannotListen, CommandRefused, PresageError, explain
 from presage.execution.sandbox import Sandbox
 from presage.model.world.system import System
+from presage.runtime import checkpointing
 from presage.runtime.admission import admit
+from presage.runtime.checkpoint import Gone
+from presage.runtime.checkpointing import checkpoints_of
 from presage.runtime.clock import Clock
 from presage.runtime.cluster import Cluster
 from presage.runtime.control import CONTROL, Control, Request
@@ -109,6 +112,7 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
+        self._checkpoints = checkpoints_of(driver.host, self._folder)
         try:
             self._prepare(driver.node.automaton.codec)
             await driver.start(self._task.definition, self._sockets)
@@ -190,6 +194,8 @@ class _Process:
             return {"pid": os.getpid(), **msgspec.to_builtins(measure(self._driver))}
         if request.do == "metrics":
             return exposition(self._name, measure(self._driver))
+        if request.do == "checkpoint":
+            return self._checkpoint(*request.args)
         if request.do == "state":
             return self._state()
         raise CommandRefused(
@@ -207,6 +213,17 @@ class _Process:
         if reply.error is not None:
             raise CommandRefused(f"`{self._name}.{method}`: {reply.error}")
         return reply.value
+
+    def _checkpoint(self, number: int = 0) -> bytes:
+        """The earliest checkpoint of this number or a larger one; 0: a new one."""
+        found = self._checkpoints.at_least(number) if number else self._checkpoints.advance()
+        if isinstance(found, Gone):
+            raise CommandRefused(
+                f"node `{self._name}` keeps no checkpoint {number} any more",
+                "many snapshots at once",
+                "take the snapshot again",
+            )
+        return checkpointing.write(found)
 
     def _state(self) -> dict[str, str]:
         node = self._driver.node

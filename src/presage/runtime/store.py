@@ -114,6 +114,10 @@ class Files:
         self._lock = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
+    def unlock(self) -> None:
+        """Let other processes in."""
+        os.close(self._lock)
+
     def read(self) -> bytes | None:
         """The whole log; None if there is none."""
         try:

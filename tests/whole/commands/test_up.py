@@ -159,6 +159,22 @@ def test_whoever_is_killed_nobody_is_left(which):
         assert ended.returncode != 0
 
 
+@pytest.mark.slow
+def test_a_snapshot_of_running_nodes_is_a_state_to_look_ahead_from():
+    with up("randtree", "--set", "nodes=3") as process:
+        until(lambda: all_run(3), "all nodes")
+        assert "3 nodes" in run("snapshot", "n0", "--out", "whole.trace").stderr
+        assert run("kill", "n2").returncode == 0
+        assert "outside: n2" in run("snapshot", "n1", "--out", "part.trace").stderr
+        assert "nobody answers" in run("snapshot", "n2").stderr
+        assert run("snapshot", "n9").returncode == 2
+        assert stopped(process).returncode == 0
+    for trace in ("whole.trace", "part.trace"):
+        ahead = run("predict", trace, "--seconds", "0.5")
+        assert ahead.returncode == 0, ahead.stderr
+        assert "nothing found" in ahead.stdout
+
+
 FAILING = """
     from presage import Service, System, durable, state, timer
 
