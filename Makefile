@@ -47,7 +47,7 @@ test: $(CORE) $(BROWSER) ## run the tests, except the slow ones
 
 test-all: $(CORE) $(BROWSER) ## run all tests, the slow ones too
 	$(CARGO_TEST)
-	$(BIN)/pytest -n auto --dist worksteal -m ''
+	PRESAGE_TEST_SYSTEMS=$(SYSTEMS) $(BIN)/pytest -n auto --dist worksteal -m ''
 
 coverage: $(CORE) $(BROWSER) ## print how many lines the tests run, of Python and of Rust
 	$(BIN)/python tools/coverage.py $(or $(COVERAGE),-n auto --dist worksteal)

@@ -3,12 +3,13 @@
 import pytest
 from mpi.explore import explore
 from mpi.random_scripts import random_family, random_script
+from reference.batches import FACTOR
 
 from presage import check
 from presage.frontends.mpi import script
 
 SCRIPTS = 20
-MANY = 180
+MANY = SCRIPTS + round(60 * FACTOR)
 CLAIMS = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
 
 

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 from mpi.explore import explore
 from mpi.scripts import written
+from reference.batches import FACTOR
 
 from presage import check
 from presage.frontends.mpi import script
@@ -109,7 +110,7 @@ def test_check_finds_what_every_order_shows(first, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(2, 40, 2))
+@pytest.mark.parametrize("first", range(2, 2 + round(14 * FACTOR), 2))
 @pytest.mark.usefixtures("verdicts_only")
 def test_check_finds_what_every_order_of_many_shows(first, tmp_path):
     test_check_finds_what_every_order_shows(first, tmp_path)

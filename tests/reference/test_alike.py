@@ -96,7 +96,7 @@ def prices(seed, number):
     return Delay(SCHEDULERS[number % 3], fault_delays=fault, choice_delays=pick.randrange(2))
 
 
-@pytest.mark.parametrize("batch", batches(1, 24))
+@pytest.mark.parametrize("batch", batches(1, 6))
 def test_what_is_met_and_found_is_there(batch):
     outcomes = Counter()
     for make in kinds():
@@ -199,7 +199,7 @@ def images(system, **how):
     return report, met
 
 
-@pytest.mark.parametrize("batch", batches(1, 30))
+@pytest.mark.parametrize("batch", batches(1, 8))
 @pytest.mark.parametrize("make", [symmetric_system, keeping_system])
 def test_faults_compared_up_to_an_exchange_of_nodes_miss_no_state(batch, make):
     fewer = 0

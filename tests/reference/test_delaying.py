@@ -56,7 +56,7 @@ def same_findings(outcome, breadth):
     return {found.at for found in outcome.found} == {found.at for found in breadth.found}
 
 
-@pytest.mark.parametrize("batch", batches(1, 8))
+@pytest.mark.parametrize("batch", batches(1, 3))
 def test_each_bound_meets_what_live_worlds_meet(batch):
     for make in kinds():
         systems = zip(range(SYSTEMS_PER_TEST), small(make, batch * 10_000), strict=False)
@@ -72,7 +72,7 @@ def test_each_bound_meets_what_live_worlds_meet(batch):
             assert same_findings(outcome, breadth)
 
 
-@pytest.mark.parametrize("batch", batches(1, 12))
+@pytest.mark.parametrize("batch", batches(1, 4))
 def test_a_search_that_ends_has_met_the_states_of_bfs(batch):
     for make in kinds():
         systems = zip(range(30), small(make, 100_000 + batch * 10_000), strict=False)
@@ -128,7 +128,7 @@ def run_findings(outcome):
     return {(found.kind, tuple(found.detail)) for found in outcome.run_findings}
 
 
-@pytest.mark.parametrize("batch", batches(1, 6))
+@pytest.mark.parametrize("batch", batches(1, 3))
 def test_each_bound_of_a_program_meets_what_plain_processes_meet(batch):
     few = zip(range(40), programs(batch * 1_000), strict=False)
     for number, (seed, bridge, processes, breadth) in few:

@@ -108,18 +108,18 @@ def compare_many(first, number, make):
                 return saved
 
 
-@pytest.mark.parametrize("batch", batches(1, 5))
+@pytest.mark.parametrize("batch", batches(1, 3))
 def test_executions_and_states_tell_the_same_of_lively_systems(batch):
     saved = compare_many(batch * 10_000, SYSTEMS_PER_TEST, lively_system)
     assert all(saved[each] > SYSTEMS_PER_TEST // 4 for each in REDUCTIONS)  # they reduce
 
 
-@pytest.mark.parametrize("batch", batches(1, 19))
+@pytest.mark.parametrize("batch", batches(1, 5))
 def test_executions_and_states_tell_the_same_of_systems_with_faults(batch):
     compare_many(batch * 10_000, MANY_PER_TEST if batch else SYSTEMS_PER_TEST // 4, struck_system)
 
 
-@pytest.mark.parametrize("batch", batches(1, 3))
+@pytest.mark.parametrize("batch", batches(1, 2))
 @pytest.mark.parametrize("make", [lively_system, struck_system])
 def test_order_is_kept_of_what_a_property_notices_where_there_are_many_cuts(make, batch):
     compared, noted, wanted = 0, 0, MANY_PER_TEST if batch else SYSTEMS_PER_TEST // 10
@@ -146,12 +146,12 @@ def test_a_fault_that_two_things_keep_from_happening_is_tried(seed):
         assert compare(kernel, kernel)[0]
 
 
-@pytest.mark.parametrize("batch", batches(1, 9))
+@pytest.mark.parametrize("batch", batches(1, 3))
 def test_executions_and_states_tell_the_same_where_deliveries_do_not_meet(batch):
     compare_many(batch * 10_000, MANY_PER_TEST if batch else SYSTEMS_PER_TEST // 4, fielded_system)
 
 
-@pytest.mark.parametrize("batch", batches(1, 8))
+@pytest.mark.parametrize("batch", batches(1, 3))
 @pytest.mark.parametrize(("make", "first"), [(streamed_system, 8), (linked_system, 4)])
 def test_executions_and_states_tell_the_same_of_systems_with_streams(make, first, batch):
     number = MANY_PER_TEST if batch else first

@@ -62,7 +62,7 @@ def compare_many(batch, make):
                 return
 
 
-@pytest.mark.parametrize("batch", batches(1, 5))
+@pytest.mark.parametrize("batch", batches(1, 2))
 @pytest.mark.parametrize(
     "make", [lively_system, struck_system, fielded_system, noticed_lively_system]
 )
@@ -95,7 +95,7 @@ def compare_live(system, uses=None):
     return True
 
 
-@pytest.mark.parametrize("batch", batches(1, 5))
+@pytest.mark.parametrize("batch", batches(1, 2))
 @pytest.mark.parametrize(
     ("make", "used"), [(struck_system, lambda system: None), (fielded_system, uses)]
 )
