@@ -14,7 +14,8 @@ from collections import Counter
 
 import pytest
 from reference.batches import batches
-from reference.live_cluster import FOREVER, Cluster, Identified
+from reference.live_cluster import Cluster
+from reference.live_hosts import FOREVER, Identified
 from reference.random_streams import linked_system, streamed_system
 from reference.random_systems import random_system
 from reference.random_talk import talking_system

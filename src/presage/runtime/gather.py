@@ -255,8 +255,8 @@ class Gatherer:
         if isinstance(answer, Gone):
             body = msgspec.msgpack.encode(Answer(request.number, max(answer.number, 1)))
         else:
-            told = write(answer, self._has.get(peer), self._names.index)
-            body = msgspec.msgpack.encode(Answer(request.number, 0, told))
+            written = write(answer, self._has.get(peer), self._names.index)
+            body = msgspec.msgpack.encode(Answer(request.number, 0, written))
             self._has[peer] = answer
             self.answers += 1
         self.bucket.take(len(body), now)
