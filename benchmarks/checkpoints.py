@@ -49,7 +49,7 @@ class Measured:
 
     def _ask(self, name: str) -> None:
         self.neighbours[name].gather()
-        self.cluster._turn(self.cluster.stations[name])
+        self.cluster.turn(name)
         self.cluster.at(self.cluster.now + self.every, partial(self._ask, name))
 
     def row(self) -> list[str]:

@@ -56,7 +56,7 @@ class Watched:
         station = self.cluster.stations[name]
         if station.up and not self.neighbours[name].gatherer.busy:
             self.neighbours[name].gather()
-            self.cluster._turn(station)
+            self.cluster.turn(name)
 
     def restart(self, name: str) -> None:
         self.cluster.kill(name)
