@@ -77,12 +77,16 @@ class Cluster:
 
     # -- the world ---------------------------------------------------------------------------
 
-    def step(self):
-        """One event of the world; false if there is none that a live system can do."""
+    def step(self, *first):
+        """One event of the world, of the classes `first` if there is one.
+
+        False if there is none that a live system can do.
+        """
         enabled = [event for event in self.world.enabled() if self._lives(event)]
         self.random.shuffle(enabled)
         if self.random.random() < 0.5:
             enabled.sort(key=lambda event: not isinstance(event, Receive))
+        enabled.sort(key=lambda event: not isinstance(event, first))
         for event in enabled:
             runs = self.world.runs(event)
             if runs and self.happen(event, self.random.choice(runs)):

@@ -22,6 +22,7 @@ from reference.random_talk import talking_system
 from reference.replayed_cut import ReplayedCut
 
 from presage.model.world.connections import Connections
+from presage.model.world.event import Crash, Cut, Reset, SilentReset
 from presage.model.world.network import NETWORKS, Flying
 from presage.runtime.checkpoint import Gone, checkpointed, restored
 from presage.runtime.pairing import Inconsistent
@@ -45,6 +46,8 @@ def execution(seed, **mistake):
         cluster.jitter()
         if not cluster.step():
             break
+    if seed % 2:  # something has just gone wrong
+        cluster.step(*chance.choice([(SilentReset,), (Reset, Crash), (Cut,)]))
     return cluster, gathered(cluster, chance)
 
 
@@ -131,6 +134,7 @@ def test_snapshots_are_the_replayed_cut(batch):
         cluster, checkpoints = execution(seed)
         assert differences(cluster, checkpoints, seen) == [], seed
     assert min(seen[what] for what in ("queue", "open", "datagrams")) > 5
+    assert seen["error"] + seen["half"] > 0
 
 
 @pytest.mark.parametrize(
