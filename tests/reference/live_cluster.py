@@ -14,7 +14,16 @@ to a process that has ended.
 
 import copy
 import random
-from collections import deque
+
+from reference.live_hosts import (
+    IDENTITY,
+    Datagram,
+    Happened,
+    Host,
+    Noticed,
+    Socket,
+    Watched,
+)
 
 from presage.model.world.connections import Connections
 from presage.model.world.event import (
@@ -34,100 +43,7 @@ from presage.model.world.event import (
     Split,
 )
 from presage.model.world.network import Flying
-from presage.model.world.world import World
-from presage.runtime.checkpoint import Checkpoint, Checkpoints, checkpointed, kept_ends
-from presage.runtime.datagrams import Datagrams
 from presage.runtime.frame import Kind
-from presage.runtime.link import Link
-
-FOREVER = 1e9
-IDENTITY = 4  # bytes before every message on a stream, by which equal ones are told apart
-
-
-class Identified:
-    """Reads messages with their identities before them."""
-
-    def __init__(self, codec):
-        self._codec = codec
-
-    def decode(self, body):
-        return self._codec.decode(body[IDENTITY:])
-
-
-class Watched(World):
-    """A world that notes the outcome of every step."""
-
-    def __init__(self, system):
-        self.outcomes = []
-        super().__init__(system)
-
-    def _take(self, automaton, outcome):
-        self.outcomes.append((automaton.index, outcome))
-        return super()._take(automaton, outcome)
-
-
-class Socket:
-    """Frames under way between two processes, in order."""
-
-    def __init__(self, one, other):
-        self.ways = {one.name: deque(), other.name: deque()}  # by who receives
-        self.hosts = {one.name: one, other.name: other}
-        self.broken = False  # reset: nothing more arrives, and both ends can see it
-
-
-class Host:
-    """One process of a node."""
-
-    def __init__(self, cluster, name, process, bound):
-        self.cluster, self.name, self.process = cluster, name, process
-        self.links = {peer: Link(name, peer, process) for peer in cluster.system.names}
-        self.sockets = {}
-        self.datagrams = Datagrams(kept=FOREVER)
-        self.waiting = []  # beside those of `datagrams`
-        self.checkpoints = Checkpoints(self.take, bound=bound, kept_max=FOREVER)
-
-    def take(self, number):
-        cluster, at = self.cluster, self.cluster.system.index(self.name)
-        automaton = cluster.system.automata[at]
-        cluster.positions[self.name, self.process, number] = (
-            len(cluster.events),
-            tuple(each.id for each in self.waiting),
-        )
-        return Checkpoint(
-            self.name,
-            number,
-            self.process,
-            checkpointed(automaton, cluster.world._locals[at], cluster.system.codec),
-            kept_ends({peer: link.end() for peer, link in self.links.items()}, self.process),
-            self.datagrams.held(len(cluster.events)),
-        )
-
-
-class Datagram:
-    """One copy on the network."""
-
-    def __init__(self, of, source, to, body, process, number, sequence):
-        self.id, self.source, self.to, self.body = of, source, to, body
-        self.process, self.number, self.sequence = process, number, sequence
-
-
-class Happened:
-    """An event and what it did, for the replay of a cut."""
-
-    def __init__(self, event, node):
-        self.event, self.node = event, node
-        self.local = self.body = None
-        self.flows = ()
-        self.sent = ()  # identities of datagrams
-        self.delivered = None
-
-
-class Noticed(Happened):
-    """A link has found out that its connection is gone, and its node has yet to hear of it."""
-
-    def __init__(self, node, peer):
-        super().__init__(None, node)
-        self.peer = peer
 
 
 class Cluster:
@@ -161,12 +77,16 @@ class Cluster:
 
     # -- the world ---------------------------------------------------------------------------
 
-    def step(self):
-        """One event of the world; false if there is none that a live system can do."""
+    def step(self, *first):
+        """One event of the world, of the classes `first` if there is one.
+
+        False if there is none that a live system can do.
+        """
         enabled = [event for event in self.world.enabled() if self._lives(event)]
         self.random.shuffle(enabled)
         if self.random.random() < 0.5:
             enabled.sort(key=lambda event: not isinstance(event, Receive))
+        enabled.sort(key=lambda event: not isinstance(event, first))
         for event in enabled:
             runs = self.world.runs(event)
             if runs and self.happen(event, self.random.choice(runs)):
