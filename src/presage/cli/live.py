@@ -6,12 +6,16 @@ import argparse
 import contextlib
 import sys
 import time
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from presage import lifeline
 from presage.cli.live_options import DATA
 from presage.cli.options import settings_of
-from presage.errors import BadCluster, BadTarget, did_you_mean
+from presage.errors import BadCluster, BadTarget, CannotListen, did_you_mean
 from presage.ui.output import say, write, write_json
 from presage.version import VERSION
 
@@ -33,7 +37,15 @@ def run_up(args: argparse.Namespace) -> int:
         f"{args.target or cluster.target}: {len(cluster.nodes)} nodes, data in `{cluster.data}`;"
         " Ctrl-C ends them"
     )
-    ended = up.run(cluster, Forked(task), seconds=args.seconds, stops=lifeline.endings(), say=say)
+    beside = partial(_page, task, args.page) if args.page is not None else contextlib.nullcontext
+    ended = up.run(
+        cluster,
+        Forked(task),
+        seconds=args.seconds,
+        stops=lifeline.endings(),
+        say=say,
+        beside=beside,
+    )
     seconds = time.monotonic() - started
     if args.json:
         write_json(
@@ -49,6 +61,33 @@ def run_up(args: argparse.Namespace) -> int:
         failed = ", ".join(f"`{name}`" for name in ended.failed) or "none"
         write(f"{len(cluster.nodes)} nodes ran for {seconds:.1f} s; failed: {failed}\n")
     return ended.status
+
+
+@contextlib.contextmanager
+def _page(task: Task, port: int) -> Iterator[None]:
+    """Serve the page of a running system, on a thread of its own."""
+    from threading import Thread
+
+    from presage.cli.report import page_of
+    from presage.runtime.operator import ClusterOperator
+    from presage.ui.live.server import LiveServer
+
+    operator = ClusterOperator(task.cluster, task.system.name)
+    try:
+        server = LiveServer(operator, port, lambda trace: page_of(task.system, trace))
+    except OSError as error:
+        raise CannotListen(
+            f"the page cannot be served on port {port}: {error.strerror}",
+            "another program listens there",
+            "`--page` without a port takes a free one",
+        ) from None
+    with server:
+        Thread(target=server.serve_forever, name="presage-page", daemon=True).start()
+        say(f"page: {server.address}")
+        try:
+            yield
+        finally:
+            server.shutdown()
 
 
 def run_run(args: argparse.Namespace) -> int:
@@ -94,6 +133,10 @@ def _task(args: argparse.Namespace) -> Task:
         timers = {name for automaton in system.automata for name in automaton.shape.timers}
         clusters.check(file, system.names, timers, args.config)
         file = file if data is None else file.with_data(data)
+    if args.steer is not None:
+        file = msgspec.structs.replace(
+            file, steer=msgspec.structs.replace(file.steer or clusters.Steer(), mode=args.steer)
+        )
     noted.note(file.data, loaded.target, loaded.parameters)
     if file.tls is None and not all(each.is_loopback for each in file.nodes.values()):
         say("warning: insecure = true: anybody who reaches a node may pose as a peer")

@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 
 from presage.cli.options import SEED_MAX, Parser, add_setting, between, duration
+from presage.runtime.steer_options import MODES
 
 DATA = "data"
 RATE_MAX = 10_000.0
+PORT_MAX = 65_535
 
 
 def add_up(parser: Parser) -> None:
@@ -20,6 +22,14 @@ def add_up(parser: Parser) -> None:
     _add_cluster(parser)
     parser.add_argument(
         "--data", metavar="DIR", help=f"folder of logs and durable state; default: {DATA}"
+    )
+    parser.add_argument(
+        "--page",
+        metavar="PORT",
+        nargs="?",
+        const=0,
+        type=partial(between, 0, PORT_MAX),
+        help="serve a page that shows the nodes, on this machine; default: any free port",
     )
     parser.add_argument("--for", dest="seconds", metavar="S", type=duration, help="end after that")
     parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
@@ -39,6 +49,11 @@ def _add_cluster(parser: Parser) -> None:
     parser.add_argument("--config", metavar="FILE", help="the cluster file, in TOML")
     parser.add_argument(
         "--seed", metavar="N", type=partial(between, 0, SEED_MAX), default=0, help="of choices"
+    )
+    parser.add_argument(
+        "--steer",
+        choices=MODES,
+        help="look ahead: `watch` tells of violations, `on` keeps out of them; default: off",
     )
     parser.add_argument(
         "--workload", metavar="RATE", type=_rate, help="make the system's calls, RATE a second"

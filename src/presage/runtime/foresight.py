@@ -12,7 +12,7 @@ Invariant: what is put in force is only ever what a network or a clock could do 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from presage.execution.confirm import Confirmed
@@ -21,11 +21,13 @@ from presage.execution.sandbox import Sandbox
 from presage.model.world.event import Event
 from presage.model.world.filters import Filter, filter_of
 from presage.model.world.snapshot import Snapshot
+from presage.model.world.stimulus import stimulus_of
 from presage.model.world.system import System
 from presage.runtime.board import EventSeen
 from presage.runtime.guard import Guard
 from presage.runtime.vocabulary import teach
-from presage.search.predict import Prediction, Predictor
+from presage.search.predict import Predictor
+from presage.search.prediction import Prediction
 from presage.trace.trace import Trace
 
 CANDIDATES_MAX = 3  # events of a path against which a filter is tried
@@ -70,6 +72,7 @@ class Foreseen:
     remembered: bool = False
     broken: tuple[str, ...] = ()  # properties that do not hold in the snapshot
     starved: str = ""  # the property that a refused filter would have kept from holding
+    own: bytes = b""  # what happens at the node that asked, encoded; see `PredictedViolation`
 
 
 class Foresight:
@@ -101,7 +104,18 @@ class Foresight:
             return self._told(found, "clean")
         if not question.acts:
             return self._told(found, "watched")
-        return self._decided(question, found, node)
+        return replace(self._decided(question, found, node), own=self._own(found.path, node))
+
+    def _own(self, path: Confirmed, node: str) -> bytes:
+        """What happens at a node on a path, as its service hears of it."""
+        automaton = self.system.automata[self.system.index(node)]
+        if automaton.shape.prediction is None:
+            return b""
+        events = [step.event for step in path.steps if step.event.node == node]
+        stimuli = [stimulus_of(self.system, event) for event in events]
+        values = automaton.initial()
+        own = tuple(automaton.own_event(each, values) for each in stimuli)
+        return self.system.codec.encode(own)
 
     def _predict(
         self, question: Question, filters: Sequence[Filter], known: Sequence[Trace]

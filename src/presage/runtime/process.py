@@ -25,6 +25,7 @@ from presage.errors import CannotListen, CommandRefused, PresageError, explain
 from presage.execution.sandbox import Sandbox
 from presage.model.world.system import System
 from presage.runtime.admission import admit
+from presage.runtime.ahead import Ahead
 from presage.runtime.clock import Clock
 from presage.runtime.cluster import Cluster
 from presage.runtime.control import CONTROL, Control, Request
@@ -35,8 +36,9 @@ from presage.runtime.host import Host
 from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
 from presage.runtime.metrics import exposition, measure
-from presage.runtime.neighbours import Neighbours
+from presage.runtime.neighbours import admit_states
 from presage.runtime.node import LiveNode
+from presage.runtime.oracle import Oracle
 from presage.runtime.snapshot import as_trace
 from presage.runtime.step import Options, Reply
 from presage.runtime.store import FileStore
@@ -73,8 +75,16 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     `sockets` are those at its address, if somebody has them already.
     """
     sockets = sockets or Sockets(name, task.cluster.nodes[name])
-    with Sandbox(task.cluster.live.handler_seconds) as sandbox:
-        return loop_run(_Process(task, name, sandbox.run, tuple(stops), sockets).main())
+    steer = task.cluster.steer
+    ahead = steer is not None and steer.mode != "off"
+    oracle = Oracle(task.system, name, task.target) if ahead else None  # before any thread
+    try:
+        with Sandbox(task.cluster.live.handler_seconds) as sandbox:
+            process = _Process(task, name, sandbox.run, tuple(stops), sockets, oracle)
+            return loop_run(process.main())
+    finally:
+        if oracle is not None:
+            oracle.close()
 
 
 def loop_run(main: Coroutine[Any, Any, int]) -> int:
@@ -95,7 +105,9 @@ class _Process:
         runner: Callable[..., Any],
         stops: tuple[int, ...],
         sockets: Sockets,
+        oracle: Oracle | None,
     ) -> None:
+        self._oracle = oracle
         self._task = task
         self._name = name
         self._runner = runner
@@ -117,7 +129,8 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
-        self._neighbours = Neighbours(driver.host)
+        self._ahead = Ahead(driver, self._task.cluster, self._oracle)
+        self._neighbours = self._ahead.neighbours
         try:
             self._prepare(driver.node.automaton.codec)
             await driver.start(self._task.definition, self._sockets)
@@ -128,6 +141,7 @@ class _Process:
             if worker is not None:
                 worker.cancel()
             control.close()
+            self._ahead.close()
             driver.close()
             self._store.close()
             steps.close()
@@ -139,6 +153,7 @@ class _Process:
         system = self._task.system
         teach(system, reader, system.codec, definition=self._task.definition)
         admit(system, reader)
+        admit_states(system, self._task.definition)
 
     def _make(self, host: Host) -> LiveNode:
         task = self._task
@@ -201,7 +216,14 @@ class _Process:
         if request.do == "call":
             return await self._call(request.name, request.args)
         if request.do == "status":
-            return {"pid": os.getpid(), **msgspec.to_builtins(measure(self._driver))}
+            facts = {"pid": os.getpid(), **msgspec.to_builtins(measure(self._driver))}
+            return facts | {"steering": self._ahead.counts} if self._ahead.counts else facts
+        if request.do == "seen":
+            return msgspec.to_builtins(self._ahead.seen())
+        if request.do == "prediction":
+            return self._ahead.prediction(request.args)
+        if request.do == "cut":
+            return self._ahead.cut(request.name)
         if request.do == "metrics":
             return exposition(self._name, measure(self._driver))
         if request.do == "snapshot":

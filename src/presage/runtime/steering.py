@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from presage.model.service.live import Prediction
+from presage.model.service.live import PredictedViolation
 from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import LOST
 from presage.model.world.filters import Filter
@@ -41,7 +41,7 @@ from presage.runtime.snapshot import Assembled
 from presage.runtime.steer_options import SteerOptions
 from presage.runtime.step import Record
 from presage.runtime.verdicts import Verdicts
-from presage.trace.trace import Trace, TraceStep
+from presage.trace.trace import Trace
 
 KNOWN_MAX = 64  # paths that are tried first; the least recently useful go
 STARVING = 3  # refusals of one kind of event, within
@@ -83,6 +83,7 @@ class SteerCounts:
     """What steering has done since the node booted."""
 
     rounds: int = 0
+    unanswered: int = 0  # rounds in which no prediction was made in time
     remembered: int = 0  # rounds whose snapshot had been found clean before
     predicted: int = 0
     installed: int = 0
@@ -289,6 +290,11 @@ class Steering:
         else:
             self.check.learn(name, local, self.node.clock.now())
 
+    def unanswered(self) -> None:
+        """Nobody has looked ahead in this round."""
+        self.counts.unanswered += 1
+        self._ended()
+
     def foreseen(self, found: Foreseen) -> None:
         """What is ahead; filters of the round before are out of force."""
         self._ended()
@@ -309,8 +315,10 @@ class Steering:
         self.counts.kills_progress += found.decision == "kills progress"
         self.counts.ahead_unpreventable += found.decision == "unpreventable"
         self._show(found, now)
-        if self.options.mode == "on" and self.node.automaton.shape.prediction is not None:
-            self.node.take(("prediction", self._told(found.trace)))
+        if self.options.mode == "on" and found.own:
+            events = self.node.system.codec.decode(found.own)
+            ahead = PredictedViolation(found.prop, len(found.trace.steps), events)
+            self.node.take(("prediction", ahead))
 
     def handed(self, path: Trace) -> None:
         """A peer has seen a path on which this node can do something."""
@@ -344,11 +352,6 @@ class Steering:
             )
         )
 
-    def _told(self, path: Trace) -> Prediction:
-        """A path as the service hears of it."""
-        own = tuple(_own_event(step) for step in path.steps if step.node == self.node.name)
-        return Prediction(path.prop, len(path.steps), own)
-
     # -- what is to see ----------------------------------------------------------------------
 
     def filters_seen(self) -> list[FilterSeen]:
@@ -367,13 +370,6 @@ class Steering:
         return [
             ProgressSeen(prop=name, ago=None if time is None else now - time) for name, time in last
         ]
-
-
-def _own_event(step: TraceStep) -> tuple[object, ...]:
-    """A step as plain data for the service: what happens, and from whom."""
-    if step.kind in ("deliver", "receive"):
-        return ("message", step.source, step.detail)
-    return (step.kind, step.detail) if step.detail else (step.kind,)
 
 
 def _name(message: object) -> str:

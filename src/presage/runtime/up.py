@@ -16,6 +16,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from msgspec import Struct
@@ -220,8 +221,12 @@ def run(
     seconds: float | None,
     stops: Iterable[int],
     say: Callable[[str], None],
+    beside: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Ended:
-    """Run all nodes; `work` is what each process does. Ends after `seconds`, or by a signal."""
+    """Run all nodes; `work` is what each process does. Ends after `seconds`, or by a signal.
+
+    `beside` goes on meanwhile; it may have threads, as the processes are forked by another one.
+    """
     nursery = Nursery(work)
     try:
         ended: list[Ended] = []
@@ -231,7 +236,8 @@ def run(
             ended.append(await supervisor.main())
             return 0
 
-        loop_run(whole())
+        with beside():
+            loop_run(whole())
         return ended[0]
     finally:
         nursery.close()

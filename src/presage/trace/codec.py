@@ -128,8 +128,12 @@ def write(trace: Trace, path: str | Path) -> Path:
 
 def read(path: str | Path) -> Trace:
     """The trace in the file `path`; raises `BadTrace` on anything else."""
+    return decode(_content(Path(path)), path)
+
+
+def decode(content: bytes, path: str | Path) -> Trace:
+    """The trace that is the content of a file; `path` is what messages call it."""
     path = Path(path)
-    content = _content(path)
     _check_header(path, content)
     trace = _decoded(path, content, TraceFile).trace
     _check_sense(path, trace)

@@ -1,0 +1,128 @@
+"""What a node's process has for looking ahead: a lookout, and the oracle that it asks.
+
+Without an oracle a node takes part in the snapshots of others, and that is all. With one, questions
+go to it and answers come back through the event loop; a question that is not answered in time is
+given up, by ending the process that works on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from presage.errors import CommandRefused, did_you_mean
+from presage.runtime.cluster import Cluster
+from presage.runtime.driver import Driver
+from presage.runtime.foresight import CANDIDATES_MAX, Question
+from presage.runtime.guard import SECONDS as GUARD_SECONDS
+from presage.runtime.lookout import Lookout
+from presage.runtime.neighbours import Neighbours
+from presage.runtime.oracle import Oracle
+from presage.runtime.seen import Seen, seen, steering_counts
+from presage.trace import codec
+
+SLACK = 2.0  # times the time that an answer may take, for a machine that is busy
+
+
+class Ahead:
+    """Made before the node of `driver` boots."""
+
+    def __init__(self, driver: Driver, cluster: Cluster, oracle: Oracle | None) -> None:
+        self._driver = driver
+        self._oracle = oracle
+        self._loop = asyncio.get_running_loop()
+        self._patience: asyncio.TimerHandle | None = None
+        self.lookout: Lookout | None = None
+        steer = cluster.steer
+        if oracle is None or steer is None:
+            self.neighbours = Neighbours(driver.host, foreign=True)
+            return
+        round_trip = 0.0 if cluster.shape is None else cluster.shape.rtt_ms / 1000
+        options = steer.options(round_trip)
+        self._seconds = SLACK * (1 + CANDIDATES_MAX) * (options.deadline + 2 * GUARD_SECONDS)
+        self.lookout = self.neighbours = Lookout(
+            driver.host,
+            options,
+            self._ask,
+            self._reset,
+            nodes_max=steer.nodes_max,
+            bytes_per_second=steer.bytes_per_second,
+            foreign=True,
+        )
+        self._loop.add_reader(oracle.socket, self._heard)
+
+    def close(self) -> None:
+        """Ask nothing more."""
+        if self._patience is not None:
+            self._patience.cancel()
+        if self._oracle is not None:
+            self._loop.remove_reader(self._oracle.socket)
+
+    # -- questions ---------------------------------------------------------------------------
+
+    def _ask(self, question: Question) -> None:
+        assert self._oracle is not None
+        if self._oracle.ask(question):
+            self._patience = self._loop.call_later(self._seconds, self._give_up)
+        else:
+            self._loop.call_soon(self._unanswered)
+
+    def _heard(self) -> None:
+        assert self._oracle is not None and self.lookout is not None
+        for found in self._oracle.heard():
+            if self._patience is not None:
+                self._patience.cancel()
+                self._patience = None
+            self.lookout.foreseen(found)
+            self._driver.schedule()
+
+    def _give_up(self) -> None:
+        assert self._oracle is not None
+        self._patience = None
+        self._oracle.end_question()
+        self._unanswered()
+
+    def _unanswered(self) -> None:
+        assert self.lookout is not None
+        self.lookout.steering.unanswered()
+        self._driver.schedule()
+
+    def _reset(self, peer: str) -> None:
+        self._loop.call_soon(self._break, peer)
+
+    def _break(self, peer: str) -> None:
+        self._driver.wire.reset(peer)
+        self._driver.lost(peer)
+
+    # -- commands ----------------------------------------------------------------------------
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What `presage status` says of it; nothing where nobody looks ahead."""
+        if self.lookout is None or self._oracle is None:
+            return {}
+        own = {"oracle_killed": self._oracle.killed, "questions_dropped": self._oracle.dropped}
+        return steering_counts(self.lookout) | own
+
+    def seen(self) -> Seen:
+        """What is to see of the node."""
+        return seen(self._driver.host, self.neighbours.checkpoints.number, self.lookout)
+
+    def prediction(self, args: list[Any]) -> str:
+        """The trace of a prediction, by its key, as text."""
+        traces = {} if self.lookout is None else self.lookout.steering.traces
+        key = args[0] if args else None
+        if key not in traces:
+            raise CommandRefused(f"there is no prediction {key} any more")
+        return codec.encode(traces[key]).decode()
+
+    def cut(self, peer: str) -> None:
+        """Break the connection to a peer."""
+        peers = [name for name in self._driver.host.links if name != self._driver.node.name]
+        if peer not in peers:
+            raise CommandRefused(
+                f"there is no connection to `{peer}`{did_you_mean(peer, peers)}",
+                f"its peers are {', '.join(peers) or 'none'}",
+                "name one of these",
+            )
+        self._break(peer)
