@@ -97,7 +97,9 @@ def _task(args: argparse.Namespace) -> Task:
     noted.note(file.data, loaded.target, loaded.parameters)
     if file.tls is None and not all(each.is_loopback for each in file.nodes.values()):
         say("warning: insecure = true: anybody who reaches a node may pose as a peer")
-    return Task(system, definition, file, args.seed, args.workload, say)
+    return Task(
+        system, definition, file, args.seed, args.workload, loaded.target, loaded.parameters, say
+    )
 
 
 def _system(args: argparse.Namespace, file: Cluster | None) -> tuple[Loaded, System]:

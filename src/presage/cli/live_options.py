@@ -80,9 +80,6 @@ def add_status(parser: Parser) -> None:
 def add_snapshot(parser: Parser) -> None:
     """The options of `presage snapshot`."""
     add_node(parser)
-    about = "the system; default: what `presage up` has noted in the folder"
-    parser.add_argument("--target", metavar="TARGET", help=about)
-    add_setting(parser)
     parser.add_argument("--out", metavar="FILE", help="default: standard output")
 
 

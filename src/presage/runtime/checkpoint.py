@@ -87,7 +87,7 @@ class Checkpoints:
     """The number of a node, and its last checkpoints.
 
     `take(number)` makes one of right now. `bound` is what `reserve` was last given, by whichever
-    process of the node; a bound is to be durable before any frame leaves that was drained later.
+    process of the node; what is reserved is to be durable before the frames of that turn leave.
     """
 
     def __init__(
@@ -109,6 +109,12 @@ class Checkpoints:
         self._kept: deque[Checkpoint] = deque()
         self._bytes = 0
         self._dropped = bound  # the largest number that is not kept any more
+
+    def resume(self, bound: int) -> None:
+        """Begin where the last process of the node has ended, before anything else."""
+        assert not self._kept, "it has begun already"
+        self.number = self._bound = self._dropped = bound
+        self._extend()
 
     def seen(self, number: int) -> None:
         """A frame or news of this number is about to be looked at."""
@@ -139,9 +145,7 @@ class Checkpoints:
     def _add(self, number: int) -> Checkpoint:
         checkpoint = self._take(number)
         self.number = number
-        if number >= self._bound and self._reserve is not None:
-            self._bound = number + RESERVED
-            self._reserve(self._bound)
+        self._extend()
         self._kept.append(checkpoint)
         self._bytes += checkpoint.size
         while len(self._kept) > 1 and (
@@ -151,3 +155,9 @@ class Checkpoints:
             self._bytes -= dropped.size
             self._dropped = dropped.number
         return checkpoint
+
+    def _extend(self) -> None:
+        """Reserve numbers long before they are used, so that no frame waits for a disk."""
+        if self._reserve is not None and self.number + RESERVED // 2 >= self._bound:
+            self._bound = self.number + RESERVED
+            self._reserve(self._bound)

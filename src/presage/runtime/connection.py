@@ -72,8 +72,9 @@ class Connection(asyncio.Protocol):
         self.opener = opener  # whether this end opened it
         self.peer = peer  # as dialled; of one that was accepted, known after its hello
         self.said: Hello | None = None  # by the peer, once accepted
-        self.heard = 0.0  # when something came in last, by the loop's clock
-        self.wrote = 0.0  # when something was written last
+        self.heard = True  # something came in since somebody looked
+        self.wrote = True  # something was written since somebody looked
+        self.missed = 0  # signs of life
         self.paused = False  # reading, because nobody takes frames
         self.stuck = False  # writing, because the peer does not read
         self._decoder = Decoder(HELLO_MAX)
@@ -90,7 +91,6 @@ class Connection(asyncio.Protocol):
         made = transport.get_extra_info("socket")
         made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
         self._keep_alive(made)
-        self.heard = self.wrote = self._loop.time()
         self._patience = self._loop.call_later(HELLO_PATIENCE, self.reset, "no hello")
         if self.opener:
             self.write(encode(hello_frame(self.owner.hello)))
@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
 
     def data_received(self, data: bytes) -> None:
-        self.heard = self._loop.time()
+        self.heard = True
         if self._transport is None:
             return
         self.owner.bytes_read += len(data)
@@ -117,7 +117,6 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.stuck = False
-        self.wrote = self._loop.time()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(self._reason or (str(exc) if exc else "closed by the peer"))
@@ -160,7 +159,7 @@ class Connection(asyncio.Protocol):
             return 0
         self._transport.write(data)
         if not self.stuck:
-            self.wrote = self._loop.time()
+            self.wrote = True
             return 0
         return self._transport.get_write_buffer_size()
 
@@ -170,6 +169,13 @@ class Connection(asyncio.Protocol):
             return False
         made = self._transport.get_extra_info("socket")
         return bool(made.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != ESTABLISHED)
+
+    def look(self) -> int:
+        """How often in a row nothing came in, or nothing could be written; called now and then."""
+        lively = (self.heard or self.paused) and not self.stuck
+        self.missed = 0 if lively else self.missed + 1
+        self.heard = False
+        return self.missed
 
     def certificate(self) -> dict[str, object] | None:
         """What the peer's certificate says; None without TLS."""
@@ -223,7 +229,6 @@ class Connection(asyncio.Protocol):
     def _unpause(self) -> None:
         if self.paused and self._transport is not None:
             self.paused = False
-            self.heard = self._loop.time()
             self._transport.resume_reading()
 
     def _end(self, reason: str) -> None:

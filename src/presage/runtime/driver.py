@@ -27,8 +27,8 @@ from presage.search.checkpoint.code_digest import Definition
 
 OUTBOX_MAX = 16 << 20  # bytes that a peer has not acknowledged
 INBOX_MAX = 1024  # messages of one peer that were read and not handled
-STREAMED = (Kind.MESSAGE, Kind.ALIVE, Kind.LIFE)
-HandleFrame = Callable[[str, Frame], None]
+TAKEN = (Kind.MESSAGE, Kind.ALIVE, Kind.LIFE)
+ABOUT_CHECKPOINTS = (Kind.GATHER, Kind.CHECKPOINT)
 
 
 class StreamHost(Host):
@@ -68,7 +68,6 @@ class Driver:
         self.node = self.host.node
         self.failure: str | None = None
         self.ended = asyncio.Event()  # the node has failed
-        self.handlers: dict[Kind, HandleFrame] = {}  # of frames that are no part of streams
         self._cluster = cluster
         self._say = say
         self._loop = asyncio.get_running_loop()
@@ -167,14 +166,10 @@ class Driver:
         self.schedule()
 
     def frame(self, peer: str, frame: Frame) -> None:
-        if frame.kind in STREAMED:
-            self.host.frame(peer, frame)
-        else:
-            handle = self.handlers.get(frame.kind)
-            if handle is None:
-                raise BadFrame(f"`{frame.kind.name.lower()}` is of no use here")
-            self.host.numbers.seen(frame.number)
-            handle(peer, frame)
+        kind = frame.kind
+        if kind not in TAKEN and (self.host.companion is None or kind not in ABOUT_CHECKPOINTS):
+            raise BadFrame(f"`{kind.name.lower()}` is of no use here")
+        self.host.frame(peer, frame)
 
     def caught(self, peer: str, frame: Frame) -> None:
         if frame.kind not in (Kind.MESSAGE, Kind.DATAGRAM):

@@ -65,6 +65,25 @@ class Unnumbered:
         """Nothing depends on it."""
 
 
+class Companion(Protocol):
+    """What else takes part in a host: it takes checkpoints and gathers those of peers."""
+
+    def frame(self, peer: str, frame: Frame) -> None:
+        """A frame came that is about checkpoints."""
+
+    def heard(self, peer: str) -> None:
+        """Any frame came."""
+
+    def lost(self, peer: str) -> None:
+        """The socket to a peer is gone."""
+
+    def release(self) -> None:
+        """All that happened before is safe: what follows from it may leave."""
+
+    def next(self) -> float | None:
+        """When it wants a turn at the latest."""
+
+
 @dataclass
 class Marks:
     """What links knew while the last step was taken; the log of the node notes it."""
@@ -98,6 +117,7 @@ class Host:
         self.datagrams = Datagrams()
         self.carrier = carrier
         self.numbers: Numbers = numbers or Unnumbered()
+        self.companion: Companion | None = None
         self.marks = Marks()
         self.marking = False  # whether somebody reads the marks
         self.node = make(self)
@@ -127,17 +147,26 @@ class Host:
         link = self._link(peer)
         link.lost()
         self._touch(link)
+        if self.companion is not None:
+            self.companion.lost(peer)
 
     def refused(self, peer: str) -> None:
         """`peer` cannot be reached, or has not answered for long."""
         link = self._link(peer)
         link.refused()
         self._touch(link)
+        if self.companion is not None:
+            self.companion.lost(peer)
 
     def frame(self, peer: str, frame: Frame) -> None:
-        """A frame of a stream came, of the kinds life, message, alive."""
+        """A frame of a stream came, of the kinds life, message, alive, or about checkpoints."""
         self.numbers.seen(frame.number)
         link = self._link(peer)
+        if self.companion is not None:
+            self.companion.heard(peer)
+            if frame.kind in (Kind.GATHER, Kind.CHECKPOINT):
+                self.companion.frame(peer, frame)
+                return
         if frame.kind is Kind.MESSAGE:
             link.receive(frame)
         elif frame.kind is Kind.LIFE:
@@ -149,6 +178,8 @@ class Host:
     def datagram(self, source: str, frame: Frame) -> None:
         """A datagram with a message came."""
         self.numbers.seen(frame.number)
+        if self.companion is not None:
+            self.companion.heard(source)
         message = self._decode(frame.body)
         now = self.node.clock.now()
         if not self.datagrams.receive(source, frame.life, frame.handled, frame.body, now):
@@ -187,8 +218,10 @@ class Host:
             return None
         if steps or self._pump:
             return clock.now()
-        times = [time for time in (clock.next(), node.rested_at()) if time is not None]
-        return min(times, default=None)
+        wishes = [clock.next(), node.rested_at()]
+        if self.companion is not None:
+            wishes.append(self.companion.next())
+        return min((time for time in wishes if time is not None), default=None)
 
     def _feed(self) -> None:
         """Errors and heads of streams, as far as guards let them in."""
@@ -290,6 +323,8 @@ class Host:
             elif link.wanted:
                 carrier.open(peer)
         self._touched.clear()
+        if self.companion is not None:
+            self.companion.release()
 
     def replied(self, request: Any, reply: Reply) -> None:
         self.carrier.replied(request, reply)

@@ -36,7 +36,7 @@ from presage.runtime.effects import datagrams, encoded, flows
 from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result
 from presage.runtime.step import Judge as Judge
 from presage.runtime.step import Surroundings as Surroundings
-from presage.runtime.store import Store
+from presage.runtime.store import Store, Stored
 
 PAUSE = 0.01  # seconds before an action that chose to do nothing may run again
 
@@ -75,6 +75,7 @@ class LiveNode:
         self.local: Local = ()
         self.failure: str | None = None
         self.judge: Judge | None = None
+        self.on_load: list[Callable[[Stored], None]] = []  # given what the store has kept
         self.on_commit: list[Callable[[Record], None]] = []
         self.on_flush: list[Callable[[], None]] = []  # called before what is durable is synced
         self.recovered = 0  # steps of earlier lives whose changes the store had kept
@@ -103,6 +104,8 @@ class LiveNode:
         """Begin: `start` the first time, afterwards a restart with what the store has kept."""
         stored = self.store.load()
         self.life, self.recovered = stored.life, stored.entries
+        for function in self.on_load:
+            function(stored)
         self._chance = Chance(self.options.seed, self.name, self.life)
         self._chooser = None
         self.clock.clear()
@@ -295,7 +298,7 @@ class LiveNode:
             after,
             outcome.choices,
             datagrams(outcome, codec, names, self.options.body_max) if outcome.sends else (),
-            flows(outcome, codec, names) if outcome.flows else (),
+            flows(outcome, codec, names, self.options.stream_max) if outcome.flows else (),
             outcome.records,
             outcome.logs,
             outcome.failure,

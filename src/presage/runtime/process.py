@@ -24,26 +24,29 @@ from presage._core import Codec
 from presage.errors import CannotListen, CommandRefused, PresageError, explain
 from presage.execution.sandbox import Sandbox
 from presage.model.world.system import System
-from presage.runtime import checkpointing
 from presage.runtime.admission import admit
-from presage.runtime.checkpoint import Gone
-from presage.runtime.checkpointing import checkpoints_of
 from presage.runtime.clock import Clock
 from presage.runtime.cluster import Cluster
 from presage.runtime.control import CONTROL, Control, Request
 from presage.runtime.driver import Driver
 from presage.runtime.durable import Durable
+from presage.runtime.frame import HEADER
 from presage.runtime.host import Host
 from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
 from presage.runtime.metrics import exposition, measure
+from presage.runtime.neighbours import Neighbours
 from presage.runtime.node import LiveNode
+from presage.runtime.snapshot import as_trace
 from presage.runtime.step import Options, Reply
 from presage.runtime.store import FileStore
 from presage.runtime.vocabulary import teach
 from presage.search.checkpoint.code_digest import Definition
+from presage.trace import codec
 
 EXIT_FAILED = 1
+SNAPSHOTS_MAX = 5  # attempts, as long as checkpoints do not fit together
+LOOK_EVERY = 0.01  # seconds, for checkpoints that are under way
 EXIT_OURS = 4
 
 
@@ -59,6 +62,8 @@ class Task(Struct, frozen=True):
     cluster: Cluster
     seed: int = 0
     workload: float | None = None  # calls a second, of those that the system declares
+    target: str | None = None  # where the system comes from, for traces
+    parameters: dict[str, Any] = {}
     say: Callable[[str], None] = _ignore  # to people who look after the node
 
 
@@ -112,7 +117,7 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
-        self._checkpoints = checkpoints_of(driver.host, self._folder)
+        self._neighbours = Neighbours(driver.host)
         try:
             self._prepare(driver.node.automaton.codec)
             await driver.start(self._task.definition, self._sockets)
@@ -129,18 +134,23 @@ class _Process:
             await asyncio.sleep(0)  # resets leave
         return self._status()
 
-    def _prepare(self, codec: Codec) -> None:
+    def _prepare(self, reader: Codec) -> None:
         """Let the node read what peers send, and what an earlier process of it has kept."""
         system = self._task.system
-        teach(system, codec, system.codec, definition=self._task.definition)
-        admit(system, codec)
+        teach(system, reader, system.codec, definition=self._task.definition)
+        admit(system, reader)
 
     def _make(self, host: Host) -> LiveNode:
         task = self._task
         automata = task.system.live()
         automaton = automata[task.system.index(self._name)]
         self._store = FileStore(self._folder, Durable(automaton).layout)
-        options = Options(seed=task.seed, delays=task.cluster.timers, inbox=task.cluster.live.inbox)
+        options = Options(
+            seed=task.seed,
+            delays=task.cluster.timers,
+            inbox=task.cluster.live.inbox,
+            stream_max=task.cluster.live.frame_max - HEADER.size,
+        )
         return LiveNode(
             task.system, self._name, self._store, Clock(), host, options, self._runner, automata
         )
@@ -194,8 +204,8 @@ class _Process:
             return {"pid": os.getpid(), **msgspec.to_builtins(measure(self._driver))}
         if request.do == "metrics":
             return exposition(self._name, measure(self._driver))
-        if request.do == "checkpoint":
-            return self._checkpoint(*request.args)
+        if request.do == "snapshot":
+            return await self._snapshot()
         if request.do == "state":
             return self._state()
         raise CommandRefused(
@@ -214,16 +224,23 @@ class _Process:
             raise CommandRefused(f"`{self._name}.{method}`: {reply.error}")
         return reply.value
 
-    def _checkpoint(self, number: int = 0) -> bytes:
-        """The earliest checkpoint of this number or a larger one; 0: a new one."""
-        found = self._checkpoints.at_least(number) if number else self._checkpoints.advance()
-        if isinstance(found, Gone):
-            raise CommandRefused(
-                f"node `{self._name}` keeps no checkpoint {number} any more",
-                "many snapshots at once",
-                "take the snapshot again",
-            )
-        return checkpointing.write(found)
+    async def _snapshot(self) -> dict[str, Any]:
+        """The state of the node and its neighbours, as a trace without steps."""
+        neighbours, system = self._neighbours, self._task.system
+        for _ in range(SNAPSHOTS_MAX):
+            neighbours.gather()
+            self._driver.schedule()
+            while neighbours.gathered is None:
+                await asyncio.sleep(LOOK_EVERY)
+            found = neighbours.snapshot()
+            if found is not None:
+                trace = as_trace(system, found, self._task.target, self._task.parameters)
+                return {"trace": codec.encode(trace), "outside": found.outside}
+        raise CommandRefused(
+            f"the checkpoints of `{self._name}` and its neighbours do not fit together",
+            "connections that break all the time",
+            "take the snapshot again",
+        )
 
     def _state(self) -> dict[str, str]:
         node = self._driver.node

@@ -20,16 +20,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from presage._core import DOWN, Codec
+from presage.execution.origin import saved_origin
 from presage.model.service.local_state import UNARMED
 from presage.model.world.connections import Connections
 from presage.model.world.network import NETWORKS, Flying, Network
+from presage.model.world.origin import begun_in
 from presage.model.world.snapshot import Local, Snapshot
 from presage.model.world.system import System
 from presage.model.world.transport import Frozen
+from presage.model.world.world import World
 from presage.runtime.checkpoint import Checkpoint, restored
 from presage.runtime.datagrams import Got
 from presage.runtime.pairing import check_pair, side_of
+from presage.trace.trace import ORDINARY, Trace
 
 ROUND_TRIP = 0.25  # seconds, where it is not known
 
@@ -84,6 +90,32 @@ def assemble(
     )
     outside = tuple(name for name in system.names if name not in checkpoints)
     return Assembled(snapshot, outside, dict(stale))
+
+
+def as_trace(
+    system: System,
+    assembled: Assembled,
+    target: str | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> Trace:
+    """The state as a trace without steps, which `presage predict` and `presage debug` open."""
+    begun = begun_in(
+        system, assembled.snapshot, outside=assembled.outside, observed=not system.observers
+    )
+    ages = sorted(assembled.stale.items())
+    stale = tuple(("stale", f"{name}: {age:.1f} s old") for name, age in ages)
+    trace = Trace.of(
+        begun,
+        (),
+        message="a snapshot of nodes that ran live",
+        target=target,
+        parameters=parameters,
+        prop=ORDINARY,
+        kind="live",
+        initial=World.initial(begun).fingerprint,
+        origin=saved_origin(begun),
+    )
+    return msgspec.structs.replace(trace, remarks=(*trace.remarks, *stale))
 
 
 class _Letters:

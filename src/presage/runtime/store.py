@@ -30,6 +30,7 @@ LOG, LOCK, UNFINISHED = "log", "lock", "log.new"
 HEAD: Final = struct.Struct(">II")
 COMPACT_AT = 1 << 20  # bytes of a log, from which on it is written anew
 START, CHANGES = 1, 2  # kinds of records
+BOUND = "(checkpoints)"  # the name under which the numbers that checkpoints may have are reserved
 
 Layout = tuple[str, tuple[str, ...], tuple[str, ...]]  # service, durable fields, disks
 
@@ -45,13 +46,18 @@ class Stored:
     discarded: int = 0  # bytes after the first damaged record
 
     def take(self, changes: Sequence[Change]) -> None:
-        """Let the changes of one step be part of it."""
-        self.entries += 1
+        """Let the changes of one step be part of it, or a reservation of numbers."""
+        self.entries += not (len(changes) == 1 and changes[0][0] == BOUND)
         for name, value, key in changes:
             if key is None:
                 self.fields[name] = value
             else:
                 self.disks.setdefault(name, {})[key] = value
+
+    @property
+    def bound(self) -> int:
+        """No earlier process of the node has used a checkpoint number above it."""
+        return int.from_bytes(self.fields.get(BOUND, b""), "big")
 
 
 class Store(Protocol):

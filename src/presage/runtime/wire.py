@@ -328,14 +328,13 @@ class Wire:
         """Show every peer that this node is alive, and give up those that do not."""
         loop, every = asyncio.get_running_loop(), self.keep_alive
         self._signs = loop.call_later(every, self._give_signs)
-        now = loop.time()
         self._near.look()
         for peer, connection in list(self._open.items()):
-            silent = not connection.paused and now - connection.heard > SIGNS_MISSED * every
-            if silent or connection.stuck and now - connection.wrote > SIGNS_MISSED * every:
+            if connection.look() >= SIGNS_MISSED:
                 connection.reset("silent for too long")
-            elif not connection.stuck and now - connection.wrote >= every / 2:
+            elif not connection.wrote and not connection.stuck:
                 connection.write(self._near.sign(peer))
+            connection.wrote = False
 
     def _complain(self, peer: str, reason: str) -> None:
         now = asyncio.get_running_loop().time()
