@@ -28,7 +28,7 @@ from presage.search.checkpoint.code_digest import Definition
 OUTBOX_MAX = 16 << 20  # bytes that a peer has not acknowledged
 INBOX_MAX = 1024  # messages of one peer that were read and not handled
 TAKEN = (Kind.MESSAGE, Kind.ALIVE, Kind.LIFE)
-ABOUT_CHECKPOINTS = (Kind.GATHER, Kind.CHECKPOINT)
+ABOUT_CHECKPOINTS = (Kind.GATHER, Kind.CHECKPOINT, Kind.PATH)
 
 
 class StreamHost(Host):

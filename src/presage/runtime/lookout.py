@@ -78,7 +78,8 @@ class Lookout(Neighbours):
     def hand_over(self, node: str, path: Trace) -> None:
         """Tell a peer of a path, with the next frames that leave."""
         waiting = self._handed.setdefault(node, [])
-        waiting.append(msgspec.json.encode(path))
+        told = msgspec.structs.replace(path, origin=msgspec.UNSET)  # a peer has its own snapshot
+        waiting.append(msgspec.json.encode(told))
         del waiting[:-PATHS_MAX]
 
     def foreseen(self, found: Foreseen) -> None:
