@@ -5,8 +5,8 @@ independence does not depend on the state. What lies behind a state and a sleep 
 however they were reached. So it is counted once, and millions of executions take seconds. Where
 events commute in some states only, a class may be counted twice; then the ratio is too low.
 
-Black-box DPOR has at least as many executions as there are classes of its relation. So the
-ratio of two counts is that of two searches that waste nothing.
+A black-box DPOR that misses nothing has at least as many executions as its relation has classes.
+That of the artefact, in `samc_ratios`, does miss some.
 """
 
 from __future__ import annotations
