@@ -136,20 +136,21 @@ MEANING = """\
 The paper (section 5.3): "we run bDP for 3000 executions and run SAMC policies on the side to mark
 the redundant executions. The reduction ratio is then 3000 divided by the number of non-redundant
 executions." It does not say when an execution is marked. Here it is if the policy would not have
-made its last move, or if one of its class was met before. What commutes is found by taking both
-orders in the state, so LMI and CMI are exact: what they leave out swaps independent events. CRS and
-RSS are heuristics. Medians of five orders of ties, and the ends in brackets.
+made its last move, or if one of its class was met before. *Classes*: LMI and CMI, and only the
+latter counts, so no class is lost. What commutes is found by taking both orders in the state. CRS
+and RSS are heuristics. Medians of five orders of ties, and the ends in brackets; *none* is what bDP
+repeats by itself.
 """
 
 WINDOW = """\
-The first 3,000 executions are those a few moves from the first one, and each move that a policy
-would not make multiplies the ratio. With a larger budget an execution has more moves, so 3,000
-executions get less far. Here are all executions within one, two and three moves of the first, with
-no limit: the ratio with all policies, and with LMI and CMI.
+All executions within one, two and three moves of the first, without a limit: the ratio with all
+policies, and by *classes*. So the ratio depends on how many moves 3,000 executions reach. With a
+larger budget each has more moves, and they reach less far.
 """
 
 COUNTED = """\
-Both searches as a whole, by two servers (of ZAB with one write): how many executions each has that
-are not equivalent under its relation. They are counted over states and sleep sets, not run, and
-nothing is estimated. CRS and RSS depend on the order of a search, so they are not in it.
+Both searches as a whole, with two servers (of ZAB with one write): how many executions there are
+that are not equivalent under each relation. They are counted over states and sleep sets, not run,
+and nothing is estimated. CRS and RSS depend on the order of a search, so they are not counted.
+Three servers with faults have too many states for it.
 """
