@@ -145,7 +145,8 @@ repeats by itself.
 WINDOW = """\
 All executions within one, two and three moves of the first, without a limit: the ratio with all
 policies, and by *classes*. So the ratio depends on how many moves 3,000 executions reach. With a
-larger budget each has more moves, and they reach less far.
+larger budget each has more moves, and they reach less far. Within as many moves the ratio with all
+policies grows with the budget for ZLE, and falls for ZAB.
 """
 
 COUNTED = """\
