@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from samc_page import Cell, Data, conditions, page
-from samc_ratios import Graph, by_moves, executions, over_seeds
+from samc_ratios import Graph, by_moves, executions, over_seeds, settled
 from samc_whole import whole
 
 from presage import Delay, PresageError, System, check
@@ -173,6 +173,7 @@ def table_3(most: int) -> dict[str, dict[str, Any]]:
             faults = {"crashes": budget, "restarts": budget}
             result[model][str(budget)] = {
                 **over_seeds(module.system(**faults), most, RATIO_SEEDS),
+                "settled": settled(module.system(**faults), most),
                 "by moves": by_moves(module.system(**faults), MOVES_MAX),
                 "whole": whole(module.system(**faults, **WHOLE[model])),
             }

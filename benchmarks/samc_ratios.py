@@ -211,6 +211,22 @@ def ratios(system: System, most: int, *, seed: int | None = None) -> dict[str, f
     return {"executions": len(found), **{name: len(found) / left[name] for name in SETS}}
 
 
+def settle(graph: Graph) -> None:
+    """Let executions begin where the first has nothing but faults left: after the set-up."""
+    for did in run(graph, (), Ties(None)):
+        if graph.kinds[did.name].fault:
+            break
+        graph.root = graph.take(did.at, did.name)
+
+
+def settled(system: System, most: int) -> float:
+    """The ratio with all policies where the first election belongs to the set-up."""
+    graph = Graph(system)
+    settle(graph)
+    found = list(executions(graph, most))
+    return len(found) / sum(marked(graph, found, "all"))
+
+
 def over_seeds(system: System, most: int, seeds: int) -> dict[str, Any]:
     """The median of each ratio over some orders of ties, and in `range` the ends."""
     rows = [ratios(system, most, seed=seed) for seed in (None, *range(1, seeds))]

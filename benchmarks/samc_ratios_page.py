@@ -90,14 +90,16 @@ def rows(table: Table) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def first_executions(table: Table) -> Iterator[str]:
-    yield "| protocol | C, R | executions | all | LMI | CMI | CRS | RSS | classes | none |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    titles = ("all", *POLICIES, "classes", "none", "settled")
+    yield f"| protocol | C, R | executions | {' | '.join(titles)} |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for model, budget, cell in rows(table):
         ratios = " | ".join(ratio(cell, name) for name in ("all", *POLICIES, "classes", "none"))
+        ratios += f" | {cell['settled']:.1f}"
         yield f"| {TITLES[model]} | {budget}, {budget} | {cell['executions']:,.0f} | {ratios} |"
         paper = PAPER[model][budget]
         ratios = " | ".join(str(paper.get(name, "")) for name in ("all", *POLICIES))
-        yield f"| the paper's | | 3,000 | {ratios} | | |"
+        yield f"| the paper's | | 3,000 | {ratios} | | | |"
     yield ""
 
 
@@ -139,7 +141,8 @@ executions." It does not say when an execution is marked. Here it is if the poli
 made its last move, or if one of its class was met before. *Classes*: LMI and CMI, and only the
 latter counts, so no class is lost. What commutes is found by taking both orders in the state. CRS
 and RSS are heuristics. Medians of five orders of ties, and the ends in brackets; *none* is what bDP
-repeats by itself.
+repeats by itself. *Settled*: all policies, where the first election belongs to the set-up; one
+order.
 """
 
 WINDOW = """\
