@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from samc_page import Cell, Data, conditions, page
-from samc_ratios import Graph, executions, ratios
+from samc_ratios import Graph, by_moves, executions, over_seeds, settled
+from samc_whole import whole
 
 from presage import Delay, PresageError, System, check
 from presage.systems.samc import MODELS
@@ -35,7 +36,10 @@ SILENT = 20  # the mended version is followed for so many times the states until
 SILENT_LEAST = 100_000  # and for so many at least, if it has them
 MEMORY = 4_000  # MiB, per cell
 RATIO_EXECUTIONS = 3_000
+RATIO_SEEDS = 5  # orders of ties, the plain one among them
 RATIO_MODELS = ("zle", "zab31")
+MOVES_MAX = 3  # all executions within so many moves of the first
+WHOLE = {"zle": {"nodes": 2}, "zab31": {"nodes": 2, "writes": 1}}  # small enough to be counted
 BUDGETS = (1, 2, 3)  # as many crashes as reboots
 
 # Orders of a search by delays. Free faults cost no delay: SAMC, too, moves crashes first. Where
@@ -166,9 +170,13 @@ def table_3(most: int) -> dict[str, dict[str, Any]]:
         module = importlib.import_module(f"presage.systems.samc.{model}")
         result[model] = {}
         for budget in BUDGETS:
-            cell = ratios(module.system(crashes=budget, restarts=budget), most)
-            settled = ratios(module.system(crashes=budget, restarts=budget), most, settled=True)
-            result[model][str(budget)] = {**cell, "settled": settled}
+            faults = {"crashes": budget, "restarts": budget}
+            result[model][str(budget)] = {
+                **over_seeds(module.system(**faults), most, RATIO_SEEDS),
+                "settled": settled(module.system(**faults), most),
+                "by moves": by_moves(module.system(**faults), MOVES_MAX),
+                "whole": whole(module.system(**faults, **WHOLE[model])),
+            }
             say(f"table 3: {model}, {budget}: {result[model][str(budget)]}")
     return result
 
