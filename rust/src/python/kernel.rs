@@ -84,7 +84,7 @@ fn property(kind: &str) -> PyResult<PropertyState> {
     };
     Ok(PropertyState {
         kind,
-        trie: Mutex::default(),
+        claim: Mutex::default(),
         decided: AtomicBool::new(false),
     })
 }
