@@ -317,26 +317,26 @@ DIFFERENCES = """\
   it does, after 97,687 to 124,269 states, and `indfs` after 2,485 to 4,805 (three seeds). In the
   other two rows `indfs` saves nothing. *Tree identification*: without delays a run elects a root
   and ends after 158 states, and its cycle, the last two of 162 steps, is one to three departures
-  from that end. `ndfs` varies the end of its first run before all else and meets it after 209 to
-  342 states, but a bound allows the second departure only after one anywhere, 4,431 to 4,809
-  states. *Lann*: its cycle costs seven or eight delays, and 45,583 to 86,718 states cost less;
-  `ndfs` pays nothing for departures and meets one 143 to 546 steps deep, after 62,637 to 89,267
-  states. There it needs five times as many states with each node more (2,679, 12,559, 66,652 from
+  away. `ndfs` varies the end of its first run before all else and meets it after 209 to 342 states,
+  but a bound allows a second departure only after one anywhere, 4,431 to 4,809 states (seeds 0 to
+  3). *Lann*: its cycle costs seven or eight delays, and 45,583 to 86,718 states cost less. `ndfs`
+  pays nothing for departures and meets one 244 to 546 steps deep, after 62,637 to 89,267 states
+  (seeds 0 to 2). It needs five times as many states with each node more (2,679, 12,559, 66,652 from
   three nodes on), `indfs` two to three times (13,727, 28,740, 76,274); with six nodes it is 294,027
   and 259,297 (medians of three seeds). The rule leaves six out: `scc` needs 164,622 there. With
   seven nodes neither ended in 40 s (seed 0).
-- **Table 3: time.** The paper measures both on one thread, and `map` on four as a column of its own.
-  `map` saves what `indfs` visits again, and in tree identification that is next to nothing. Its
-  bounds grow fifteenfold and more (158, 4,501, and the cycle 26 states later; of seed 1 158, 4,694,
-  68,321, and 55 later), so all restarts of `indfs` together visit no more states than `map` meets:
-  73,000 and 76,838 of seed 1. In Lann it is 160,000 and 50,123 (seed 0). Most of the time there was
-  Python's, 43,222 runs of one property, until [what is asked of one node was remembered by
-  itself](../decisions/0128-parts-of-a-property.md): now it is 129, and both take a sixth of the
-  processor time; what is left of it is handlers, run once by both. Passes of `map` go over the
-  copies of each state, once for each claim, and elevator planning has twenty: there they take a
-  third of the time, and took two fifths before [they refined only behind new
-  edges](../decisions/0116-refine-behind-new-edges.md). Two threads gain nothing at these sizes:
-  most of a search is one thread's first run and Python. The machine was busy, so seconds by the
-  clock are rough, and those of tables of different days do not compare. They are of the seed with
-  the median of states.
+- **Table 3: time.** The paper measures both on one thread; `map` on four is a column of its own.
+  `map` saves the transitions that `indfs` takes again: in Lann 781,103 are taken by `indfs` and
+  248,101 by `map` (seed 0). In tree identification there is nothing to save, 34,012 and 33,473
+  (seed 2), 529,662 and 528,742 (seed 1). Its bounds grow fourteenfold or more (158, 4,694, 68,321
+  states of seed 1), so all restarts together cost little, and the last one finds the cycle within
+  55 new states. Most of the time there was Python's: 43,222 runs of one property for 76,838 states,
+  until [what is asked of one node was remembered by
+  itself](../decisions/0128-parts-of-a-property.md). Now it is 129 runs, and both take a sixth of
+  the processor time. Most of what is left are handlers that both run once, of seed 2 442 times by
+  `map` and 344 times by `indfs`. Passes of `map` go over the copies of each state, once for each
+  claim, and elevator planning has twenty: there they take a third of the time, and took two fifths
+  before [they refined only behind new edges](../decisions/0116-refine-behind-new-edges.md). Two
+  threads gain little at these sizes. The machine was busy, so seconds by the clock are rough, and
+  those of tables of different days do not compare. They are of the seed with the median of states.
 """
