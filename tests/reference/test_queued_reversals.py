@@ -11,6 +11,7 @@ from reference.random_notices import noticed_lively_system
 from reference.test_event_reductions import STATES_MAX, kernel_of, told, whole
 from reference.test_live_classes import EXECUTIONS_MAX, uses
 
+from presage import check
 from presage.errors import BadSystem
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.limits import Limits
@@ -18,11 +19,16 @@ from presage.search.tree import check_tree
 
 FIRST, NEXT = 6, 60  # systems of the first batch, and of each later one
 QUEUED_MAX = 20_000
+FEW = 3  # executions, of systems that have more classes
+TREE = {"search": "tree", "reduction": "dpor", "reversals": "queue", "keep_going": True}
+
+
+def limited(executions):
+    return Limits(depth=40, walks=executions, keep_going=True)
 
 
 def queued(kernel):
-    limits = Limits(depth=40, walks=QUEUED_MAX, keep_going=True)
-    raw = kernel.explore("dpor", limits, classes=True, reversals="queue")
+    raw = kernel.explore("dpor", limited(QUEUED_MAX), classes=True, reversals="queue")
     return raw, {finding.at for finding in raw.found}
 
 
@@ -68,6 +74,28 @@ def compare_many(batch, make):
 )
 def test_a_queue_meets_the_classes_of_odpor_and_tells_what_states_tell(make, batch):
     compare_many(batch, make)
+
+
+@pytest.mark.parametrize("batch", batches(1, 5))
+@pytest.mark.parametrize("make", [lively_system, struck_system, noticed_lively_system])
+def test_a_queue_that_stops_early_does_not_claim_all_classes(make, batch):
+    wanted, compared = NEXT if batch else 3, 0
+    with Sandbox(SECONDS_DEFAULT) as sandbox:
+        for seed in count(700_000 + batch * 10_000):
+            system = make(seed)
+            kernel = kernel_of(system, sandbox)
+            optimal, _ = told(kernel, "odpor")
+            if not whole(optimal) or len(optimal.classes) <= FEW:
+                continue
+            for executions in (FEW, len(optimal.classes) - 1):
+                raw = kernel.explore("dpor", limited(executions), classes=True, reversals="queue")
+                assert not whole(raw) and raw.traces <= executions, seed
+                assert set(raw.classes) < set(optimal.classes), seed
+            report = check(system, walks=FEW, traces=None, **TREE)
+            assert not report.exhausted and "exhaustively" not in str(report), seed
+            compared += 1
+            if compared == wanted:
+                return
 
 
 # Two things at once keep a fault from happening, or messages stay: see `test_event_reductions`.

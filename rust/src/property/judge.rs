@@ -5,26 +5,27 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::prelude::*;
 
+use crate::property::claim::{self, Reads};
 use crate::property::reader::Reader;
-use crate::property::trie::{self, Verdict};
+use crate::property::trie::{Query, Said};
 use crate::services::context::Shared;
 use crate::services::mirror::Mirror;
 use crate::services::misses::is_run_twice;
 use crate::value::OrderGuard;
 
 /// A verdict, unless the predicate raised, and what was read for it.
-type Run = (Option<Verdict>, Vec<(trie::Query, u64)>);
+type Run = (Option<Said>, Reads);
 
 pub struct Judge {
     shared: Arc<Shared>,
-    tries: Vec<trie::Mirror>,
+    claims: Vec<claim::Mirror>,
 }
 
 impl Judge {
     pub fn new(shared: Arc<Shared>) -> Self {
-        let tries = shared.properties.iter().map(|_| trie::Mirror::default());
+        let claims = shared.properties.iter().map(|_| claim::Mirror::default());
         Judge {
-            tries: tries.collect(),
+            claims: claims.collect(),
             shared,
         }
     }
@@ -37,8 +38,8 @@ impl Judge {
         state: &[u32],
         mirror: &Mirror,
     ) -> PyResult<Option<bool>> {
-        let verdict = self.verdict(property, state, mirror)?;
-        Ok(verdict.and_then(Verdict::holds))
+        let said = self.verdict(property, state, mirror)?;
+        Ok(said.and_then(Said::holds))
     }
 
     /// What `property` says of `state`; `None` if its predicate raised.
@@ -48,13 +49,13 @@ impl Judge {
         property: usize,
         state: &[u32],
         mirror: &Mirror,
-    ) -> PyResult<Option<Verdict>> {
+    ) -> PyResult<Option<Said>> {
         loop {
             if let Some(verdict) = self.known(property, state, mirror) {
                 return Ok(Some(verdict));
             }
-            let shared = self.shared.properties[property].trie.lock();
-            if self.tries[property].catch_up(&shared) {
+            let shared = self.shared.properties[property].claim.lock();
+            if self.claims[property].catch_up(&shared) {
                 continue;
             }
             drop(shared);
@@ -67,8 +68,8 @@ impl Judge {
     /// Take over what other threads have learnt. Needed before `same` may be asked about states
     /// that they have judged.
     pub fn sync(&mut self) {
-        for (mirror, property) in self.tries.iter_mut().zip(&self.shared.properties) {
-            mirror.catch_up(&property.trie.lock());
+        for (mirror, property) in self.claims.iter_mut().zip(&self.shared.properties) {
+            mirror.catch_up(&property.claim.lock());
         }
     }
 
@@ -76,7 +77,7 @@ impl Judge {
     /// its verdict, and most steps change nothing that a given property looks at.
     #[inline]
     pub fn same(&self, property: usize, before: &[u32], after: &[u32], mirror: &Mirror) -> bool {
-        let interest = &self.tries[property].interest;
+        let interest = &self.claims[property].interest;
         let nodes = self.shared.layout.nodes;
         let same_node = |(node, fields): &(u32, Vec<u32>)| {
             let (old, new) = (before[*node as usize], after[*node as usize]);
@@ -98,13 +99,13 @@ impl Judge {
     }
 
     /// What `property` has ever looked at, as far as is known here.
-    pub fn queries(&self, property: usize) -> &[trie::Query] {
-        self.tries[property].queries()
+    pub fn queries(&self, property: usize) -> &[Query] {
+        self.claims[property].queries()
     }
 
     #[inline]
-    fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<Verdict> {
-        self.tries[property].decide(|query| self.answer(query, state, mirror))
+    fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<Said> {
+        self.claims[property].decide(|query| self.answer(query, state, mirror))
     }
 
     /// Whether anything that `property` has ever looked at differs between two states.
@@ -115,17 +116,17 @@ impl Judge {
     }
 
     #[inline]
-    fn answer(&self, query: &trie::Query, state: &[u32], mirror: &Mirror) -> u64 {
+    fn answer(&self, query: &Query, state: &[u32], mirror: &Mirror) -> u64 {
         let layout = &self.shared.layout;
         match query {
-            trie::Query::Field { node, field } => {
+            Query::Field { node, field } => {
                 let local = mirror.locals[state[*node as usize] as usize];
                 u64::from(mirror.rows[(local.row + field) as usize])
             }
-            trie::Query::Observer(slot) => u64::from(state[layout.nodes + *slot as usize]),
-            trie::Query::Messages(types) => mirror.flight().answer(layout, state, types.as_deref()),
-            trie::Query::Connection(slot) => u64::from(layout.links(state)[*slot as usize]),
-            trie::Query::Partition => u64::from(layout.split(state)),
+            Query::Observer(slot) => u64::from(state[layout.nodes + *slot as usize]),
+            Query::Messages(types) => mirror.flight().answer(layout, state, types.as_deref()),
+            Query::Connection(slot) => u64::from(layout.links(state)[*slot as usize]),
+            Query::Partition => u64::from(layout.split(state)),
         }
     }
 
@@ -148,9 +149,9 @@ impl Judge {
             if is_run_twice(count) && self.may_depend_on_order(&reads) {
                 self.judge_reordered(bridge, property, state, verdict, &reads)?;
             }
-            let mut trie = self.shared.properties[property].trie.lock();
-            if trie.learn(&reads, verdict).is_err() {
-                drop(trie);
+            let mut claim = self.shared.properties[property].claim.lock();
+            if claim.learn(&reads, verdict).is_err() {
+                drop(claim);
                 bridge.call_method1("fickle", (property,))?;
             }
             Ok(true)
@@ -163,8 +164,8 @@ impl Judge {
         bridge: &Bound<'_, PyAny>,
         property: usize,
         state: &[u32],
-        verdict: Verdict,
-        reads: &[(trie::Query, u64)],
+        verdict: Said,
+        reads: &Reads,
     ) -> PyResult<()> {
         let reordered = {
             let _guard = OrderGuard::new(true);
@@ -180,22 +181,22 @@ impl Judge {
     }
 
     /// Whether anything that was read may have a second order.
-    fn may_depend_on_order(&self, reads: &[(trie::Query, u64)]) -> bool {
-        let is_field = |(query, _): &(trie::Query, u64)| matches!(query, trie::Query::Field { .. });
-        !reads.iter().all(is_field) || !self.unordered(reads).is_empty()
+    fn may_depend_on_order(&self, reads: &Reads) -> bool {
+        let is_field = |(query, _): (&Query, u64)| matches!(query, Query::Field { .. });
+        !reads.all().all(is_field) || !self.unordered(reads).is_empty()
     }
 
     /// The fields that were read and have a second order.
-    fn unordered(&self, reads: &[(trie::Query, u64)]) -> Vec<(u32, u32)> {
+    fn unordered(&self, reads: &Reads) -> Vec<(u32, u32)> {
         let tables = self.shared.tables.lock();
-        let field = |(query, value): &(trie::Query, u64)| match query {
-            trie::Query::Field { node, field } => {
-                let marks = tables.values.get(*value as u32).marks;
+        let field = |(query, value): (&Query, u64)| match query {
+            Query::Field { node, field } => {
+                let marks = tables.values.get(value as u32).marks;
                 marks.unordered.then_some((*node, *field))
             }
             _ => None,
         };
-        reads.iter().filter_map(field).collect()
+        reads.all().filter_map(field).collect()
     }
 
     /// What the predicate says of `state`, and what it read.
@@ -210,9 +211,9 @@ impl Judge {
         let arguments = (property, reader.clone_ref(bridge.py()));
         let said: Option<u8> = bridge.call_method1(method, arguments)?.extract()?;
         let verdict = said.map(|said| match said {
-            0 => Verdict::Fails,
-            1 => Verdict::Holds,
-            _ => Verdict::Unknown,
+            0 => Said::Fails,
+            1 => Said::Holds,
+            _ => Said::More,
         });
         Ok((verdict, reader.get().reads()))
     }

@@ -6,7 +6,9 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::property::trie::Query;
+use crate::property::claim::Reads;
+use crate::property::notes::Notes;
+use crate::property::trie::{Ask, Query, Said};
 use crate::services::context::{Shared, addresses};
 use crate::services::layout::Layout;
 use crate::services::mirror::Flight;
@@ -15,7 +17,7 @@ use crate::services::mirror::Flight;
 pub struct Reader {
     shared: Arc<Shared>,
     state: Vec<u32>,
-    reads: Mutex<Vec<(Query, u64)>>,
+    notes: Mutex<Notes>,
 }
 
 impl Reader {
@@ -23,12 +25,12 @@ impl Reader {
         Reader {
             shared,
             state: state.to_vec(),
-            reads: Mutex::default(),
+            notes: Mutex::default(),
         }
     }
 
-    pub fn reads(&self) -> Vec<(Query, u64)> {
-        self.reads.lock().clone()
+    pub fn reads(&self) -> Reads {
+        self.notes.lock().reads.clone()
     }
 
     /// The addresses of `types`, which are kept alive from now on.
@@ -41,17 +43,29 @@ impl Reader {
         Ok(addresses)
     }
 
-    /// A question asked twice has the same answer, so the second one leads nowhere new.
     fn note(&self, query: Query, answer: u64) {
-        let mut reads = self.reads.lock();
-        if !reads.iter().any(|(known, _)| *known == query) {
-            reads.push((query, answer));
-        }
+        self.notes.lock().add(Ask::State(query), answer);
     }
 }
 
 #[pymethods]
 impl Reader {
+    /// The same state, for what is to be read without being noted here.
+    fn apart(&self) -> Self {
+        Reader::new(self.shared.clone(), &self.state)
+    }
+
+    /// From now on function number `function` reads, asked about `node`; false if one does already.
+    fn begin(&self, function: u32, node: u32) -> bool {
+        self.notes.lock().begin((function, node))
+    }
+
+    /// The function that began has said yes or no; `None`: more than that, or it raised.
+    #[pyo3(signature = (holds))]
+    fn end(&self, holds: Option<bool>) {
+        self.notes.lock().end(holds.map_or(Said::More, Said::from));
+    }
+
     /// Status, calls made, timers and failure of a node.
     fn control<'py>(&self, py: Python<'py>, node: usize) -> PyResult<Bound<'py, PyAny>> {
         self.value(py, node, 0)

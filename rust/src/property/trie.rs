@@ -28,30 +28,46 @@ pub enum Query {
     Partition,
 }
 
-/// What a predicate says of a world.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    Fails,
-    Holds,
-    /// It needs a node that holds no state here: of another world it may say more.
-    Unknown,
+/// What leads a path on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ask {
+    /// What is there.
+    State(Query),
+    /// What a part of the predicate says, by its place: see `claim.rs`.
+    Part(u32),
 }
 
-impl Verdict {
-    /// None where it is not known.
+/// Where a path ends: what a predicate, or a part of one, said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Said {
+    Fails,
+    Holds,
+    /// Of a part: more than yes or no. Of a predicate: nothing, as it needs a node that holds no
+    /// state here; of another world it may say more.
+    More,
+}
+
+impl Said {
+    /// None where it is neither yes nor no.
     pub fn holds(self) -> Option<bool> {
         match self {
-            Verdict::Fails => Some(false),
-            Verdict::Holds => Some(true),
-            Verdict::Unknown => None,
+            Said::Fails => Some(false),
+            Said::Holds => Some(true),
+            Said::More => None,
         }
+    }
+}
+
+impl From<bool> for Said {
+    fn from(holds: bool) -> Self {
+        if holds { Said::Holds } else { Said::Fails }
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Node {
-    Ask(Query),
-    Verdict(Verdict),
+    Ask(Ask),
+    Said(Said),
 }
 
 #[derive(Clone, Copy)]
@@ -67,8 +83,6 @@ pub struct Trie {
     nodes: Vec<Node>, // the first one is the root
     edges: Vec<Edge>,
     index: FxHashMap<(u32, u64), u32>,
-    /// Everything ever asked, each once.
-    queries: Vec<Query>,
 }
 
 /// The same values led a predicate to ask different things.
@@ -76,10 +90,6 @@ pub struct Trie {
 pub struct Fickle;
 
 impl Trie {
-    pub fn queries(&self) -> &[Query] {
-        &self.queries
-    }
-
     /// Whether the predicate was ever asked, and whether anything that it read ever differed.
     pub fn reads(&self) -> (bool, bool) {
         // Nodes are numbered as they come: one path without a fork is 0, 1, 2, ...
@@ -89,19 +99,14 @@ impl Trie {
     }
 
     fn push(&mut self, node: Node) -> u32 {
-        if let Node::Ask(query) = &node
-            && !self.queries.contains(query)
-        {
-            self.queries.push(query.clone());
-        }
         self.nodes.push(node);
         (self.nodes.len() - 1) as u32
     }
 
-    /// Remember that the answers in `reads` lead to `verdict`.
-    pub fn learn(&mut self, reads: &[(Query, u64)], verdict: Verdict) -> Result<(), Fickle> {
-        let mut wanted = reads.iter().map(|(query, _)| Node::Ask(query.clone()));
-        let mut next = || wanted.next().unwrap_or(Node::Verdict(verdict));
+    /// Remember what the answers in `reads` lead to.
+    pub fn learn(&mut self, reads: &[(Ask, u64)], said: Said) -> Result<(), Fickle> {
+        let mut wanted = reads.iter().map(|(ask, _)| Node::Ask(ask.clone()));
+        let mut next = || wanted.next().unwrap_or(Node::Said(said));
         if self.nodes.is_empty() {
             let root = next();
             self.push(root);
@@ -130,17 +135,17 @@ impl Trie {
     }
 }
 
-/// Where an edge leads: to a node by its index, or to a verdict.
+/// Where an edge leads: to a node by its index, or to the end.
 type Target = u32;
 const HOLDS: Target = u32::MAX;
 const FAILS: Target = u32::MAX - 1;
-const UNKNOWN: Target = u32::MAX - 2;
+const MORE: Target = u32::MAX - 2;
 
 /// A question with its first few answers at hand: most fields have few values, and one cache line
 /// then answers what a hash table would need two for.
 #[derive(Clone, Copy)]
 struct Question {
-    query: u32,
+    ask: u32,
     used: u32,
     answers: [(u32, Target); NEAR],
 }
@@ -151,66 +156,29 @@ const NEAR: usize = 4;
 #[derive(Default)]
 pub struct Mirror {
     questions: Vec<Question>,
-    queries: Vec<Query>,
+    asks: Vec<Ask>,
     /// For each node of the shared trie, what stands for it here.
     targets: Vec<Target>,
     edges: usize,
     /// Further answers, and those that are sums over messages: they do not fit in 32 bits.
     by_id: FlatMap,
     by_sum: FxHashMap<(u32, u64), Target>,
-    /// Everything that any path asks about.
-    pub interest: Interest,
-}
-
-/// What a predicate has ever looked at, as far as this mirror knows.
-#[derive(Default)]
-pub struct Interest {
-    /// Per node: the fields.
-    pub fields: Vec<(u32, Vec<u32>)>,
-    pub observers: Vec<u32>,
-    /// Anything between the nodes: messages, streams, a partition.
-    pub between: bool,
-}
-
-impl Interest {
-    fn add(&mut self, query: &Query) {
-        match query {
-            Query::Messages(_) | Query::Connection(_) | Query::Partition => self.between = true,
-            Query::Observer(slot) if self.observers.contains(slot) => {}
-            Query::Observer(slot) => self.observers.push(*slot),
-            Query::Field { node, field } => {
-                let known = self.fields.iter().position(|(known, _)| known == node);
-                let at = known.unwrap_or_else(|| {
-                    self.fields.push((*node, Vec::new()));
-                    self.fields.len() - 1
-                });
-                if !self.fields[at].1.contains(field) {
-                    self.fields[at].1.push(*field);
-                }
-            }
-        }
-    }
 }
 
 impl Mirror {
-    /// Everything ever asked, each once.
-    pub fn queries(&self) -> &[Query] {
-        &self.queries
-    }
-
-    /// Follow the answers from the root; `None` where nobody has been.
+    /// Follow the answers from the root; `None` where nobody has been, or there is no answer.
     #[inline]
-    pub fn decide(&self, mut answer: impl FnMut(&Query) -> u64) -> Option<Verdict> {
+    pub fn decide(&self, mut answer: impl FnMut(&Ask) -> Option<u64>) -> Option<Said> {
         let mut at = *self.targets.first()?;
-        while at < UNKNOWN {
+        while at < MORE {
             let question = &self.questions[at as usize];
-            let answer = answer(&self.queries[question.query as usize]);
+            let answer = answer(&self.asks[question.ask as usize])?;
             at = self.edge(at, question, answer)?;
         }
         Some(match at {
-            HOLDS => Verdict::Holds,
-            FAILS => Verdict::Fails,
-            _ => Verdict::Unknown,
+            HOLDS => Said::Holds,
+            FAILS => Said::Fails,
+            _ => Said::More,
         })
     }
 
@@ -232,10 +200,10 @@ impl Mirror {
         let more = trie.nodes.len() > self.targets.len();
         for node in &trie.nodes[self.targets.len()..] {
             let target = match node {
-                Node::Verdict(Verdict::Holds) => HOLDS,
-                Node::Verdict(Verdict::Fails) => FAILS,
-                Node::Verdict(Verdict::Unknown) => UNKNOWN,
-                Node::Ask(query) => self.ask(query),
+                Node::Said(Said::Holds) => HOLDS,
+                Node::Said(Said::Fails) => FAILS,
+                Node::Said(Said::More) => MORE,
+                Node::Ask(ask) => self.ask(ask),
             };
             self.targets.push(target);
         }
@@ -247,15 +215,14 @@ impl Mirror {
         more
     }
 
-    fn ask(&mut self, query: &Query) -> Target {
-        self.interest.add(query);
-        let known = self.queries.iter().position(|known| known == query);
-        let query = known.unwrap_or_else(|| {
-            self.queries.push(query.clone());
-            self.queries.len() - 1
+    fn ask(&mut self, ask: &Ask) -> Target {
+        let known = self.asks.iter().position(|known| known == ask);
+        let ask = known.unwrap_or_else(|| {
+            self.asks.push(ask.clone());
+            self.asks.len() - 1
         });
         self.questions.push(Question {
-            query: query as u32,
+            ask: ask as u32,
             used: 0,
             answers: [(0, 0); NEAR],
         });
@@ -281,33 +248,28 @@ impl Mirror {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mirror, Query, Trie, Verdict};
+    use super::{Ask, Mirror, Query, Said, Trie};
 
-    const YES: Verdict = Verdict::Holds;
-    const NO: Verdict = Verdict::Fails;
-
-    fn field(field: u32) -> Query {
-        Query::Field { node: 0, field }
+    fn field(field: u32) -> Ask {
+        Ask::State(Query::Field { node: 0, field })
     }
 
     #[test]
     fn a_learnt_path_is_followed_and_an_unknown_answer_is_not_guessed() {
         let mut trie = Trie::default();
-        trie.learn(&[(field(0), 7), (field(1), 8)], YES).unwrap();
-        trie.learn(&[(field(0), 9)], NO).unwrap();
+        trie.learn(&[(field(0), 7), (field(1), 8)], Said::Holds)
+            .unwrap();
+        trie.learn(&[(field(0), 9)], Said::Fails).unwrap();
         let mut mirror = Mirror::default();
         assert!(mirror.catch_up(&trie));
         assert!(!mirror.catch_up(&trie));
-        let decide =
-            |first, second| mirror.decide(|query| if *query == field(0) { first } else { second });
-        assert_eq!(decide(7, 8), Some(YES));
-        assert_eq!(decide(9, 0), Some(NO));
+        let decide = |first, second| {
+            mirror.decide(|ask| Some(if *ask == field(0) { first } else { second }))
+        };
+        assert_eq!(decide(7, 8), Some(Said::Holds));
+        assert_eq!(decide(9, 0), Some(Said::Fails));
         assert_eq!(decide(7, 9), None);
         assert_eq!(decide(1, 8), None);
-    }
-
-    fn said(answer: u64) -> Verdict {
-        [YES, NO, Verdict::Unknown][(answer % 3) as usize]
     }
 
     #[test]
@@ -315,24 +277,35 @@ mod tests {
         let mut trie = Trie::default();
         let answers = (0..50).chain((0..50).map(|n| u64::MAX - n));
         for answer in answers.clone() {
-            trie.learn(&[(field(0), answer)], said(answer)).unwrap();
+            trie.learn(&[(field(0), answer)], (answer % 3 == 0).into())
+                .unwrap();
         }
         let mut mirror = Mirror::default();
         assert!(mirror.catch_up(&trie));
         for answer in answers {
-            assert_eq!(mirror.decide(|_| answer), Some(said(answer)));
+            assert_eq!(
+                mirror.decide(|_| Some(answer)),
+                Some((answer % 3 == 0).into())
+            );
         }
-        assert_eq!(mirror.decide(|_| 50), None);
-        assert_eq!(mirror.decide(|_| u64::MAX - 50), None);
+        assert_eq!(mirror.decide(|_| Some(50)), None);
+        assert_eq!(mirror.decide(|_| Some(u64::MAX - 50)), None);
     }
 
     #[test]
     fn a_predicate_that_asks_something_else_after_the_same_answers_is_caught() {
         let mut trie = Trie::default();
-        trie.learn(&[(field(0), 7), (field(1), 8)], YES).unwrap();
-        assert!(trie.learn(&[(field(1), 8)], YES).is_err());
-        assert!(trie.learn(&[(field(0), 7), (field(2), 8)], YES).is_err());
-        assert!(trie.learn(&[(field(0), 7)], YES).is_err());
-        assert!(trie.learn(&[(field(0), 7), (field(1), 8)], NO).is_err());
+        trie.learn(&[(field(0), 7), (field(1), 8)], Said::Holds)
+            .unwrap();
+        assert!(trie.learn(&[(field(1), 8)], Said::Holds).is_err());
+        assert!(
+            trie.learn(&[(field(0), 7), (field(2), 8)], Said::Holds)
+                .is_err()
+        );
+        assert!(trie.learn(&[(field(0), 7)], Said::Holds).is_err());
+        assert!(
+            trie.learn(&[(field(0), 7), (field(1), 8)], Said::Fails)
+                .is_err()
+        );
     }
 }

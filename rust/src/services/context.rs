@@ -12,7 +12,7 @@ use pyo3::types::{PyList, PyTuple, PyType};
 
 use rustc_hash::FxHashMap;
 
-use crate::property::trie::Trie;
+use crate::property::claim::Claim;
 use crate::python::tables::RUNNING;
 use crate::reduce::symmetry::images::Symmetry;
 use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
@@ -37,7 +37,7 @@ pub enum Kind {
 
 pub struct PropertyState {
     pub kind: Kind,
-    pub trie: Mutex<Trie>,
+    pub claim: Mutex<Claim>,
     /// Nothing more to learn: violated, reached, or its predicate raised.
     pub decided: AtomicBool,
 }
@@ -60,7 +60,7 @@ impl PropertyState {
         };
         Ok(PropertyState {
             kind,
-            trie: Mutex::default(),
+            claim: Mutex::default(),
             decided: AtomicBool::new(false),
         })
     }

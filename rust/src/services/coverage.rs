@@ -91,7 +91,7 @@ impl Shared {
         let before = self.tables.lock().before.reads.clone();
         let mut reads = Vec::new();
         for (at, property) in self.properties.iter().enumerate() {
-            let (asked, varied) = property.trie.lock().reads();
+            let (asked, varied) = property.claim.lock().reads();
             let (asked_before, varied_before) = before.get(at).copied().unwrap_or_default();
             reads.push((asked || asked_before, varied || varied_before));
         }

@@ -1,17 +1,23 @@
 """Words for claims about many nodes: for all, for some, for so many, and what pointers reach.
 
 Each answers with a `Verdict` that names the nodes it rests on. They read nodes only through their
-views, so what they read is recorded as everything else that a property reads.
+views, so what they read is recorded as everything else that a property reads. What a predicate
+says of one node is recorded by itself, if it depends on nothing but that node's world: then a
+world in which other values lead to the same answers is known.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from itertools import count
+from types import CodeType, FunctionType
+from typing import Any, TypeGuard
 
+from presage._core import Reader
 from presage.errors import PropertyError
 from presage.model.source import caller
-from presage.model.world.view import name_of, neighbour
+from presage.model.world.view import NodeView, name_of, neighbour
 from presage.props.property import HOLDS, Verdict, verdict_of
 
 Predicate = Callable[[Any], bool | Verdict]
@@ -94,6 +100,19 @@ def _counted(
 
 
 def _ask(predicate: Predicate, node: Any) -> Verdict:
+    reader = _recorder(predicate, node)
+    if reader is None:
+        return _verdict(predicate, node)
+    said: bool | None = None
+    try:
+        verdict = _verdict(predicate, node)
+        said = None if verdict.why else bool(verdict)
+        return verdict
+    finally:
+        reader.end(said)
+
+
+def _verdict(predicate: Predicate, node: Any) -> Verdict:
     answer = predicate(node)
     if (verdict := verdict_of(answer)) is not None:
         return verdict
@@ -102,3 +121,30 @@ def _ask(predicate: Predicate, node: Any) -> Verdict:
         "a value meant to be tested, or a missing `return`",
         "let it answer True or False, or a `Verdict`",
     )
+
+
+_FUNCTIONS: dict[tuple[str, CodeType], int] = {}  # the numbers of predicates, each made once
+_numbers = count()
+
+
+def _recorder(predicate: Predicate, node: Any) -> Reader | None:
+    """The kernel's reader, if it is to record by itself what `predicate` reads of `node`."""
+    if not isinstance(node, NodeView):
+        return None
+    reader: Any = node._run
+    if type(reader) is not Reader or not _depends_on_node(predicate):
+        return None
+    key = (predicate.__module__, predicate.__code__)
+    number = _FUNCTIONS.get(key)
+    if number is None:
+        number = _FUNCTIONS.setdefault(key, next(_numbers))
+    return reader if reader.begin(number, type(node)._presage_automaton.index) else None
+
+
+def _depends_on_node(predicate: Predicate) -> TypeGuard[FunctionType]:
+    """Whether it is a function of a module that captures nothing: no value read elsewhere."""
+    if type(predicate) is not FunctionType:
+        return False
+    if predicate.__closure__ or predicate.__defaults__ or predicate.__kwdefaults__:
+        return False
+    return vars(sys.modules.get(predicate.__module__, sys)) is predicate.__globals__

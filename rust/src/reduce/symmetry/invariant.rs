@@ -77,8 +77,8 @@ impl Asking<'_> {
         loop {
             if !self.up_to_date(property, &compared.reads) {
                 let shared = &self.expander.shared;
-                let trie = shared.properties[property].trie.lock();
-                compared.reads = Reads::new(trie.queries(), &shared.symmetry().groups);
+                let claim = shared.properties[property].claim.lock();
+                compared.reads = Reads::new(claim.queries(), &shared.symmetry().groups);
                 compared.done.clear(); // it reads more than was known then
             }
             if compared.done.contains(&self.key(&compared.reads, words)) {
@@ -132,8 +132,8 @@ impl Asking<'_> {
 
     /// Is `reads` all that the property has ever read?
     fn up_to_date(&self, property: usize, reads: &Reads) -> bool {
-        let trie = self.expander.shared.properties[property].trie.lock();
-        trie.queries().len() == reads.queries
+        let claim = self.expander.shared.properties[property].claim.lock();
+        claim.queries().len() == reads.queries
     }
 
     /// The parts of a state that these reads are about.

@@ -118,7 +118,9 @@ impl Waiting {
         while self.buckets.len() <= delays {
             self.buckets.push_back(Level::default());
         }
-        self.buckets[delays].push(std::mem::take(entries));
+        let mut chunk = std::mem::take(entries);
+        chunk.shrink_to_fit(); // it may wait for long, and grew by doubling
+        self.buckets[delays].push(chunk);
         let buckets = self.buckets.iter_mut();
         buckets.for_each(|bucket| machine.relieve(bucket));
     }

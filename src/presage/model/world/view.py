@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
+from presage._core import Reader as NotingReader
 from presage.errors import (
     GhostRead,
     PropertyError,
@@ -371,3 +372,10 @@ class WorldView:
 
     def __repr__(self) -> str:
         return f"<World of {self._system.name}>"
+
+
+def apart(seen: Any) -> Any:
+    """The same, for reads that are not to be noted as reads of the predicate that was given it."""
+    if isinstance(seen, WorldView) and isinstance(seen._reader, NotingReader):
+        return WorldView(seen._system, seen._reader.apart())
+    return seen

@@ -1,8 +1,7 @@
 """The left sides of implications that predicates are written as: `not A or B`, `B if A else True`.
 
-A predicate is not run differently for this. When it held, its left sides are evaluated once more
-in the same world, until each was true once. They read nothing that the predicate had not read, so
-what is remembered under its reads stays the same.
+A predicate is not run differently for this. Its left sides are evaluated once more in the same
+world, until each was true once. What they read there is not recorded as read by the predicate.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from presage.model.choice import NOT_THEIRS
+from presage.model.world.view import apart
 from presage.props.implication import CONDITIONS
 from presage.props.property import Property, Verdict
 from presage.search.coverage.conditions import Condition, conditions
@@ -40,8 +41,9 @@ class Vacuity:
             met = self.called[at].get(prop.name, False)
             self.called[at][prop.name] = met or verdict.holds
         waiting = self._open.get(at)
-        if waiting and verdict.holds:
-            self._open[at] = [each for each in waiting if not _met(each, seen)]
+        if waiting:
+            again = tuple(apart(each) for each in seen)
+            self._open[at] = [each for each in waiting if not _met(each, again)]
         return verdict
 
     def never_true(self, at: int) -> list[str]:
