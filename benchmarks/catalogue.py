@@ -5,7 +5,7 @@ seed is chosen. Then each correct version is hunted in the same configurations, 
 settings: nothing may be reported. Run by `make catalogue`;
 `make catalogue CATALOGUE="--systems randtree"` measures one system anew and keeps what is known of
 the others; `--bugs CH-Z2` measures single rows, and no correct version. `make figures` draws from
-the same data. Last, each bug that breaks safety is predicted from live states (`predictions.py`);
+the same data. Last, each bug that breaks safety is predicted from live states (`live_states.py`);
 `--predict-only` does nothing else.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from predictions import Predicted, foresee
+from live_states import Predicted, foresee
 
 from presage import check
 

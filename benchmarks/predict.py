@@ -1,8 +1,8 @@
 """How far a prediction sees, and how fast: the bugs that CrystalBall predicts, from a calm state.
 
-RandTree, five nodes joined, one reset of a kind; Paxos from its beginning, with its own faults. Each
-on one thread, where lanes follow each other, and on two. Prints a row for each, and ends with
-status 1 if a figure that is promised is missed: CB-RT1 at least 9 steps ahead in less than half a second,
+RandTree, five nodes joined, one reset of a kind; Paxos from its beginning, with its own faults.
+Each on one thread, where lanes follow each other, and on two. Prints a row for each. Ends with
+status 1 if a promise is broken: CB-RT1 is seen at least 9 steps ahead in less than half a second,
 with less than 1 MB of states.
 """
 
@@ -16,7 +16,8 @@ from presage.execution.sandbox import NOW, Sandbox
 from presage.model.world.event import Event
 from presage.model.world.system import Faults, System
 from presage.model.world.world import World
-from presage.search.predict import Lane, Prediction, Predictor
+from presage.search.predict import Predictor
+from presage.search.prediction import Lane, Prediction
 from presage.systems import paxos, randtree
 
 DEPTH_MIN, SECONDS_MAX, BYTES_MAX = 9, 0.5, 1_000_000

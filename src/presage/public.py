@@ -16,7 +16,7 @@ from presage.model.service.declare import timer as timer
 from presage.model.service.declare import written as written
 from presage.model.service.disk import Disk as Disk
 from presage.model.service.down import Down as Down
-from presage.model.service.live import Prediction as Prediction
+from presage.model.service.live import PredictedViolation as PredictedViolation
 from presage.model.service.moment import Counter as Counter
 from presage.model.service.moment import Lapse as Lapse
 from presage.model.service.moment import Moment as Moment
@@ -26,6 +26,7 @@ from presage.model.service.stream import Streams as Streams
 from presage.model.weights import Weights as Weights
 from presage.model.world.event import Envelope as Envelope
 from presage.model.world.faults import Partition as Partition
+from presage.model.world.filters import Filter as Filter
 from presage.model.world.rules import Rules as Rules
 from presage.model.world.system import UNLIMITED as UNLIMITED
 from presage.model.world.system import Call as Call
@@ -69,6 +70,9 @@ from presage.search.delay.scheduler import Scheduler as Scheduler
 from presage.search.delay.scheduler import Task as Task
 from presage.search.delay.settings import Delay as Delay
 from presage.search.hunt.settings import Hunt as Hunt
+from presage.search.predict import Predictor as Predictor
+from presage.search.predict import predict as predict
+from presage.search.prediction import Prediction as Prediction
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
 from presage.simulate.run import simulate as simulate

@@ -177,7 +177,9 @@ pub struct Search {
     /// How often each event that a node or the network starts by itself may happen at all; none:
     /// as often as it can. Counted by each thread, so there is one.
     pub own_events: Option<u32>,
-    /// Something was left out because of that.
+    /// Bits of the properties that are not judged.
+    pub unjudged: u64,
+    /// Something was left out because of that bound.
     pub left_out: AtomicBool,
 }
 
@@ -224,6 +226,7 @@ impl Search {
             skipped: alike::Counts::default(),
             filters: None,
             own_events: None,
+            unjudged: 0,
             left_out: AtomicBool::new(false),
         }
     }

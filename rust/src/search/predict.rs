@@ -38,14 +38,21 @@ pub fn begin(
     search.own_events = plan.own_events;
     search.filters = Filters::of(plan.filters);
     for property in plan.unjudged {
-        let known = shared.properties.get(property);
-        let state = known.ok_or_else(|| PyValueError::new_err("no such property"))?;
-        state.decided.store(true, Relaxed);
+        if property >= shared.properties.len().min(u64::BITS as usize) {
+            return Err(PyValueError::new_err("no such property"));
+        }
+        search.unjudged |= 1 << property;
     }
     Ok(search)
 }
 
 impl Search {
+    /// Whether nothing is asked about a property. Other searches on the same tables may ask.
+    #[inline]
+    pub fn leaves_unjudged(&self, property: usize) -> bool {
+        self.unjudged.checked_shr(property as u32).unwrap_or(0) & 1 == 1
+    }
+
     /// Remember whether a thread has left out events because it listed them often enough.
     pub fn note_left_out(&self, worker: &Worker<'_>) {
         if worker.expander.has_left_out() {

@@ -319,7 +319,7 @@ impl<'a> Worker<'a> {
     #[inline]
     pub fn judge(&mut self, property: usize, words: &[u32]) -> PyResult<Option<bool>> {
         let state = &self.search.shared.properties[property];
-        if state.decided.load(Relaxed) {
+        if state.decided.load(Relaxed) || self.search.leaves_unjudged(property) {
             return Ok(None);
         }
         let mirror = &self.expander.mirror;

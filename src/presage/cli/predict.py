@@ -19,7 +19,8 @@ from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.system import System
 from presage.search.findings import traced_violation
-from presage.search.predict import Prediction, Predictor
+from presage.search.predict import Predictor
+from presage.search.prediction import Prediction
 from presage.search.report import Violation
 from presage.trace import codec
 from presage.trace.trace import Trace

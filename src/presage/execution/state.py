@@ -26,6 +26,7 @@ from presage.trace.plain import TYPE, Plain, plain, shortened
 from presage.trace.show import show, show_call
 
 State = dict[str, Plain]  # by node, and under `States.between` what is between them
+UNKNOWN: Plain = {"(status)": "outside: nothing is known of it"}
 TIMERS, UP, CALLS, STATUS = "timers", "up", "(calls made)", "(status)"
 
 
@@ -50,6 +51,8 @@ class States:
         return state | {self.between: self._around}
 
     def _node(self, automaton: Automaton, local: Local) -> Plain:
+        if automaton.name in self._system.outside:
+            return UNKNOWN
         known = self._nodes.get(automaton.name)
         if known is not None and known[0] == local:
             return known[1]

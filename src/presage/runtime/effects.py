@@ -41,9 +41,19 @@ def datagrams(
     return sends
 
 
-def flows(outcome: Outcome, codec: Codec, names: Sequence[str]) -> list[tuple[str, bytes | None]]:
+def flows(
+    outcome: Outcome, codec: Codec, names: Sequence[str], limit: int
+) -> list[tuple[str, bytes | None]]:
     """What a step does to streams: peers and bodies; None: the connection is given up."""
     done: list[tuple[str, bytes | None]] = []
     for peer, closes, message in outcome.flows:
-        done.append((names[peer], None if closes else codec.encode(message)))
+        body = None if closes else codec.encode(message)
+        if body is not None and len(body) > limit:
+            raise BadCall(
+                f"a message of {len(body):,} bytes was sent to `{names[peer]}` on a stream;"
+                f" its frame may have {limit:,}",
+                "large values in a message: no peer takes a larger frame",
+                "send it in parts, or raise `frame_max` in the cluster file of all nodes",
+            )
+        done.append((names[peer], body))
     return done

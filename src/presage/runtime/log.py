@@ -27,6 +27,7 @@ from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.host import Host
 from presage.runtime.step import Record
+from presage.runtime.vocabulary import teach
 
 LENGTH: Final = struct.Struct(">I")
 # By these bytes one knows values that hold moments.
@@ -34,7 +35,7 @@ MOMENT, BETWEEN = (Codec().encode(each)[2:] for each in (Moment(), Moment() - Mo
 STEPS = "steps"  # the file of a node's log, in its folder
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True):
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One step of one node."""
 
     node: str
@@ -127,14 +128,19 @@ class Digests:
         self._digest = system.codec.digest
         self._decode = automaton.codec.decode
         self._positions = [
-            at for at in range(1, len(automaton.fields) + 1) if at not in automaton.ghosts
+            at for at in range(len(automaton.fields) + 1) if at not in automaton.ghosts
         ]
         self._sources: dict[int, bytes] = {}
-        self._known: dict[int, tuple[bytes, int]] = {}  # position -> live bytes, digest
+        self._live = [b""] * len(self._positions)  # what the digests are of
+        self._digests = [0] * len(self._positions)
 
     def of(self, local: Local) -> int:
         """64 bits that stand for a local state."""
-        digests = [self._one(at, local[at]) for at in (0, *self._positions)]
+        live, digests = self._live, self._digests
+        for place, at in enumerate(self._positions):
+            if live[place] != local[at]:
+                live[place] = local[at]
+                digests[place] = self._one(at, local[at])
         return combine(digests)
 
     def idle(self, record: Record) -> bool:
@@ -142,7 +148,7 @@ class Digests:
         if record.sends or record.flows or record.records or record.failure:
             return False
         before, after = record.before, record.after
-        return all(before[at] == after[at] for at in (0, *self._positions))
+        return before == after or all(before[at] == after[at] for at in self._positions)
 
     def stimulus(self, record: Record) -> tuple[bytes, bytes | None]:
         """What a step was given, encoded as a search would: see `Entry`."""
@@ -161,39 +167,48 @@ class Digests:
         return live
 
     def _one(self, at: int, live: bytes) -> int:
-        known = self._known.get(at)
-        if known is not None and known[0] == live:
-            return known[1]
-        plain = self._plain(live)
-        if at == 0:
-            status, _, timers, failure = self._decode(live)
-            plain = self._encode((status, timers, None if status == UP else bool(failure)))
-        digest = self._digest(plain)
-        self._known[at] = (live, digest)
-        return digest
+        if at:
+            return self._digest(self._plain(live))
+        status, _, timers, failure = self._decode(live)
+        return self._digest(self._encode((status, timers, None if status == UP else bool(failure))))
 
 
 class LogFile:
     """A file that entries are appended to."""
 
     def __init__(self, path: Path) -> None:
+        """Go on after the last whole entry: a crash may have cut off one."""
         self._path = path
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            self._file = os.open(path, flags, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            whole = self._whole(os.fstat(self._file).st_size)
+            os.ftruncate(self._file, whole)
+            os.lseek(self._file, whole, os.SEEK_SET)
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise _unusable(path, error) from error
+
+    def _whole(self, size: int) -> int:
+        """How many bytes of the file are whole entries."""
+        at = 0
+        while len(head := os.pread(self._file, LENGTH.size, at)) == LENGTH.size:
+            end = at + LENGTH.size + LENGTH.unpack(head)[0]
+            if end > size:
+                break
+            at = end
+        return at
 
     def append(self, entries: Iterable[Entry]) -> None:
-        """Write entries; a crash may cut off the last of them."""
+        """Write entries, in one piece if the disk allows it."""
         data = bytearray()
         for entry in entries:
             content = msgspec.msgpack.encode(entry)
             data += LENGTH.pack(len(content)) + content
         try:
-            os.write(self._file, data)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._file, view) :]
         except OSError as error:
-            raise _unwritable(self._path, error) from error
+            raise _unusable(self._path, error) from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -205,7 +220,7 @@ def read(path: Path) -> Iterator[Entry]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unusable(path, error) from error
     at = 0
     while at + LENGTH.size <= len(content):
         end = at + LENGTH.size + LENGTH.unpack_from(content, at)[0]
@@ -222,7 +237,7 @@ def read(path: Path) -> Iterator[Entry]:
         at = end
 
 
-def _unwritable(path: Path, error: OSError) -> StoreError:
+def _unusable(path: Path, error: OSError) -> StoreError:
     return StoreError(
         f"the log `{path}` cannot be used: {error.strerror or error}",
         "a full disk, or a folder that may not be read or written",
@@ -231,7 +246,7 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
 
 
 def text(system: System, entry: Entry) -> str:
-    """One line that tells a step to people."""
+    """One line that tells a step to people; the codec of `system` was taught its classes."""
     stimulus = entry.stimulus(system.codec)
     what = stimulus[0]
     if what == "deliver":
@@ -247,6 +262,7 @@ def retrace(system: System, entries: Iterable[Entry]) -> Local:
     Raises `LogsDiffer` where a step leads elsewhere than it did. The log begins with a first start.
     """
     codec, local, life = system.codec, None, 0
+    teach(system, codec)
     for entry in entries:
         automaton = system.automata[system.index(entry.node)]
         values = automaton.initial() if local is None else list(map(codec.decode, local))

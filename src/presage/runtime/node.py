@@ -187,10 +187,11 @@ class LiveNode:
 
     def work(self) -> Result:
         """The workload's next call of this node; None if there is none, or its guard is false."""
-        values = self._fresh()
+        if not self._up:
+            return None
+        values, workload = self._fresh(), self.automaton.workload
         calls = values[0][1]
-        workload = self.automaton.workload
-        if not self._up or calls >= len(workload):
+        if calls >= len(workload):
             return None
         try:
             wanted = self._run(self.automaton.wants, workload[calls], values)
@@ -297,7 +298,7 @@ class LiveNode:
             after,
             outcome.choices,
             datagrams(outcome, codec, names, self.options.body_max) if outcome.sends else (),
-            flows(outcome, codec, names) if outcome.flows else (),
+            flows(outcome, codec, names, self.options.stream_max) if outcome.flows else (),
             outcome.records,
             outcome.logs,
             outcome.failure,

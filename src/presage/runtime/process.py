@@ -30,6 +30,7 @@ from presage.runtime.cluster import Cluster
 from presage.runtime.control import CONTROL, Control, Request
 from presage.runtime.driver import Driver
 from presage.runtime.durable import Durable
+from presage.runtime.frame import HEADER
 from presage.runtime.host import Host
 from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
@@ -144,7 +145,12 @@ class _Process:
         automata = task.system.live()
         automaton = automata[task.system.index(self._name)]
         self._store = FileStore(self._folder, Durable(automaton).layout)
-        options = Options(seed=task.seed, delays=task.cluster.timers, inbox=task.cluster.live.inbox)
+        options = Options(
+            seed=task.seed,
+            delays=task.cluster.timers,
+            inbox=task.cluster.live.inbox,
+            stream_max=task.cluster.live.frame_max - HEADER.size,
+        )
         return LiveNode(
             task.system, self._name, self._store, Clock(), host, options, self._runner, automata
         )

@@ -11,7 +11,7 @@ from msgspec import Struct
 from presage.model.service.local_state import Stimulus
 from presage.model.world.snapshot import Local
 from presage.runtime.durable import Change
-from presage.runtime.frame import DATAGRAM_MAX, HEADER
+from presage.runtime.frame import DATAGRAM_MAX, FRAME_MAX, HEADER
 
 INBOX = 1024  # datagrams kept until their guards let them in
 BODY_MAX = DATAGRAM_MAX - HEADER.size  # bytes of a message that is sent as a datagram
@@ -101,6 +101,7 @@ class Options:
     delays: Mapping[str, float] = field(default_factory=dict)  # over `@timer(after=...)`, seconds
     inbox: int = INBOX
     body_max: int = BODY_MAX
+    stream_max: int = FRAME_MAX - HEADER.size  # bytes of a message on a stream
 
 
 @dataclass

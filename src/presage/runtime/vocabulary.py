@@ -10,14 +10,14 @@ from presage._core import Codec
 from presage.errors import PresageError
 from presage.model.service.disk import Disk
 from presage.model.service.down import Down
-from presage.model.service.live import Prediction
+from presage.model.service.live import PredictedViolation
 from presage.model.service.moment import Counter, Moment
 from presage.model.service.stream import Connect, Lost
 from presage.model.world.system import System
 from presage.search.checkpoint.code_digest import Definition
 
 TIMES: tuple[type, ...] = (Moment, type(Moment() - Moment()))
-OWN = (*TIMES, Connect, Counter, Disk, Down, Lost, Prediction)
+OWN = (*TIMES, Connect, Counter, Disk, Down, Lost, PredictedViolation)
 
 
 def teach(system: System, *codecs: Codec, definition: Definition | None = None) -> None:

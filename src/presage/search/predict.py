@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Thread
 from types import TracebackType
 from typing import Any
 
 from presage._core import Halt, Kernel, cores, resident_mib
-from presage._results import Finding, Outcome, StopReason
-from presage.execution.confirm import Confirmed, confirm
+from presage._results import Finding, Outcome
+from presage.execution.confirm import confirm
 from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.services import ServiceExecution
 from presage.limits import KernelFilter, KernelOrigin, Limits, PredictionPlan
@@ -35,6 +35,7 @@ from presage.model.world.system import System
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
 from presage.search.known_paths import Known, replayed
+from presage.search.prediction import Lane, Prediction
 
 SECONDS_DEFAULT = 1.0
 MEMORY_DEFAULT = 64  # MiB
@@ -43,74 +44,6 @@ KERNELS_MAX = 8
 CLEAN_MAX = 4096  # states that are remembered
 AT_REST = ("eventually", "deadlock")  # kinds of properties that are judged there
 KNOWN = "known path"
-UNBOUNDED = "no bound"
-
-
-@dataclass(frozen=True)
-class Lane:
-    """One search of a prediction."""
-
-    own_events: int | None  # how often each event that nobody caused was tried; None: no bound
-    states: int
-    generated: int
-    depth: int  # steps
-    seconds: float
-    size: int  # bytes of its states, beside tables of values and steps
-    stopped_by: StopReason | None
-    left_out: bool  # it ended, but not all was tried
-
-    @property
-    def name(self) -> str:
-        return UNBOUNDED if self.own_events is None else f"k = {self.own_events}"
-
-    @property
-    def complete(self) -> bool:
-        """Whether it looked at all that can follow."""
-        return self.stopped_by is None and not self.left_out
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What may go wrong from a state, as far as was looked."""
-
-    system: System  # begun in that state
-    path: Confirmed | None = None  # one that breaks a property; None: none was found
-    found_by: str = ""  # the lane, or a known path
-    lanes: tuple[Lane, ...] = ()
-    broken: tuple[str, ...] = ()  # properties that do not hold where it begins; not looked for
-    unjudged: tuple[str, ...] = ()  # properties that nothing was said about
-    errors: tuple[str, ...] = ()  # why some could not be judged
-    seconds: float = 0.0
-    remembered: bool = False  # nothing was searched: this very state was found clean before
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether all that can follow, with the faults and filters given, was looked at.
-
-        Never where something is not known: what nodes outside send, or what a property says.
-        """
-        known = self.system.observed_known and not self.system.outside and not self.unjudged
-        return known and self.path is None and self.complete
-
-    @property
-    def complete(self) -> bool:
-        """Whether a lane left nothing out of what was to be looked at."""
-        return any(lane.complete for lane in self.lanes)
-
-    @property
-    def states(self) -> int:
-        return sum(lane.states for lane in self.lanes)
-
-    @property
-    def depth(self) -> int:
-        """How many steps it looked ahead, at most."""
-        return max((lane.depth for lane in self.lanes), default=0)
-
-    @property
-    def bound(self) -> int | None:
-        """The largest number of times for which no path breaks anything; None: not even one."""
-        ended = (lane.own_events for lane in self.lanes if lane.stopped_by is None)
-        return max((each for each in ended if each is not None), default=None)
 
 
 def predict(
@@ -208,18 +141,18 @@ class Predictor:
         broken = _broken(begun, run)
         key = (_group(begun), begun.origin.filters, run.initial)
         remembered = self._recall(key, seconds)
-        if remembered is not None:
-            return replace(remembered, system=begun, seconds=NOW() - began, remembered=True)
-        for path in known:
+        for path in known if remembered is None or not remembered.complete else ():
             found = replayed(begun, self._sandbox, path, broken)
             if found is not None:
                 return Prediction(
                     begun, found, KNOWN, broken=tuple(sorted(broken)), seconds=NOW() - began
                 )
+        if remembered is not None:
+            return replace(remembered, system=begun, seconds=NOW() - began, remembered=True)
         race = _Race(self, begun, broken, began + seconds, memory)
         race.run(min(cores(), 2) if threads is None else threads)
         prediction = race.prediction(began)
-        if prediction.path is None and not self._halt.is_set():
+        if prediction.path is None and (prediction.complete or not prediction.interrupted):
             self._remember(key, seconds, prediction)
         return prediction
 
@@ -266,6 +199,7 @@ class _Race:
         self._halt = predictor.halt  # ends all of it
         self._over = Halt()  # one lane is enough
         self._bridge, self._kernel = predictor.kernel(begun)
+        self._bridge.errors.clear()
         self._unjudged = unjudged(begun, broken)
         self._origin = kernel_origin(begun)
         self._filters = [kernel_filter(begun, each) for each in begun.origin.filters]

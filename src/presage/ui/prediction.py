@@ -9,7 +9,7 @@ import shlex
 from typing import Any
 
 from presage._results import StopReason
-from presage.search.predict import Lane, Prediction
+from presage.search.prediction import Lane, Prediction
 from presage.search.report import Violation
 from presage.trace.show import plural
 from presage.ui import violation

@@ -132,6 +132,18 @@ def test_a_datagram_that_is_too_large_is_an_error_of_its_handler() -> None:
     run(test)
 
 
+def test_a_stream_message_that_no_peer_would_take_is_an_error_of_its_handler() -> None:
+    async def test() -> None:
+        async with town("a", "b") as there:
+            await there.call("a", "say", "b", "x" * 1_000_000)
+            await until(lambda: len(there.field("b", "got")) == 1)
+            answer = await there.call("a", "say", "b", "x" * 1_100_000)
+            assert "bytes was sent to `b` on a stream; its frame may have 1,048,548" in answer
+            assert len(there.field("b", "got")) == 1
+
+    run(test)
+
+
 def test_a_handler_that_fails_ends_its_node() -> None:
     async def test() -> None:
         async with town("a", "b") as there:

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 import pytest
 
 from presage import Faults, Service, Streams, System, action, always, eventually, on, timer
+from presage._core import forget_stop, request_stop
 from presage.errors import BadSystem, UnknownNode
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.filters import Filter, filter_of
 from presage.model.world.origin import offered
 from presage.model.world.world import World
-from presage.search.predict import KNOWN, UNBOUNDED, Predictor, predict
+from presage.search.findings import traced_violation
+from presage.search.predict import KNOWN, Predictor, predict
+from presage.search.prediction import UNBOUNDED
 
 
 @dataclass(frozen=True)
@@ -270,3 +273,56 @@ def test_an_execution_of_a_system_that_begins_in_a_saved_state_begins_there() ->
         run = ServiceExecution.begin(found.system, sandbox, ())
     assert run.world.view()["a"].sent == 1
     assert run.world.steps == 0
+
+
+def test_a_known_path_is_tried_even_where_a_short_look_found_nothing() -> None:
+    system = counting(1)
+    saved = begun(system).save()
+    with Predictor(system) as predictor:
+        path = predictor.predict(saved, seconds=20).path
+        assert path is not None
+    with Predictor(system) as predictor:
+        assert predictor.predict(saved, seconds=0).path is None
+        assert predictor.predict(saved, seconds=0).remembered
+        assert predictor.predict(saved, seconds=0, known=[path]).found_by == KNOWN
+
+
+def test_a_trace_of_another_process_is_a_known_path_too() -> None:
+    system = counting(1)
+    saved = begun(system).save()
+    found = predict(system, saved, seconds=20)
+    assert found.path is not None
+    named = {"target": None, "parameters": {}, "seed": 0}
+    trace = traced_violation(found.system, named, found.path).trace
+    assert trace is not None
+    again = predict(counting(1), saved, known=[trace], seconds=20)
+    assert again.found_by == KNOWN
+    other = predict(counting(50), saved, known=[trace], seconds=20)
+    assert other.path is None
+
+
+def test_a_prediction_that_is_stopped_is_not_taken_for_a_clean_one() -> None:
+    system = counting(100)
+    saved = begun(system).save()
+    with Predictor(system) as predictor:
+        request_stop()
+        try:
+            stopped = predictor.predict(saved, seconds=20)
+        finally:
+            forget_stop()
+        assert stopped.path is None and stopped.interrupted and not stopped.exhausted
+        assert not predictor.predict(saved, seconds=20).remembered
+
+
+def test_a_predicate_that_raises_is_not_judged_and_nothing_is_claimed() -> None:
+    def raises(world: World) -> bool:
+        if world["a"].total > 0:
+            raise KeyError("no")
+        return True
+
+    nodes = {"a": Counter(other="b"), "b": Counter(other="a")}
+    system = System(nodes, properties=[always(raises, name="raises")])
+    found = predict(system, begun(system).save(), seconds=20, threads=1)
+    assert found.unjudged == ("raises",)
+    assert found.errors and "raised KeyError" in found.errors[0]
+    assert found.complete and not found.exhausted

@@ -238,6 +238,7 @@ ENDLESS = """
 """
 
 
+@pytest.mark.slow
 def test_an_endless_handler_ends_its_node():
     write(ENDLESS, "endless.py")
     config("endless.py", more="handler_seconds = 0.3", n0=f"127.0.0.1:{free_port()}")

@@ -270,7 +270,8 @@ def on_prediction() -> Callable[[F], F]: ...
 def on_prediction(function: Any = None) -> Any:
     """Run when a live node learns that a violation lies ahead: `handler(self, prediction)`.
 
-    An ordinary handler, given a `Prediction`; in a search nothing is predicted, so it never runs.
+    An ordinary handler, given a `PredictedViolation`. Nothing is predicted in a search, so there it
+    never runs.
     """
     return _marking("on_prediction", function, PredictionMark())
 

@@ -20,7 +20,7 @@ OwnEvent: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PredictedViolation:
     """A violation that lies ahead, as a node on the way to it hears of it.
 
     `events` are what happens at this node on that way, in order, as plain data: ("message", source,

@@ -147,14 +147,15 @@ class Node:
         return checked_neighbours(self.ask(method, values), self.name, self.names, place)
 
     def own_event(self, stimulus: Stimulus, values: Values) -> OwnEvent:
-        """A stimulus of a node with these values, as a `Prediction` tells it."""
+        """A stimulus of a node with these values, as a `PredictedViolation` tells it."""
         kind = stimulus[0]
         if kind == "deliver":
             source = self.names[stimulus[1]]
             lost = isinstance(stimulus[2], Lost)
             return ("broken", source) if lost else ("message", source, stimulus[2])
         if kind == "call":
-            return ("call", self.workload[values[0][1]].method)
+            method = stimulus[1] if len(stimulus) > 1 else self.workload[values[0][1]].method
+            return ("call", method)
         return ("silent_reset",) if kind == "silent" else stimulus
 
     # -- what can happen ---------------------------------------------------------------------

@@ -129,7 +129,7 @@ class Shape:
         self.broken = (name, function)
 
     def _add_prediction(self, definition: Definition, name: str, function: Any) -> None:
-        given = "what was predicted, a `Prediction`"
+        given = "what was predicted, a `PredictedViolation`"
         single(definition, name, function, "on_prediction", given, "prediction")
         if self.prediction is not None and self.prediction[0] != name:
             raise definition.wrong(

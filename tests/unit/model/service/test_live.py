@@ -3,10 +3,11 @@
 import pytest
 
 from presage import (
+    Call,
     Faults,
     Lapse,
     Moment,
-    Prediction,
+    PredictedViolation,
     Service,
     System,
     Timed,
@@ -159,7 +160,7 @@ def test_neighbours_with_parameters_are_refused_and_a_field_of_that_name_is_a_fi
 
 def test_a_prediction_is_handled_as_a_step():
     a, _, c = three().automata
-    told = Prediction("agreement", 3, (("timer", "slow"), ("message", "b", "x")))
+    told = PredictedViolation("agreement", 3, (("timer", "slow"), ("message", "b", "x")))
     outcome = a.step(a.initial(), ("prediction", told))
     assert outcome.values[a.positions["seen"]] == ("agreement", 3, *told.events)
     assert outcome.sends == [(1, "careful")]
@@ -172,11 +173,11 @@ def test_a_node_that_is_down_or_slow_hears_no_prediction():
     a = three(faults=Faults(crash=1, slow=1)).automata[0]
     for fault in ("crash", "slow"):
         values = a.step(a.initial(), (fault,)).values
-        assert a.step(values, ("prediction", Prediction("p", 1))) is None
+        assert a.step(values, ("prediction", PredictedViolation("p", 1))) is None
 
 
 def test_own_events_are_plain_data():
-    a = three().automata[0]
+    a = three(calls={"a": [Call("neighbours")]}).automata[0]
     events = [
         a.own_event(stimulus, a.initial())
         for stimulus in [
@@ -185,6 +186,8 @@ def test_own_events_are_plain_data():
             ("timer", "slow"),
             ("silent",),
             ("reset",),
+            ("call",),
+            ("call", "hear", "x"),
         ]
     ]
     assert events == [
@@ -193,11 +196,13 @@ def test_own_events_are_plain_data():
         ("timer", "slow"),
         ("silent_reset",),
         ("reset",),
+        ("call", "neighbours"),
+        ("call", "hear"),
     ]
 
 
 def test_one_method_is_told_of_predictions_with_one_argument():
-    with pytest.raises(BadHandler, match="Prediction"):
+    with pytest.raises(BadHandler, match="PredictedViolation"):
 
         class None_(Service):
             @on_prediction
