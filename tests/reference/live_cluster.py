@@ -1,9 +1,8 @@
 """A world and, beside it, what live nodes would know of it: links, datagrams and checkpoints.
 
 The world is the oracle. Every event of it is also fed to the objects of `presage.runtime`, by
-frames that travel on sockets, in order, and arrive whenever chance or the next event wants it.
-Nothing here looks into a link to decide what the world does, with one exception: a live node may
-find out that an end is half open before the world says so, and then it does.
+frames that travel on sockets, in order, and arrive when chance or the next event wants it. A live
+node may find out that an end is half open before the world says so; then it hears of it first.
 
 What live nodes do in another way is left out. No connection is closed for being idle. In the model
 messages on a connection that was not open yet reach the next process of their receiver; live, their
@@ -14,7 +13,17 @@ to a process that has ended.
 
 import copy
 import random
-from collections import deque
+
+from reference.live_hosts import (
+    IDENTITY,
+    Datagram,
+    Happened,
+    Host,
+    Noticed,
+    Socket,
+    Watched,
+    start_choices,
+)
 
 from presage.model.world.connections import Connections
 from presage.model.world.event import (
@@ -34,100 +43,7 @@ from presage.model.world.event import (
     Split,
 )
 from presage.model.world.network import Flying
-from presage.model.world.world import World
-from presage.runtime.checkpoint import Checkpoint, Checkpoints, checkpointed, kept_ends
-from presage.runtime.datagrams import Datagrams
 from presage.runtime.frame import Kind
-from presage.runtime.link import Link
-
-FOREVER = 1e9
-IDENTITY = 4  # bytes before every message on a stream, by which equal ones are told apart
-
-
-class Identified:
-    """Reads messages with their identities before them."""
-
-    def __init__(self, codec):
-        self._codec = codec
-
-    def decode(self, body):
-        return self._codec.decode(body[IDENTITY:])
-
-
-class Watched(World):
-    """A world that notes the outcome of every step."""
-
-    def __init__(self, system):
-        self.outcomes = []
-        super().__init__(system)
-
-    def _take(self, automaton, outcome):
-        self.outcomes.append((automaton.index, outcome))
-        return super()._take(automaton, outcome)
-
-
-class Socket:
-    """Frames under way between two processes, in order."""
-
-    def __init__(self, one, other):
-        self.ways = {one.name: deque(), other.name: deque()}  # by who receives
-        self.hosts = {one.name: one, other.name: other}
-        self.broken = False  # reset: nothing more arrives, and both ends can see it
-
-
-class Host:
-    """One process of a node."""
-
-    def __init__(self, cluster, name, process, bound):
-        self.cluster, self.name, self.process = cluster, name, process
-        self.links = {peer: Link(name, peer, process) for peer in cluster.system.names}
-        self.sockets = {}
-        self.datagrams = Datagrams(kept=FOREVER)
-        self.waiting = []  # beside those of `datagrams`
-        self.checkpoints = Checkpoints(self.take, bound=bound, kept_max=FOREVER)
-
-    def take(self, number):
-        cluster, at = self.cluster, self.cluster.system.index(self.name)
-        automaton = cluster.system.automata[at]
-        cluster.positions[self.name, self.process, number] = (
-            len(cluster.events),
-            tuple(each.id for each in self.waiting),
-        )
-        return Checkpoint(
-            self.name,
-            number,
-            self.process,
-            checkpointed(automaton, cluster.world._locals[at], cluster.system.codec),
-            kept_ends({peer: link.end() for peer, link in self.links.items()}, self.process),
-            self.datagrams.held(len(cluster.events)),
-        )
-
-
-class Datagram:
-    """One copy on the network."""
-
-    def __init__(self, of, source, to, body, process, number, sequence):
-        self.id, self.source, self.to, self.body = of, source, to, body
-        self.process, self.number, self.sequence = process, number, sequence
-
-
-class Happened:
-    """An event and what it did, for the replay of a cut."""
-
-    def __init__(self, event, node):
-        self.event, self.node = event, node
-        self.local = self.body = None
-        self.flows = ()
-        self.sent = ()  # identities of datagrams
-        self.delivered = None
-
-
-class Noticed(Happened):
-    """A link has found out that its connection is gone, and its node has yet to hear of it."""
-
-    def __init__(self, node, peer):
-        super().__init__(None, node)
-        self.peer = peer
 
 
 class Cluster:
@@ -143,7 +59,7 @@ class Cluster:
         self.mail, self.ids = [], 0
         self.shadow = Connections()  # the world's, with identities in the place of messages
         self.bounds = dict.fromkeys(system.names, 0)
-        self.world = Watched.initial(system, self._start_choices())
+        self.world = Watched.initial(system, start_choices(system, self.random))
         failed = self.world.opening.failures
         self.hosts = {
             name: None if name in failed else Host(self, name, 1, 0) for name in system.names
@@ -152,21 +68,15 @@ class Cluster:
         for index, outcome in self.world.outcomes:
             self._effects(self._note(None, system.names[index]), outcome)
 
-    def _start_choices(self):
-        choices = ()
-        for automaton in self.system.automata:
-            runs = automaton.branches(automaton.initial, ("start",), held={})
-            choices += tuple(k for k, _ in self.random.choice(runs).choices)
-        return choices
-
     # -- the world ---------------------------------------------------------------------------
 
-    def step(self):
-        """One event of the world; false if there is none that a live system can do."""
+    def step(self, *first):
+        """One event, of the classes `first` if possible; false if a live system can do none."""
         enabled = [event for event in self.world.enabled() if self._lives(event)]
         self.random.shuffle(enabled)
         if self.random.random() < 0.5:
             enabled.sort(key=lambda event: not isinstance(event, Receive))
+        enabled.sort(key=lambda event: not isinstance(event, first))
         for event in enabled:
             runs = self.world.runs(event)
             if runs and self.happen(event, self.random.choice(runs)):
@@ -213,7 +123,15 @@ class Cluster:
         self._before_effects(done, event, datagram)
         for _, outcome in self.world.outcomes:
             self._effects(done, outcome)
+        self._check_room(event.node)
         return True
+
+    def _check_room(self, node):
+        """Live, a queue never has more room than in the model."""
+        host = self.hosts.get(node)
+        for peer, link in host.links.items() if host else ():
+            queue = self.shadow.end(self.system.index(node), self.system.index(peer))[2]
+            assert link.held() >= len(queue), "a message is forgotten too early"
 
     def _note(self, event, node):
         done = Happened(event, node)  # without an event: the start

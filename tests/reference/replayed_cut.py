@@ -6,7 +6,7 @@ cut of a connection is no event of a node; it is replayed when one of the ends h
 
 from collections import Counter
 
-from reference.live_cluster import Noticed
+from reference.live_hosts import Noticed
 
 from presage.model.world.connections import Connections
 from presage.model.world.event import Crash, Cut, Lost, Receive, Reset, SilentReset

@@ -14,13 +14,15 @@ from collections import Counter
 
 import pytest
 from reference.batches import batches
-from reference.live_cluster import FOREVER, Cluster, Identified
+from reference.live_cluster import Cluster
+from reference.live_hosts import FOREVER, Identified
 from reference.random_streams import linked_system, streamed_system
 from reference.random_systems import random_system
 from reference.random_talk import talking_system
 from reference.replayed_cut import ReplayedCut
 
 from presage.model.world.connections import Connections
+from presage.model.world.event import Crash, Cut, Reset, SilentReset
 from presage.model.world.network import NETWORKS, Flying
 from presage.runtime.checkpoint import Gone, checkpointed, restored
 from presage.runtime.pairing import Inconsistent
@@ -44,6 +46,8 @@ def execution(seed, **mistake):
         cluster.jitter()
         if not cluster.step():
             break
+    if seed % 2:  # something has just gone wrong
+        cluster.step(*chance.choice([(SilentReset,), (Reset, Crash), (Cut,)]))
     return cluster, gathered(cluster, chance)
 
 
@@ -130,6 +134,7 @@ def test_snapshots_are_the_replayed_cut(batch):
         cluster, checkpoints = execution(seed)
         assert differences(cluster, checkpoints, seen) == [], seed
     assert min(seen[what] for what in ("queue", "open", "datagrams")) > 5
+    assert seen["error"] + seen["half"] > 0
 
 
 @pytest.mark.parametrize(

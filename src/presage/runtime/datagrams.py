@@ -1,6 +1,6 @@
 """Datagrams as a node knows them: those it sent of late, and those that reached it.
 
-A datagram may be lost, and nobody is told. To know which ones are under way, the sender numbers
+A datagram may be lost without a word. To know which ones are under way, the sender numbers
 those to each peer and keeps them for a while, and the receiver notes which numbers it got. What was
 sent and not received is in flight, until it is so old that it must be lost.
 

@@ -31,7 +31,7 @@ Parts = dict[int, bytes]  # 0, 1, ...: fields; -1: datagrams; -2 - i: the end to
 
 
 class BadCheckpoint(Exception):
-    """Bytes that are no checkpoint, or one that is told by another which is not at hand."""
+    """Bytes that are no checkpoint, or a difference to one that is not at hand."""
 
 
 class _Written(Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -40,7 +40,7 @@ class _Written(Struct, frozen=True, array_like=True, omit_defaults=True):
     number: int
     process: int
     digest: bytes
-    base: int = 0  # the number of the checkpoint that this one is told by
+    base: int = 0  # the number of the checkpoint that this one differs from
     gone: tuple[int, ...] = ()  # parts of `base` that are there no more
     parts: Parts = {}
 
@@ -84,8 +84,8 @@ def write(checkpoint: Checkpoint, base: Checkpoint | None, index: Callable[[str]
         before = parts_of(base, index)
         changed = {at: part for at, part in parts.items() if before.get(at) != part}
         gone = tuple(at for at in before if at not in parts)
-        told = _Written(*head, base.number, gone, changed)
-        candidates.append(PLAIN + _ENCODER.encode(told))
+        difference = _Written(*head, base.number, gone, changed)
+        candidates.append(PLAIN + _ENCODER.encode(difference))
         if len(whole) >= COMPRESSED_FROM:
             packed = _pack(_ENCODER.encode(parts), _ENCODER.encode(before))
             candidates.append(PACKED + _ENCODER.encode((*head, base.number, packed)))
@@ -98,12 +98,12 @@ def read(data: bytes, node: str, base: Checkpoint | None, names: tuple[str, ...]
     """The checkpoint of `node`; `base` is the last one of it that is at hand."""
     try:
         if data[:1] == PACKED:
-            number, process, digest, told_by, packed = msgspec.msgpack.decode(
+            number, process, digest, base_number, packed = msgspec.msgpack.decode(
                 data[1:], type=tuple[int, int, bytes, int, bytes]
             )
             dictionary = b""
-            if told_by:
-                dictionary = _ENCODER.encode(_base(base, told_by, process, names))
+            if base_number:
+                dictionary = _ENCODER.encode(_base(base, base_number, process, names))
             parts = _PARTS.decode(_unpack(packed, dictionary))
         else:
             written = _DECODER.decode(data[1:])
@@ -122,7 +122,7 @@ def read(data: bytes, node: str, base: Checkpoint | None, names: tuple[str, ...]
 
 def _base(base: Checkpoint | None, number: int, process: int, names: tuple[str, ...]) -> Parts:
     if base is None or (base.number, base.process) != (number, process):
-        raise BadCheckpoint(f"it is told by {number}, which is not at hand")
+        raise BadCheckpoint(f"it is a difference to {number}, which is not at hand")
     return parts_of(base, names.index)
 
 

@@ -108,6 +108,7 @@ class Gatherer:
         self.bucket = bucket or Bucket()
         self.latest: dict[str, tuple[Checkpoint, float]] = {}  # of each peer, and when it came
         self.asked: dict[str, float] = {}  # who asked for checkpoints, and when
+        self.answers = 0  # checkpoints that were given
         self.late = 0  # answers that had to wait for the budget
         self.bad = 0  # answers that could not be read
         self.result: Gathered | None = None  # of the last gathering that has ended
@@ -254,9 +255,10 @@ class Gatherer:
         if isinstance(answer, Gone):
             body = msgspec.msgpack.encode(Answer(request.number, max(answer.number, 1)))
         else:
-            told = write(answer, self._has.get(peer), self._names.index)
-            body = msgspec.msgpack.encode(Answer(request.number, 0, told))
+            written = write(answer, self._has.get(peer), self._names.index)
+            body = msgspec.msgpack.encode(Answer(request.number, 0, written))
             self._has[peer] = answer
+            self.answers += 1
         self.bucket.take(len(body), now)
         self._out.append((peer, Kind.CHECKPOINT, body))
         return True

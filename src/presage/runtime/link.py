@@ -1,14 +1,14 @@
 """One end of a stream: the rules of `model.world.connections`, kept by two ends that are far apart.
 
 A pair of nodes has one connection, whatever becomes of the sockets that carry it. Its *life* is a
-number that both ends keep. Whoever gives up an end begins the next life, and frames of another life
+number that both ends keep. To give up an end is to begin the next life, and frames of another life
 are ignored. A message is in the log of its sender until the receiver has said that it was handled.
 
 An end is *open* once a message was handled at either end in this life. What the other end knows
 decides what a new life means there, so every `Greeting` says it:
 
 - the end was open: its node has an error to hear of, and its messages are lost;
-- it was not: nobody is told, and its messages are sent again in the new life.
+- it was not: its node hears nothing, and its messages are sent again in the new life.
 
 A life is *tied* to a process of the peer when the first message of it is written or handled. The
 greeting of a later process finds an end that is half open, which the next message received opens
@@ -139,7 +139,7 @@ class Link:
         self._trusted = False  # whether the peer spoke to this process on this socket
         self._was = (0, 0)
         self._written = 0  # messages of this life, on this socket or known to be handled
-        self._said = 0  # what the peer was last told of `handled`
+        self._said = 0  # the `handled` that the peer knows
         self._spoken = (0, 0)  # life and known process of the last greeting on this socket
         self._frames: list[bytes] = []  # messages to write
 
@@ -162,7 +162,7 @@ class Link:
 
     @property
     def unacknowledged(self) -> int:
-        """How many handled messages the peer has not been told of."""
+        """How many handled messages the peer does not know of."""
         return self.handled - self._said if self._trusted else 0
 
     def held(self) -> int:
@@ -172,7 +172,7 @@ class Link:
     def drain(self, *, acknowledge: bool = True) -> list[Frame]:
         """The frames to write now; their number is that of the node's checkpoints.
 
-        `acknowledge`: what was handled is told even if nothing else is to be said.
+        `acknowledge`: say what was handled even if there is nothing else to say.
         """
         if not self.attached:
             return []
@@ -332,9 +332,11 @@ class Link:
         self._written = self.sent
 
     def _fail(self) -> None:
-        """The connection is gone, and the node will hear of it."""
+        """The connection is gone, and the node will hear of it; its queue is lost only then."""
         if not self.error:
+            log = tuple(self.log)
             self._begin()
+            self._hold(log)
             self.half = False
             self.error = True
 
@@ -352,22 +354,25 @@ class Link:
     def _follow(self, life: int, greeting: Greeting) -> None:
         """The peer is in a later life: it has given up its end, or never was in this life."""
         opened = self.open or (greeting.was == self.life and greeting.was_handled > 0)
-        log = () if opened else tuple(self.log)
+        log = tuple(self.log)
         errors = self.error or opened
         half = self.half and not opened
         self._begin(life)
+        self._hold(log)
         self.error, self.half = errors, half
-        self.log.extend(log)
-        self.sent = len(log)
 
     def _replace(self, life: int) -> None:
         """The peer is another process than the one that this life is tied to."""
         opened = self.open or self.half
-        failed = bool(self.log) and not self.error
-        kept = tuple(self.log) if self.error else ()
+        log = tuple(self.log)
+        failed = bool(log) and not self.error
         self._begin(life)
+        self._hold(log)
         self._was = (0, 0)
         self.half = opened and not failed
         self.error = self.error or failed
-        self.log.extend(kept)
-        self.sent = len(kept)
+
+    def _hold(self, log: tuple[bytes, ...]) -> None:
+        """Messages of the last life: they are sent again, or lost when an error is heard of."""
+        self.log.extend(log)
+        self.sent = len(log)

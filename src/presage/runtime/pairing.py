@@ -5,9 +5,9 @@ and the process that an end is tied to says whether the other one has restarted 
 
 What neither end knows is decided so that nothing that can happen is left out:
 
-- whether the peers of a restarted node will be told by its old process. An end that is tied to it
-  is half open, and half-open ends can do all that those with an error can. If messages were under
-  way to that process, the end will break as soon as it hears of the new one: it has an error;
+- whether peers of a restarted node will hear of the end of its old process. An end that is tied to
+  it is half open, and half-open ends can do all that those with an error can. If messages were
+  under way to that process, the end breaks as soon as it hears of the new one: it has an error;
 - what an end with an error has queued is certain to be discarded, and is left out.
 
 Invariant: a message is under way only if it was sent and not handled, in the order it was sent.
@@ -55,8 +55,10 @@ def side_of(one: Checkpoint, other: Checkpoint) -> Side:
     if 0 < theirs.met < one.process or mine.life > theirs.life:
         return untouched  # the peer has not heard of this process, or of this life
     if mine.life < theirs.life:
-        told = theirs.known == one.process and theirs.was == mine.life and theirs.was_handled > 0
-        return BROKEN if mine.open or told else untouched
+        was_open = (
+            theirs.known == one.process and theirs.was == mine.life and theirs.was_handled > 0
+        )
+        return BROKEN if mine.open or was_open else untouched
     handled = max(0, theirs.handled - (mine.sent - len(mine.log)))
     return Side(mine.log[handled:], mine.half or mine.handled > 0 or theirs.handled > 0)
 

@@ -190,6 +190,10 @@ class VirtualCluster:
         self._turn(station)
         return record is not None
 
+    def turn(self, name: str) -> None:
+        """Let a node do what it can at the present moment."""
+        self._turn(self.stations[name])
+
     def logs(self) -> dict[str, list[Entry]]:
         """The logs of all nodes, to be merged."""
         return {name: station.log for name, station in self.stations.items()}
