@@ -79,8 +79,7 @@ class Codec:
         """`function(*args)`, while all that is decoded is in the canonical order."""
     def decode_plain(self, data: bytes) -> Any:
         """Of bytes from anybody: plain values and admitted classes; else raises `ValueError`."""
-    def admit(self, cls: type) -> None:
-        """Let instances of `cls` come from outside; raises `NotState` if they cannot."""
+    def admit(self, cls: type) -> None: ...  # for `decode_plain`; `NotState` if it cannot be
     def learn(self, cls: type) -> None:
         """Let encodings of instances of `cls` be decoded, before any was encoded."""
     @staticmethod
@@ -267,10 +266,7 @@ class Kernel:
         limits: Limits,
         halts: Sequence[Halt] | None = None,
     ) -> Outcome:
-        """Search breadth first, on one thread, from a state that was saved.
-
-        Raises `ValueError` if it is not one of this system.
-        """
+        """Search breadth first from a saved state; `ValueError` if it is not of this system."""
     def delay(
         self,
         plan: DelayPlan,
@@ -319,7 +315,6 @@ class Kernel:
         """The graph of the states within these limits, judged by these properties, and seconds.
 
         `scene`: from a saved state, as a plan says; its bound of own events does not count here.
-
         `room` is how many states and edges to expect: right or wrong, it changes only the speed.
         """
 

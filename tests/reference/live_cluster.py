@@ -1,9 +1,8 @@
 """A world and, beside it, what live nodes would know of it: links, datagrams and checkpoints.
 
 The world is the oracle. Every event of it is also fed to the objects of `presage.runtime`, by
-frames that travel on sockets, in order, and arrive whenever chance or the next event wants it.
-Nothing here looks into a link to decide what the world does, with one exception: a live node may
-find out that an end is half open before the world says so, and then it does.
+frames that travel on sockets, in order, and arrive when chance or the next event wants it. A live
+node may find out that an end is half open before the world says so; then it hears of it first.
 
 What live nodes do in another way is left out. No connection is closed for being idle. In the model
 messages on a connection that was not open yet reach the next process of their receiver; live, their
@@ -23,6 +22,7 @@ from reference.live_hosts import (
     Noticed,
     Socket,
     Watched,
+    start_choices,
 )
 
 from presage.model.world.connections import Connections
@@ -59,7 +59,7 @@ class Cluster:
         self.mail, self.ids = [], 0
         self.shadow = Connections()  # the world's, with identities in the place of messages
         self.bounds = dict.fromkeys(system.names, 0)
-        self.world = Watched.initial(system, self._start_choices())
+        self.world = Watched.initial(system, start_choices(system, self.random))
         failed = self.world.opening.failures
         self.hosts = {
             name: None if name in failed else Host(self, name, 1, 0) for name in system.names
@@ -68,20 +68,10 @@ class Cluster:
         for index, outcome in self.world.outcomes:
             self._effects(self._note(None, system.names[index]), outcome)
 
-    def _start_choices(self):
-        choices = ()
-        for automaton in self.system.automata:
-            runs = automaton.branches(automaton.initial, ("start",), held={})
-            choices += tuple(k for k, _ in self.random.choice(runs).choices)
-        return choices
-
     # -- the world ---------------------------------------------------------------------------
 
     def step(self, *first):
-        """One event of the world, of the classes `first` if there is one.
-
-        False if there is none that a live system can do.
-        """
+        """One event, of the classes `first` if possible; false if a live system can do none."""
         enabled = [event for event in self.world.enabled() if self._lives(event)]
         self.random.shuffle(enabled)
         if self.random.random() < 0.5:
@@ -133,7 +123,15 @@ class Cluster:
         self._before_effects(done, event, datagram)
         for _, outcome in self.world.outcomes:
             self._effects(done, outcome)
+        self._check_room(event.node)
         return True
+
+    def _check_room(self, node):
+        """Live, a queue never has more room than in the model."""
+        host = self.hosts.get(node)
+        for peer, link in host.links.items() if host else ():
+            queue = self.shadow.end(self.system.index(node), self.system.index(peer))[2]
+            assert link.held() >= len(queue), "a message is forgotten too early"
 
     def _note(self, event, node):
         done = Happened(event, node)  # without an event: the start

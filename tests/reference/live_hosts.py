@@ -95,3 +95,12 @@ class Noticed(Happened):
     def __init__(self, node, peer):
         super().__init__(None, node)
         self.peer = peer
+
+
+def start_choices(system, chance):
+    """What every `start` chooses, in node order."""
+    choices = ()
+    for automaton in system.automata:
+        runs = automaton.branches(automaton.initial, ("start",), held={})
+        choices += tuple(k for k, _ in chance.choice(runs).choices)
+    return choices

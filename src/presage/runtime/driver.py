@@ -79,6 +79,7 @@ class Driver:
         self._eager = not (self.node.automaton.durables or self.node.automaton.disks)
         self._closed = False
         self._alarm: asyncio.TimerHandle | None = None
+        self._rings_at = 0.0  # by the node's clock
         streams = self.node.system.streams
         self._room = (streams and streams.queue_size) or 1
 
@@ -138,18 +139,22 @@ class Driver:
             self._turning = False
 
     def _take_turn(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
         again = self.host.turn()
         self.wire.resume()
-        if again is None:
-            return
+        if again is None or (self._alarm is not None and self._rings_at <= again):
+            return  # an alarm that is too early costs a turn, and most are never too early
         wait = again - self.node.clock.now()
         if wait <= 0:
             self.schedule()
-        else:
-            self._alarm = self._loop.call_later(wait, self.schedule)
+            return
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._rings_at = again
+        self._alarm = self._loop.call_later(wait, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self.schedule()
 
     # -- what the wire tells -----------------------------------------------------------------
 

@@ -332,9 +332,11 @@ class Link:
         self._written = self.sent
 
     def _fail(self) -> None:
-        """The connection is gone, and the node will hear of it."""
+        """The connection is gone, and the node will hear of it; its queue is lost only then."""
         if not self.error:
+            log = tuple(self.log)
             self._begin()
+            self._hold(log)
             self.half = False
             self.error = True
 
@@ -352,22 +354,25 @@ class Link:
     def _follow(self, life: int, greeting: Greeting) -> None:
         """The peer is in a later life: it has given up its end, or never was in this life."""
         opened = self.open or (greeting.was == self.life and greeting.was_handled > 0)
-        log = () if opened else tuple(self.log)
+        log = tuple(self.log)
         errors = self.error or opened
         half = self.half and not opened
         self._begin(life)
+        self._hold(log)
         self.error, self.half = errors, half
-        self.log.extend(log)
-        self.sent = len(log)
 
     def _replace(self, life: int) -> None:
         """The peer is another process than the one that this life is tied to."""
         opened = self.open or self.half
-        failed = bool(self.log) and not self.error
-        kept = tuple(self.log) if self.error else ()
+        log = tuple(self.log)
+        failed = bool(log) and not self.error
         self._begin(life)
+        self._hold(log)
         self._was = (0, 0)
         self.half = opened and not failed
         self.error = self.error or failed
-        self.log.extend(kept)
-        self.sent = len(kept)
+
+    def _hold(self, log: tuple[bytes, ...]) -> None:
+        """Messages of the last life: they are sent again, or lost when an error is heard of."""
+        self.log.extend(log)
+        self.sent = len(log)

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from presage._core import Codec
 from presage.errors import CannotListen, CommandRefused, PresageError, explain
-from presage.execution.sandbox import Sandbox
+from presage.execution.sandbox import NOW, Sandbox
 from presage.model.world.system import System
 from presage.runtime.admission import admit
 from presage.runtime.ahead import Ahead
@@ -167,7 +167,7 @@ class _Process:
             stream_max=task.cluster.live.frame_max - HEADER.size,
         )
         return LiveNode(
-            task.system, self._name, self._store, Clock(), host, options, self._runner, automata
+            task.system, self._name, self._store, Clock(NOW), host, options, self._runner, automata
         )
 
     def _status(self) -> int:

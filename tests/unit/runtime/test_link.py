@@ -45,12 +45,12 @@ def test_closing_an_open_end_is_an_error_at_the_other_and_loses_what_is_under_wa
     pair.b.send(b"lost")
     pair.a.close()
     pair.exchange()
-    assert (pair.b.error, pair.b.held(), pair.b.ready) == (True, 0, False)
+    assert (pair.b.error, pair.b.held(), pair.b.ready) == (True, 1, False)
     pair.a.send(b"next")
     pair.exchange()
     assert not pair.b.ready  # until the node has heard
     pair.b.hear()
-    assert pair.b.take() == b"next"
+    assert (pair.b.held(), pair.b.take()) == (0, b"next")
 
 
 def test_closing_an_end_that_is_not_open_loses_only_its_own_messages() -> None:
@@ -135,6 +135,17 @@ def test_messages_that_were_never_written_reach_the_next_process() -> None:
     pair.b = Link("b", "a", 2)
     pair.join()
     assert pair.b.take() == b"kept"
+
+
+def test_a_message_that_arrived_and_was_not_handled_ties_no_life_to_its_sender() -> None:
+    pair = Pair()
+    pair.b.send(b"not handled")
+    pair.exchange()
+    pair.a.lost()
+    pair.a.send(b"kept")
+    pair.b = Link("b", "a", 2)
+    pair.join()
+    assert (pair.a.error, pair.b.take()) == (False, b"kept")
 
 
 def test_a_node_that_sends_to_itself_has_one_queue_and_nothing_to_break() -> None:
