@@ -89,6 +89,7 @@ class _Round:
     count: int = 1
     restarts: int = 0
     failed: set[str] = field(default_factory=set)
+    repeated: set[str] = field(default_factory=set)  # asked for all, as a difference was no use
 
 
 class Gatherer:
@@ -102,7 +103,9 @@ class Gatherer:
         neighbours: Callable[[float], Sequence[str]],
         round_trip: Callable[[str], float | None] = lambda peer: None,
         bucket: Bucket | None = None,
+        inspect: Callable[[Checkpoint], None] = lambda checkpoint: None,
     ) -> None:
+        """`inspect` raises `BadCheckpoint` if a peer's is not to be trusted."""
         self.name = name
         self.checkpoints = checkpoints
         self.bucket = bucket or Bucket()
@@ -113,6 +116,7 @@ class Gatherer:
         self.bad = 0  # answers that could not be read
         self.result: Gathered | None = None  # of the last gathering that has ended
         self._names = names
+        self._inspect = inspect
         self._neighbours = neighbours
         self._round_trip = round_trip
         self._round: _Round | None = None
@@ -168,9 +172,11 @@ class Gatherer:
         known = self.latest.get(peer)
         try:
             checkpoint = read(answer.body, peer, known[0] if known else None, self._names)
+            self._inspect(checkpoint)
         except BadCheckpoint:
             self.bad += 1
-            if current:
+            if round_ is not None and current and peer not in round_.repeated:
+                round_.repeated.add(peer)
                 self._request(peer, whole=True)
             return
         if known is None or (checkpoint.process, checkpoint.number) >= (

@@ -10,7 +10,7 @@ Invariant: what leaves is of steps that are durable, as all that a host lets go.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from presage.runtime.budget import Bucket
 from presage.runtime.checkpoint import Checkpoint, Checkpoints, checkpointed, kept_ends
@@ -37,8 +37,9 @@ class Neighbours:
         nodes_max: int = NODES_MAX,
         bytes_per_second: float | None = None,
         pushed: Collection[str] = (),
+        inspect: Callable[[Checkpoint], None] = lambda checkpoint: None,
     ) -> None:
-        """`pushed` names the fields of the node that properties read."""
+        """`pushed` names fields of the node that properties read; `inspect`: see `inspector`."""
         self.host = host
         self.node = host.node
         self.inconsistent = 0  # snapshots that were no cut
@@ -46,7 +47,12 @@ class Neighbours:
         bucket = Bucket() if bytes_per_second is None else Bucket(bytes_per_second)
         names = self.node.system.names
         self.gatherer = Gatherer(
-            self.node.name, names, self.checkpoints, self._neighbours, bucket=bucket
+            self.node.name,
+            names,
+            self.checkpoints,
+            self._neighbours,
+            bucket=bucket,
+            inspect=inspect,
         )
         self._nodes_max = nodes_max
         self._heard: dict[str, float] = {}

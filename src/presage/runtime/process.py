@@ -32,6 +32,7 @@ from presage.runtime.driver import Driver
 from presage.runtime.durable import Durable
 from presage.runtime.frame import HEADER
 from presage.runtime.host import Host
+from presage.runtime.inspection import inspector
 from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
 from presage.runtime.metrics import exposition, measure
@@ -117,7 +118,8 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
-        self._neighbours = Neighbours(driver.host)
+        inspect = inspector(self._task.system, self._task.definition)
+        self._neighbours = Neighbours(driver.host, inspect=inspect)
         try:
             self._prepare(driver.node.automaton.codec)
             await driver.start(self._task.definition, self._sockets)
