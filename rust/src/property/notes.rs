@@ -143,7 +143,12 @@ mod tests {
                     .all(|(query, _)| claim.queries().contains(query));
                 assert!(known && mirror.queries() == claim.queries());
             }
-            assert_eq!(mirror.decide(answer), Some(verdict.into()), "{}", predicate.seed);
+            assert_eq!(
+                mirror.decide(answer),
+                Some(verdict.into()),
+                "{}",
+                predicate.seed
+            );
         }
         runs
     }

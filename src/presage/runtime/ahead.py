@@ -15,7 +15,7 @@ from presage.runtime.cluster import Cluster
 from presage.runtime.driver import Driver
 from presage.runtime.foresight import CANDIDATES_MAX, Question
 from presage.runtime.guard import SECONDS as GUARD_SECONDS
-from presage.runtime.lookout import Lookout
+from presage.runtime.lookout import Inspect, Lookout
 from presage.runtime.neighbours import Neighbours
 from presage.runtime.oracle import Oracle
 from presage.runtime.seen import Seen, seen, steering_counts
@@ -27,7 +27,10 @@ SLACK = 2.0  # times the time that an answer may take, for a machine that is bus
 class Ahead:
     """Made before the node of `driver` boots."""
 
-    def __init__(self, driver: Driver, cluster: Cluster, oracle: Oracle | None) -> None:
+    def __init__(
+        self, driver: Driver, cluster: Cluster, oracle: Oracle | None, inspect: Inspect
+    ) -> None:
+        """`inspect` looks at every checkpoint that a peer sends; see `inspector`."""
         self._driver = driver
         self._oracle = oracle
         self._loop = asyncio.get_running_loop()
@@ -35,7 +38,7 @@ class Ahead:
         self.lookout: Lookout | None = None
         steer = cluster.steer
         if oracle is None or steer is None:
-            self.neighbours = Neighbours(driver.host, foreign=True)
+            self.neighbours = Neighbours(driver.host, inspect=inspect)
             return
         round_trip = 0.0 if cluster.shape is None else cluster.shape.rtt_ms / 1000
         options = steer.options(round_trip)
@@ -47,7 +50,7 @@ class Ahead:
             self._reset,
             nodes_max=steer.nodes_max,
             bytes_per_second=steer.bytes_per_second,
-            foreign=True,
+            inspect=inspect,
         )
         self._loop.add_reader(oracle.socket, self._heard)
 

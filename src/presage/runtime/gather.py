@@ -89,6 +89,7 @@ class _Round:
     count: int = 1
     restarts: int = 0
     failed: set[str] = field(default_factory=set)
+    repeated: set[str] = field(default_factory=set)  # asked for all, as a difference was no use
 
 
 class Gatherer:
@@ -102,7 +103,9 @@ class Gatherer:
         neighbours: Callable[[float], Sequence[str]],
         round_trip: Callable[[str], float | None] = lambda peer: None,
         bucket: Bucket | None = None,
+        inspect: Callable[[Checkpoint], None] = lambda checkpoint: None,
     ) -> None:
+        """`inspect` raises `BadCheckpoint` if a peer's is not to be trusted."""
         self.name = name
         self.checkpoints = checkpoints
         self.bucket = bucket or Bucket()
@@ -112,8 +115,8 @@ class Gatherer:
         self.late = 0  # answers that had to wait for the budget
         self.bad = 0  # answers that could not be read
         self.result: Gathered | None = None  # of the last gathering that has ended
-        self.admits: Callable[[Checkpoint], bool] | None = None  # whether one is fit to be opened
         self._names = names
+        self._inspect = inspect
         self._neighbours = neighbours
         self._round_trip = round_trip
         self._round: _Round | None = None
@@ -169,14 +172,12 @@ class Gatherer:
         known = self.latest.get(peer)
         try:
             checkpoint = read(answer.body, peer, known[0] if known else None, self._names)
+            self._inspect(checkpoint)
         except BadCheckpoint:
             self.bad += 1
-            if current:
+            if round_ is not None and current and peer not in round_.repeated:
+                round_.repeated.add(peer)
                 self._request(peer, whole=True)
-            return
-        if self.admits is not None and not self.admits(checkpoint):
-            self.bad += 1
-            self._fail(peer, now)
             return
         if known is None or (checkpoint.process, checkpoint.number) >= (
             known[0].process,

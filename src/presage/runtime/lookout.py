@@ -29,6 +29,7 @@ PATH_STEPS_MAX = 10_000
 
 Ask = Callable[[Question], None]
 Reset = Callable[[str], None]
+Inspect = Callable[[Checkpoint], None]
 
 
 class Lookout(Neighbours):
@@ -46,15 +47,15 @@ class Lookout(Neighbours):
         *,
         nodes_max: int = NODES_MAX,
         bytes_per_second: float | None = None,
-        foreign: bool = False,
+        inspect: Inspect = lambda checkpoint: None,
     ) -> None:
-        """`foreign`: peers are other processes; see `Neighbours`."""
+        """`inspect` looks at every checkpoint that a peer sends; see `inspector`."""
         super().__init__(
             host,
             nodes_max=nodes_max,
             bytes_per_second=bytes_per_second,
             pushed=host.node.automaton.fields if options.checks else (),
-            foreign=foreign,
+            inspect=inspect,
         )
         self.steering = Steering(host.node, self, options)
         self.ask, self.reset = ask, reset

@@ -10,10 +10,8 @@ Invariant: what leaves is of steps that are durable, as all that a host lets go.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from presage.errors import NotState
-from presage.model.world.system import System
 from presage.runtime.budget import Bucket
 from presage.runtime.checkpoint import Checkpoint, Checkpoints, checkpointed, kept_ends
 from presage.runtime.durable import Change
@@ -24,8 +22,6 @@ from presage.runtime.pairing import Inconsistent
 from presage.runtime.snapshot import ROUND_TRIP, Assembled, assemble
 from presage.runtime.step import Record
 from presage.runtime.store import BOUND, Stored
-from presage.runtime.vocabulary import OWN
-from presage.search.checkpoint.code_digest import Definition
 
 PUSH_EVERY = 0.1  # seconds, at least
 PENDING_MAX = 16  # frames that wait for a socket, per peer
@@ -41,13 +37,9 @@ class Neighbours:
         nodes_max: int = NODES_MAX,
         bytes_per_second: float | None = None,
         pushed: Collection[str] = (),
-        foreign: bool = False,
+        inspect: Callable[[Checkpoint], None] = lambda checkpoint: None,
     ) -> None:
-        """`pushed` names the fields of the node that properties read.
-
-        `foreign`: peers are other processes, so their checkpoints are looked at before any value
-        in them is rebuilt; `admit_states` says which may be.
-        """
+        """`pushed` names fields of the node that properties read; `inspect`: see `inspector`."""
         self.host = host
         self.node = host.node
         self.inconsistent = 0  # snapshots that were no cut
@@ -55,10 +47,13 @@ class Neighbours:
         bucket = Bucket() if bytes_per_second is None else Bucket(bytes_per_second)
         names = self.node.system.names
         self.gatherer = Gatherer(
-            self.node.name, names, self.checkpoints, self._neighbours, bucket=bucket
+            self.node.name,
+            names,
+            self.checkpoints,
+            self._neighbours,
+            bucket=bucket,
+            inspect=inspect,
         )
-        if foreign:
-            self.gatherer.admits = self._admits
         self._nodes_max = nodes_max
         self._heard: dict[str, float] = {}
         self._pending: dict[str, list[Frame]] = {}
@@ -177,30 +172,3 @@ class Neighbours:
 
     def _now(self) -> float:
         return self.node.clock.now()
-
-    def _admits(self, checkpoint: Checkpoint) -> bool:
-        """Whether a peer's checkpoint holds nothing but data."""
-        system, live = self.node.system, self.node.automaton.codec
-        bodies = [body for end in checkpoint.ends.values() for body in end.log]
-        bodies += [each.message for one in checkpoint.datagrams.sent.values() for each in one]
-        bodies += [each.message for each in checkpoint.datagrams.waiting]
-        try:
-            for value in filter(None, checkpoint.local):
-                system.codec.decode_plain(value)
-            for body in bodies:
-                live.decode_plain(body)
-        except ValueError:
-            return False
-        automaton = system.automata[system.index(checkpoint.node)]
-        return len(checkpoint.local) == len(automaton.fields) + 1
-
-
-def admit_states(system: System, definition: Definition | None = None) -> None:
-    """Let the codec of a system read local states that peers send: instances of its own classes."""
-    known = definition or Definition(system)
-    for classes in (OWN, *known.classes.values()):
-        for cls in classes:
-            try:
-                system.codec.admit(cls)
-            except NotState:
-                pass  # a peer that holds such a value stays outside

@@ -33,10 +33,10 @@ from presage.runtime.driver import Driver
 from presage.runtime.durable import Durable
 from presage.runtime.frame import HEADER
 from presage.runtime.host import Host
+from presage.runtime.inspection import inspector
 from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
 from presage.runtime.metrics import exposition, measure
-from presage.runtime.neighbours import admit_states
 from presage.runtime.node import LiveNode
 from presage.runtime.oracle import Oracle
 from presage.runtime.snapshot import as_trace
@@ -129,7 +129,8 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
-        self._ahead = Ahead(driver, self._task.cluster, self._oracle)
+        inspect = inspector(self._task.system, self._task.definition)
+        self._ahead = Ahead(driver, self._task.cluster, self._oracle, inspect)
         self._neighbours = self._ahead.neighbours
         try:
             self._prepare(driver.node.automaton.codec)
@@ -153,7 +154,6 @@ class _Process:
         system = self._task.system
         teach(system, reader, system.codec, definition=self._task.definition)
         admit(system, reader)
-        admit_states(system, self._task.definition)
 
     def _make(self, host: Host) -> LiveNode:
         task = self._task
