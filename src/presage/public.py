@@ -26,7 +26,6 @@ from presage.model.service.stream import Streams as Streams
 from presage.model.weights import Weights as Weights
 from presage.model.world.event import Envelope as Envelope
 from presage.model.world.faults import Partition as Partition
-from presage.model.world.filters import Filter as Filter
 from presage.model.world.rules import Rules as Rules
 from presage.model.world.system import UNLIMITED as UNLIMITED
 from presage.model.world.system import Call as Call
@@ -70,9 +69,6 @@ from presage.search.delay.scheduler import Scheduler as Scheduler
 from presage.search.delay.scheduler import Task as Task
 from presage.search.delay.settings import Delay as Delay
 from presage.search.hunt.settings import Hunt as Hunt
-from presage.search.predict import Predictor as Predictor
-from presage.search.predict import predict as predict
-from presage.search.prediction import Prediction as Prediction
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
 from presage.simulate.run import simulate as simulate

@@ -18,8 +18,7 @@ from presage.execution.replay import retrace
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.system import System
-from presage.search.findings import traced_violation
-from presage.search.predict import Predictor
+from presage.search.predict import Predictor, traced
 from presage.search.prediction import Prediction
 from presage.search.report import Violation
 from presage.trace import codec
@@ -78,11 +77,9 @@ def _predicted(args: argparse.Namespace, loaded: Loaded, trace: Trace) -> Predic
 
 
 def _violation(loaded: Loaded, predicted: Prediction) -> Violation | None:
-    if predicted.path is None:
+    found = traced(predicted, loaded.target, loaded.parameters)
+    if found is None or found.trace is None:
         return None
-    named = {"target": loaded.target, "parameters": loaded.parameters, "seed": 0}
-    found = traced_violation(predicted.system, named, predicted.path)
     remark = ("predicted", texts.searched(predicted))
-    assert found.trace is not None, "it has one"
     trace = msgspec.structs.replace(found.trace, remarks=(*found.trace.remarks, remark))
     return replace(found, trace=trace)

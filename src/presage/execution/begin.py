@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from msgspec import UnsetType
 
 from presage.errors import BadTrace
-from presage.execution.origin import system_of
 from presage.execution.processes import ProcessExecution
 from presage.execution.protocol import NO_EXCEPTION, Execution
 from presage.execution.sandbox import Sandbox
@@ -16,6 +18,15 @@ from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.props.property import Property
 from presage.trace.trace import ORDINARY, Trace
+
+
+def system_of(system: Any, trace: Trace) -> Any:
+    """`system`, begun where `trace` begins; itself if that is no saved state."""
+    if isinstance(trace.origin, UnsetType):
+        return system
+    from presage.execution.origin import opened  # which few commands need
+
+    return opened(system, trace.origin)
 
 
 @contextmanager

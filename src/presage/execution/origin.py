@@ -11,8 +11,6 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from msgspec import UnsetType
-
 from presage._core import FAULTS
 from presage.errors import BadTrace, PresageError, Untrusted
 from presage.model.world.filters import Filter
@@ -23,7 +21,6 @@ from presage.model.world.system import System
 from presage.model.world.transport import Frozen
 from presage.trace.naming import named
 from presage.trace.origin import SavedFilter, SavedOrigin
-from presage.trace.trace import Trace
 
 AGAIN = "make the trace again"
 
@@ -55,15 +52,12 @@ def saved_origin(system: System) -> SavedOrigin:
     return found.signed()
 
 
-def system_of(system: Any, trace: Trace) -> Any:
-    """`system`, begun where `trace` begins; itself if that is no saved state.
+def opened(system: Any, saved: SavedOrigin) -> Any:
+    """`system`, begun in the state that was saved.
 
     Raises `Untrusted` for a state that nobody vouches for, `BadTrace` for one of another system.
     """
-    saved = trace.origin
-    if isinstance(saved, UnsetType) or not isinstance(system, System):
-        return system
-    if system.origin is not None:
+    if not isinstance(system, System) or system.origin is not None:
         return system
     if not saved.is_vouched_for():
         raise Untrusted(

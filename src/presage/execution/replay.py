@@ -7,8 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from presage.errors import Diverged, HandlerStuck, Nondeterminism
-from presage.execution.begin import begun, property_of
-from presage.execution.origin import system_of
+from presage.execution.begin import begun, property_of, system_of
 from presage.execution.protocol import Execution
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.execution.services import ServiceExecution

@@ -18,7 +18,6 @@ from presage._results import Finding
 from presage.errors import BadSeal, BadTrace, Nondeterminism, PresageError
 from presage.execution.confirm import RAISED, Confirmed, confirm, follow
 from presage.execution.nearest import nearest
-from presage.execution.origin import saved_origin
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.seals import never_lifted
@@ -145,7 +144,7 @@ def violation_of(
 def traced_violation(
     system: System, named: Mapping[str, Any], confirmed: Confirmed, **more: Any
 ) -> Violation:
-    """The same, of a search that is `named` by target, parameters and seed."""
+    """The same, of a search that is `named` by target, parameters, seed, and where it begins."""
     kind, prop = {"eventually": "liveness", "deadlock": "deadlock"}, confirmed.prop
     raised = RAISED.search(confirmed.why)
     where = raised.groups() if raised else ("", "")
@@ -161,8 +160,6 @@ def traced_violation(
         **more,
     }
     begins: dict[str, Any] = {"choices": confirmed.choices, "initial": confirmed.initial}
-    if system.origin is not None:
-        begins["origin"] = saved_origin(system)
     trace = Trace.of(system, confirmed.steps, **named, **begins, **facts)
     length = len(confirmed.steps)
     return Violation(step=length, steps=length, trace=trace, **facts)

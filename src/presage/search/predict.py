@@ -15,7 +15,7 @@ and left nothing out.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from threading import Thread
 from types import TracebackType
@@ -24,6 +24,7 @@ from typing import Any
 from presage._core import Halt, Kernel, cores, resident_mib
 from presage._results import Finding, Outcome
 from presage.execution.confirm import confirm
+from presage.execution.origin import saved_origin
 from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.services import ServiceExecution
 from presage.limits import KernelFilter, KernelOrigin, Limits, PredictionPlan
@@ -33,9 +34,11 @@ from presage.model.world.origin import begun_in, channels, links
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
 from presage.search.check import build
+from presage.search.findings import traced_violation
 from presage.search.kernel.bridge import Bridge
 from presage.search.known_paths import Known, replayed
 from presage.search.prediction import Lane, Prediction
+from presage.search.report import Violation
 
 SECONDS_DEFAULT = 1.0
 MEMORY_DEFAULT = 64  # MiB
@@ -72,6 +75,17 @@ def predict(
             faults=faults,
             threads=threads,
         )
+
+
+def traced(
+    prediction: Prediction, target: str | None = None, parameters: Mapping[str, Any] | None = None
+) -> Violation | None:
+    """What is predicted, with a trace that begins where the prediction does; None if nothing is."""
+    if prediction.path is None:
+        return None
+    origin = saved_origin(prediction.system)
+    named = {"target": target, "parameters": parameters or {}, "seed": 0, "origin": origin}
+    return traced_violation(prediction.system, named, prediction.path)
 
 
 class Predictor:

@@ -7,19 +7,17 @@ from reference.random_systems import random_system
 
 from presage import Service, System, always, on, replay, timer
 from presage.errors import BadTrace, Diverged, Untrusted
+from presage.execution.begin import system_of
 from presage.execution.confirm import Confirmed
-from presage.execution.origin import saved_origin, system_of
+from presage.execution.origin import saved_origin
 from presage.execution.sandbox import Sandbox
 from presage.model.world.origin import begun_in
 from presage.model.world.world import World
-from presage.search.findings import traced_violation
-from presage.search.predict import predict
+from presage.search.predict import predict, traced
 from presage.shrink.services import shrink
 from presage.trace import codec, seal
 from presage.trace.origin import SavedOrigin, vouch
 from presage.trace.trace import Trace
-
-NAMED = {"target": None, "parameters": {}, "seed": 0}
 
 
 class Ticker(Service):
@@ -52,10 +50,9 @@ def predicted() -> Trace:
     world = World.initial(system)
     world.apply(world.enabled()[0])
     found = predict(system, world.save(), seconds=20, threads=1)
-    assert found.path is not None
-    trace = traced_violation(found.system, NAMED, found.path).trace
-    assert trace is not None
-    return trace
+    violation = traced(found)
+    assert violation is not None and violation.trace is not None
+    return violation.trace
 
 
 def origin_of(trace: Trace) -> SavedOrigin:

@@ -12,8 +12,7 @@ from presage.execution.services import ServiceExecution
 from presage.model.world.filters import Filter, filter_of
 from presage.model.world.origin import offered
 from presage.model.world.world import World
-from presage.search.findings import traced_violation
-from presage.search.predict import KNOWN, Predictor, predict
+from presage.search.predict import KNOWN, Predictor, predict, traced
 from presage.search.prediction import UNBOUNDED
 
 
@@ -291,9 +290,9 @@ def test_a_trace_of_another_process_is_a_known_path_too() -> None:
     system = counting(1)
     saved = begun(system).save()
     found = predict(system, saved, seconds=20)
-    assert found.path is not None
-    named = {"target": None, "parameters": {}, "seed": 0}
-    trace = traced_violation(found.system, named, found.path).trace
+    violation = traced(found)
+    assert violation is not None
+    trace = violation.trace
     assert trace is not None
     again = predict(counting(1), saved, known=[trace], seconds=20)
     assert again.found_by == KNOWN

@@ -25,7 +25,7 @@ from presage.cli.target.importing import error_text, import_file, import_module,
 from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
 from presage.cli.target.trust import is_function_of, place_of, returns_system
 from presage.errors import BadTarget, PresageError, did_you_mean
-from presage.execution.origin import system_of
+from presage.execution.begin import system_of
 from presage.lifeline import is_interrupt
 from presage.model.service.service import Service
 from presage.model.world.system import System
