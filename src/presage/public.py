@@ -1,5 +1,7 @@
 """Every public name of presage, where it is defined; `presage` gives them out on demand."""
 
+from typing import TYPE_CHECKING
+
 from presage.errors import PresageError as PresageError
 from presage.execution.replay import replay as replay
 from presage.model.service.clocks import Timed as Timed
@@ -71,6 +73,8 @@ from presage.search.delay.settings import Delay as Delay
 from presage.search.hunt.settings import Hunt as Hunt
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
-from presage.simulate.run import simulate as simulate
 from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__  # noqa: F401
+
+if TYPE_CHECKING:
+    from presage.simulate.run import simulate as simulate  # loaded by itself

@@ -3,5 +3,4 @@
 from presage.errors.base import *
 from presage.errors.code import *
 from presage.errors.files import *
-from presage.errors.live import *
 from presage.errors.systems import *

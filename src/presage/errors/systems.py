@@ -147,3 +147,31 @@ class WrongRule(BadSystem):
             "a message that is taken for one without effect and is stored, counted or answered",
             f"let `{kind}` say no there; nothing was left out of the search for it",
         )
+
+
+# -- nodes that run live -----------------------------------------------------------------------
+
+
+class BadCluster(PresageError):
+    """Cause: a cluster file is damaged, does not fit its system, or is not safe to run.
+
+    Remedy: correct the line and the field that the text names.
+    """
+
+
+class NotRunning(PresageError):
+    """Cause: a command is meant for a node, or for `presage up`, that does not answer.
+
+    Remedy: `presage status` lists what runs; `--data` names another folder.
+    """
+
+
+class CannotListen(PresageError):
+    """Cause: a node cannot have its address, or its certificate cannot be used.
+
+    Remedy: end what has the address, or give another one in the cluster file.
+    """
+
+
+class CommandRefused(PresageError):
+    """Cause: a node got a command and does not do it. Remedy: the text says."""
