@@ -11,6 +11,7 @@ pub mod level;
 pub mod reduced;
 mod relief;
 mod rest;
+pub mod semantic;
 pub mod symmetric;
 pub mod walk;
 pub mod worker;

@@ -31,10 +31,11 @@ TRACES = ".presage/traces"
 LONG = "long searches"  # a group of flags
 CHECKPOINT_SECONDS = 60.0
 SPINS_DEFAULT = 2
-WALKS = {"walk": 1_000, "hunt": 10_000}  # where no time is given to go on until it ends
+WALKS = {"walk": 1_000, "semantic": 10_000, "hunt": 10_000}  # where no time is given to go on until it ends
 DEPTHS = {
     "tree": 100_000,
     "walk": 200,
+    "semantic": 200,
     "delay": 1_000,
     "cycles": 1_000,
     "ndfs": 100_000,
@@ -45,7 +46,7 @@ BY_DELAYS = ("delay", "cycles")
 _BOTH = Use()
 _SERVICES = Use(programs=())
 _STATES = Use(
-    ("bfs", "dfs", "delay", "cycles", "walk", "hunt"),
+    ("bfs", "dfs", "delay", "cycles", "walk", "semantic", "hunt"),
     ("bfs", "delay"),
     "it limits searches that remember states",
 )
@@ -57,7 +58,7 @@ _SLEEP = Use(
 _BFS = Use(("bfs",), (), "only `bfs` can stop and go on without changing its result")
 _SPILL = Use(("bfs", "delay"), (), "these alone let the states that wait lie in files")
 _FAULTS = Use(
-    ("delay", "walk"), (), "it leaves states out; other searches claim to have met all of them"
+    ("delay", "walk", "semantic"), (), "it leaves states out; other searches claim to have met all of them"
 )
 _AUDIT = Use(("delay",), (), "only a search by delays looks behind the faults that it leaves out")
 _CALM = "random walks can be calm; a hunt walks calmly by itself, other searches try everything"
