@@ -1,11 +1,12 @@
-//! Which execution is next: two natural orders, and faults before messages, in turns.
+//! Which execution is next: two natural orders, faults and messages, in turns.
 //!
-//! No order is best for all bugs. So those that wait are kept in lanes, and lanes take turns: what
-//! one lane finds after n executions, all find after a small multiple of n. A lane belongs to a
-//! natural order, and has either executions in which only faults were moved, or the others.
+//! No order is best for all bugs. So what waits is kept in lanes, and these take turns: what one
+//! lane alone finds after n executions, all find after a small multiple of n. A lane belongs to a
+//! natural order, and has either executions in which faults alone were moved, or the others.
+//! Faults have two turns of three, as SAMC's queue takes them first.
 //!
-//! In a lane few moves come first. Of as many, first come those faults that happen to a node in a
-//! role in which it had none.
+//! In a lane few moves come first. Of as many, in every other turn, those faults are preferred that
+//! happen to a node in a role in which it had none; else what came first is first.
 
 use std::collections::BTreeMap;
 
@@ -23,50 +24,53 @@ pub enum Order {
 /// The beginning of an execution that is still to be run.
 #[derive(Clone)]
 pub struct Item {
+    /// Of the initial state.
     pub start: usize,
     pub steps: Box<[EventId]>,
     pub order: Order,
     /// Whether faults alone were moved.
     pub pure: bool,
+    /// What its moves cost together.
     pub cost: u32,
-    /// Of the fault that is moved.
+    /// Of the fault that is moved, if it is a crash or a restart.
     pub key: Option<Box<[u32]>>,
     /// The fingerprint of the state that the beginning leads to.
-    pub ends: Option<u64>,
+    pub ends: u64,
 }
 
+/// The cost, whether a fault of its role was queued before, and when it came.
 type Rank = (u32, bool, u64);
+
+/// Faults of either order, then all else of either order.
+const LANES: usize = 4;
+const TURNS: [usize; 6] = [0, 0, 1, 1, 2, 3];
 
 #[derive(Default)]
 pub struct Lanes {
-    waiting: [BTreeMap<Rank, Item>; 4],
+    waiting: [BTreeMap<Rank, Item>; LANES],
+    taken: [u64; LANES],
     number: u64,
     turn: usize,
 }
 
-fn turns() -> Vec<usize> {
-    let text = std::env::var("SEM_TURNS").unwrap_or("001123".into());
-    text.bytes().map(|b| (b - b'0') as usize).collect()
-}
-
 impl Lanes {
+    /// Let executions begin in an initial state.
     pub fn begin(&mut self, start: usize) {
         for order in [Order::Oldest, Order::Newest] {
-            self.push(
-                Item {
-                    start,
-                    steps: Box::default(),
-                    order,
-                    pure: true,
-                    cost: 0,
-                    key: None,
-                    ends: None,
-                },
-                false,
-            );
+            let root = Item {
+                start,
+                steps: Box::default(),
+                order,
+                pure: true,
+                cost: 0,
+                key: None,
+                ends: 0,
+            };
+            self.push(root, false);
         }
     }
 
+    /// Let an execution wait; `known`: a fault of its role was queued before.
     pub fn push(&mut self, item: Item, known: bool) {
         let lane = usize::from(item.order == Order::Newest) + if item.pure { 0 } else { 2 };
         self.number += 1;
@@ -74,18 +78,29 @@ impl Lanes {
         self.waiting[lane].insert(rank, item);
     }
 
-    pub fn next(&mut self, mut is_open: impl FnMut(&Item) -> bool) -> Option<Item> {
-        let turns = turns();
+    /// The next execution that is still worth it.
+    pub fn next(&mut self, is_open: impl Fn(&Item) -> bool) -> Option<Item> {
         while self.waiting.iter().any(|lane| !lane.is_empty()) {
-            let mut lane = turns[self.turn % turns.len()];
+            let lane = TURNS[self.turn % TURNS.len()];
             self.turn += 1;
-            if self.waiting[lane].is_empty() { lane ^= 2; }
-            while let Some((_, item)) = self.waiting[lane].pop_first() {
+            self.taken[lane] += 1;
+            while let Some(item) = self.pop(lane) {
                 if is_open(&item) {
                     return Some(item);
                 }
             }
         }
         None
+    }
+
+    fn pop(&mut self, lane: usize) -> Option<Item> {
+        let waiting = &mut self.waiting[lane];
+        let mut rank = *waiting.first_key_value()?.0;
+        if self.taken[lane].is_multiple_of(2) && !rank.1 {
+            let known = (rank.0, true, 0)..=(rank.0, true, u64::MAX);
+            let other = waiting.range(known).next().map(|(rank, _)| *rank);
+            rank = other.filter(|other| other.2 < rank.2).unwrap_or(rank);
+        }
+        waiting.remove(&rank)
     }
 }

@@ -7,9 +7,10 @@
 //! message and crash message independence, without rules. Of faults with equal keys
 //! (`alike/keys.rs`) one is followed: its crash recovery and reboot synchronisation symmetry.
 //!
-//! Which of the executions that wait comes next decides how soon a bug is met (`lanes.rs`).
+//! Which of the executions that wait is next decides how soon a bug is met (`lanes.rs`).
 //!
-//! **This is a heuristic.** It finds what is there, and never says that nothing else is.
+//! **This is a heuristic.** Invariant: each state that is judged is reached by an execution from an
+//! initial state; nobody claims that all of them are.
 
 mod execution;
 mod lanes;
@@ -20,25 +21,25 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::prelude::*;
 
 use self::execution::Runner;
-use self::lanes::{Item, Lanes};
+use self::lanes::Lanes;
 use super::Search;
 
+/// Run executions until limits, a finding, or the last that waits.
 pub fn work(search: &Search) -> PyResult<()> {
     let mut runner = Runner::new(search);
     let mut lanes = Lanes::default();
     runner.worker.sync();
     for start in 0..search.initial.len() {
+        search.generated.fetch_add(1, Relaxed);
         lanes.begin(start);
     }
-    while let Some(item) = lanes.next(|item: &Item| runner.is_open(item)) {
+    while let Some(item) = lanes.next(|item| runner.is_open(item)) {
         if search.walked.load(Relaxed) >= search.limits.walks || search.stopping() {
             return Ok(());
         }
         search.walked.fetch_add(1, Relaxed);
-        if std::env::var("SEM_LOG").is_ok() { eprintln!("{} {:?} pure {} cost {} prefix {}", search.walked.load(Relaxed), item.order, item.pure, item.cost, item.steps.len()); }
-        if let Some(path) = runner.run(&item)? {
-            runner.moves(&item, &path, &mut lanes)?;
-        }
+        let path = runner.run(&item)?;
+        runner.make_moves(&item, &path, &mut lanes)?;
     }
     Ok(())
 }

@@ -1,98 +1,174 @@
-//! What is made of an execution.
+//! What is made of an execution: others, in which one thing comes earlier.
+//!
+//! From the end on, as in SAMC's artefact. A fault is moved to each place where it could have
+//! happened; where that only swaps it with the event there, it costs more. An event is moved before
+//! the nearest earlier one of its node that it could have come before and does not commute with:
+//! what happens after that one is left out, the rest stays. All else that could have happened
+//! instead is tried at last.
+
+use std::rc::Rc;
 
 use pyo3::prelude::*;
 
-use super::execution::{Did, Runner, name, role_of};
+use super::execution::{Did, Next, Possible, Runner, name, role_of};
 use super::lanes::{Item, Lanes};
 use crate::search::EventId;
-use crate::services::expand::Candidate;
 use crate::table::fingerprint::combine_iter;
 
-fn env(name: &str, default: u32) -> u32 {
-    std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(default)
-}
+/// What moves cost.
+const FAULT: u32 = 1;
+const FAULT_SWAPPED: u32 = 2;
+const REVERSAL: u32 = 1;
+const OTHER: u32 = 8;
+const OTHER_SWAPPED: u32 = 10;
+
+/// Steps that are remembered; then all are forgotten.
+const STEPS_MAX: usize = 500_000;
 
 impl Runner<'_> {
-    pub fn moves(&mut self, item: &Item, path: &[Did], lanes: &mut Lanes) -> PyResult<()> {
-        let (f0, f1) = (env("SEM_F0", 1), env("SEM_F1", 2));
-        let (d0, d1) = (env("SEM_D0", 1), env("SEM_D1", 2));
-        let rev = env("SEM_REV", 1);
+    /// Queue what an execution gives.
+    pub fn make_moves(&mut self, item: &Item, path: &[Did], lanes: &mut Lanes) -> PyResult<()> {
         let start = item.steps.len();
-        for i in (start..path.len()).rev() {
-            let did = &path[i];
-            let others: Vec<(EventId, Candidate, bool, Option<Box<[u32]>>)> = did.others.iter()
-                .map(|o| (o.event, o.candidate, o.fault, o.key.clone())).collect();
-            for (event, candidate, fault, key) in others {
-                if self.is_seen(candidate.fingerprint) { continue; }
-                if !self.queued.insert((did.sum, name(&event))) && env("SEM_Q", 1) == 1 { continue; }
-                if !fault && did.fault { continue; }
-                let commutes = !did.fault && self.commute((&did.state, did.sum), &did.event, &event)?;
-                let price = match (fault, commutes) { (true, false) => f0, (true, true) => f1, (false, false) => d0, (false, true) => d1 };
-                if price == 0 { continue; }
-                if let Some(key) = &key && env("SEM_CLAIM", 0) > 0 {
-                    let lane = u32::from(item.order == super::lanes::Order::Newest) + if env("SEM_CLAIM", 0) > 1 && !item.pure { 2 } else { 0 };
-                    let mut claimed: Vec<u32> = key.to_vec();
-                    claimed.push(lane);
-                    if !self.claimed.insert(claimed.into()) { continue; }
-                }
-                let known = env("SEM_OWN", 1) > 0 && key.as_ref().is_some_and(|key| !self.roles.insert(role_of(key)));
-                let steps = path[..i].iter().map(|d| d.event).chain([event]).collect();
-                lanes.push(Item {
-                    steps, key, cost: item.cost + price, pure: item.pure && fault,
-                    ends: Some(candidate.fingerprint), ..item.clone()
-                }, known);
+        for at in (start..path.len()).rev() {
+            for other in &path[at].others {
+                self.depart(item, (path, at), other, lanes)?;
             }
         }
-        if rev > 0 {
-            for j in (start + 1..path.len()).rev() {
-                self.reverse(item, path, j, lanes, rev)?;
-            }
+        for later in (start + 1..path.len()).rev() {
+            self.reverse(item, path, later, lanes)?;
         }
         Ok(())
     }
 
-    /// Move an event before the nearest earlier one of its node that it does not commute with.
-    fn reverse(&mut self, item: &Item, path: &[Did], j: usize, lanes: &mut Lanes, price: u32) -> PyResult<()> {
-        if path[j].fault { return Ok(()); }
-        let node = path[j].event.node;
-        for i in (0..j).rev() {
-            if path[i].event.node != node { continue; }
-            if path[i].fault { break; }
-            let mut kept: Vec<EventId> = Vec::new();
-            let mut skipped = vec![node];
-            let (mut state, mut sum) = (path[i].state.clone(), path[i].sum);
-            for between in &path[i + 1..j] {
-                if skipped.contains(&between.event.node) { continue; }
-                let stepped = if between.fault { None } else { self.step((&state, sum), &between.event)? };
-                match stepped {
-                    Some((next, after)) => { state = next; sum = after; kept.push(between.event); }
-                    None => skipped.push(between.event.node),
-                }
+    /// Queue the execution in which something else happens at a place.
+    fn depart(
+        &mut self,
+        item: &Item,
+        (path, at): (&[Did], usize),
+        other: &Possible,
+        lanes: &mut Lanes,
+    ) -> PyResult<()> {
+        let (did, ends) = (&path[at], other.candidate.fingerprint);
+        if (other.key.is_none() && self.is_seen(ends)) || (did.fault && !other.fault) {
+            return Ok(());
+        }
+        if !self.queued.insert((did.sum, name(&other.event))) {
+            return Ok(());
+        }
+        let swaps = !did.fault && self.commute((&did.state, did.sum), &did.event, &other.event)?;
+        let price = match (other.fault, swaps) {
+            (true, false) => FAULT,
+            (true, true) => FAULT_SWAPPED,
+            (false, false) => OTHER,
+            (false, true) => OTHER_SWAPPED,
+        };
+        let key = other.key.clone();
+        let role = key.as_deref().map(role_of);
+        let known = role.is_some_and(|role| !self.roles.insert(role));
+        let before = path[..at].iter().map(|did| did.event);
+        let moved = Item {
+            steps: before.chain([other.event]).collect(),
+            pure: item.pure && other.fault,
+            cost: item.cost + price,
+            key,
+            ends,
+            ..*item
+        };
+        lanes.push(moved, known);
+        Ok(())
+    }
+
+    /// Queue the execution in which an event comes before the nearest earlier one of its node that
+    /// it does not commute with.
+    fn reverse(
+        &mut self,
+        item: &Item,
+        path: &[Did],
+        later: usize,
+        lanes: &mut Lanes,
+    ) -> PyResult<()> {
+        let event = path[later].event;
+        if path[later].fault {
+            return Ok(());
+        }
+        for first in (0..later).rev() {
+            if path[first].event.node != event.node {
+                continue;
             }
-            let Some((_, after)) = self.step((&state, sum), &path[j].event)? else { break };
-            if self.commute((&state, sum), &path[i].event, &path[j].event)? { continue; }
-            if self.is_seen(after) { break; }
-            let steps: Box<[EventId]> = path[..i].iter().map(|d| d.event).chain(kept).chain([path[j].event]).collect();
-            let digest = combine_iter(steps.iter().flat_map(|e| [e.what as u64, u64::from(e.node), u64::from(e.origin), u64::from(e.branch)]));
-            if self.reversed.insert(digest) {
-                lanes.push(Item { steps, key: None, cost: item.cost + price, pure: false, ends: Some(after), ..item.clone() }, false);
+            if path[first].fault {
+                return Ok(());
             }
-            break;
+            let (state, sum, kept) = self.without(&path[first..later])?;
+            let Some((_, ends)) = self.step((&state, sum), &event)? else {
+                return Ok(()); // it happens after that one
+            };
+            if self.commute((&state, sum), &path[first].event, &event)? {
+                continue;
+            }
+            let before = path[..first].iter().map(|did| did.event);
+            let steps: Box<[EventId]> = before.chain(kept).chain([event]).collect();
+            if !self.is_seen(ends) && self.reversed.insert(digest(&steps)) {
+                let moved = Item {
+                    steps,
+                    pure: false,
+                    cost: item.cost + REVERSAL,
+                    key: None,
+                    ends,
+                    ..*item
+                };
+                lanes.push(moved, false);
+            }
+            return Ok(());
         }
         Ok(())
+    }
+
+    /// Take steps but the first, and what happens after it; gives the state, and the steps taken.
+    fn without(&mut self, path: &[Did]) -> PyResult<(Rc<[u32]>, u64, Vec<EventId>)> {
+        let (mut state, mut sum) = (path[0].state.clone(), path[0].sum);
+        let mut touched = vec![path[0].event.node];
+        let mut kept = Vec::new();
+        for did in &path[1..] {
+            let node = did.event.node;
+            if touched.contains(&node) {
+                continue;
+            }
+            let next = if did.fault {
+                None
+            } else {
+                self.step((&state, sum), &did.event)?
+            };
+            let Some(next) = next else {
+                touched.push(node);
+                continue;
+            };
+            (state, sum) = next;
+            kept.push(did.event);
+        }
+        Ok((state, sum, kept))
     }
 
     /// What an event of a state leads to, if it is possible.
-    fn step(&mut self, (state, sum): (&[u32], u64), event: &EventId) -> PyResult<Option<(Vec<u32>, u64)>> {
-        let expander = &mut self.worker.expander;
-        expander.candidates.clear();
-        expander.list(state, sum, 0)?;
-        let listed = self.worker.expander.candidates.iter();
-        let found = listed.copied().find(|c| c.fingerprint != sum && self.worker.happened(c, state).same(event));
-        let Some(candidate) = found else { return Ok(None) };
-        let mut next = Vec::new();
-        self.worker.expander.build(state, &candidate, &mut next);
-        Ok(Some((next, candidate.fingerprint)))
+    fn step(&mut self, (state, sum): (&[u32], u64), event: &EventId) -> PyResult<Next> {
+        if let Some(known) = self.steps.get(&(sum, name(event))) {
+            return Ok(known.clone());
+        }
+        self.worker.expander.candidates.clear();
+        self.worker.expander.list(state, sum, 0)?;
+        let mut listed = self.worker.expander.candidates.iter().copied();
+        let found = listed.find(|candidate| {
+            candidate.fingerprint != sum && self.worker.happened(candidate, state).same(event)
+        });
+        let next = found.map(|candidate| {
+            let mut next = Vec::new();
+            self.worker.expander.build(state, &candidate, &mut next);
+            (next.into(), candidate.fingerprint)
+        });
+        if self.steps.len() >= STEPS_MAX {
+            self.steps.clear();
+        }
+        self.steps.insert((sum, name(event)), next.clone());
+        Ok(next)
     }
 
     /// Whether two events of a state lead to the same state in either order.
@@ -101,8 +177,32 @@ impl Runner<'_> {
         Ok(ends.is_some() && ends == self.after_both(from, other, one)?)
     }
 
-    fn after_both(&mut self, from: (&[u32], u64), one: &EventId, other: &EventId) -> PyResult<Option<u64>> {
-        let Some((state, sum)) = self.step(from, one)? else { return Ok(None) };
+    fn after_both(
+        &mut self,
+        from: (&[u32], u64),
+        one: &EventId,
+        other: &EventId,
+    ) -> PyResult<Option<u64>> {
+        let Some((state, sum)) = self.step(from, one)? else {
+            return Ok(None);
+        };
         Ok(self.step((&state, sum), other)?.map(|(_, sum)| sum))
     }
+}
+
+fn digest(steps: &[EventId]) -> u64 {
+    combine_iter(steps.iter().flat_map(|event| {
+        let EventId {
+            what,
+            node,
+            origin,
+            branch,
+        } = *event;
+        [
+            what as u64,
+            u64::from(node),
+            u64::from(origin),
+            u64::from(branch),
+        ]
+    }))
 }
