@@ -4,7 +4,7 @@
 //! happened; where that only swaps it with the event there, it costs more. An event is moved before
 //! the nearest earlier one of its node that it could have come before and does not commute with:
 //! what happens after that one is left out, the rest stays. All else that could have happened
-//! instead is tried at last.
+//! instead is tried at last, and so are other places for faults once events were moved.
 
 use std::rc::Rc;
 
@@ -56,7 +56,8 @@ impl Runner<'_> {
             return Ok(());
         }
         let swaps = !did.fault && self.commute((&did.state, did.sum), &did.event, &other.event)?;
-        let price = match (other.fault, swaps) {
+        // A fault of an execution in which events were moved is the second thing to try.
+        let price = match (other.fault && item.pure, swaps) {
             (true, false) => FAULT,
             (true, true) => FAULT_SWAPPED,
             (false, false) => OTHER,
