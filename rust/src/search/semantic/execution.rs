@@ -79,8 +79,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Whether an execution may still show what no other has: no fault like its last one happened
-    /// or, if that is no crash or restart, no execution was where it leads to.
+    /// Whether an execution may still show what no other has: no fault like its last one happened,
+    /// and no execution was in the state that it is made for.
     pub fn is_open(&self, item: &Item) -> bool {
         match &item.key {
             Some(key) if self.tried.contains(key) => {
@@ -88,7 +88,7 @@ impl<'a> Runner<'a> {
                 false
             }
             Some(_) => true,
-            None => item.steps.is_empty() || !self.is_seen(item.ends),
+            None => !item.ends.is_some_and(|sum| self.is_seen(sum)),
         }
     }
 

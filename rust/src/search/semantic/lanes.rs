@@ -34,8 +34,8 @@ pub struct Item {
     pub cost: u32,
     /// Of the fault that is moved, if it is a crash or a restart.
     pub key: Option<Box<[u32]>>,
-    /// The fingerprint of the state that the beginning leads to.
-    pub ends: u64,
+    /// The fingerprint of a state behind it: there is no use in it once that was met.
+    pub ends: Option<u64>,
 }
 
 /// The cost, whether a fault of its role was queued before, and when it came.
@@ -64,7 +64,7 @@ impl Lanes {
                 pure: true,
                 cost: 0,
                 key: None,
-                ends: 0,
+                ends: None,
             };
             self.push(root, false);
         }

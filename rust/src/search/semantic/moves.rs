@@ -72,7 +72,7 @@ impl Runner<'_> {
             pure: item.pure && other.fault,
             cost: item.cost + price,
             key,
-            ends,
+            ends: Some(ends),
             ..*item
         };
         lanes.push(moved, known);
@@ -100,21 +100,21 @@ impl Runner<'_> {
                 return Ok(());
             }
             let (state, sum, kept) = self.without(&path[first..later])?;
-            let Some((_, ends)) = self.step((&state, sum), &event)? else {
+            if self.step((&state, sum), &event)?.is_none() {
                 return Ok(()); // it happens after that one
-            };
+            }
             if self.commute((&state, sum), &path[first].event, &event)? {
                 continue;
             }
             let before = path[..first].iter().map(|did| did.event);
             let steps: Box<[EventId]> = before.chain(kept).chain([event]).collect();
-            if !self.is_seen(ends) && self.reversed.insert(digest(&steps)) {
+            if self.reversed.insert(digest(&steps)) {
                 let moved = Item {
                     steps,
                     pure: false,
                     cost: item.cost + REVERSAL,
                     key: None,
-                    ends,
+                    ends: None,
                     ..*item
                 };
                 lanes.push(moved, false);
