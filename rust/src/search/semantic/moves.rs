@@ -19,6 +19,7 @@ use crate::table::fingerprint::combine_iter;
 const FAULT: u32 = 1;
 const FAULT_SWAPPED: u32 = 2;
 const REVERSAL: u32 = 1;
+const REVERSAL_MET: u32 = 2; // it leads to a state met, from which it may go on otherwise
 const OTHER: u32 = 8;
 const OTHER_SWAPPED: u32 = 10;
 
@@ -100,9 +101,9 @@ impl Runner<'_> {
                 return Ok(());
             }
             let (state, sum, kept) = self.without(&path[first..later])?;
-            if self.step((&state, sum), &event)?.is_none() {
+            let Some((_, ends)) = self.step((&state, sum), &event)? else {
                 return Ok(()); // it happens after that one
-            }
+            };
             if self.commute((&state, sum), &path[first].event, &event)? {
                 continue;
             }
@@ -112,7 +113,12 @@ impl Runner<'_> {
                 let moved = Item {
                     steps,
                     pure: false,
-                    cost: item.cost + REVERSAL,
+                    cost: item.cost
+                        + if self.is_seen(ends) {
+                            REVERSAL_MET
+                        } else {
+                            REVERSAL
+                        },
                     key: None,
                     ends: None,
                     ..*item
