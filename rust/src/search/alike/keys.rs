@@ -93,12 +93,7 @@ impl<'a> Keys<'a> {
     /// The key of a fault in a state.
     pub fn of(&mut self, expander: &Expander, state: &[u32], place: Place) -> PyResult<&[u32]> {
         self.write_others(expander, state, place.node)?;
-        let own = self.roles(expander, state[place.node as usize])?;
-        let own = if place.fault == RESTART {
-            own.beside
-        } else {
-            own.recovery
-        };
+        let own = self.roles(expander, state[place.node as usize])?.recovery;
         self.key.extend([END, place.fault as u32, own]);
         if self.plan.flight[place.node as usize] {
             let first = self.key.len();
