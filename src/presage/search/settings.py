@@ -93,7 +93,7 @@ class Settings:
     search: str = opt.words(
         None,
         SEARCH_WORDS,
-        "bfs (default), delay, cycles, dfs, tree, walk, semantic, hunt",
+        "bfs, delay, cycles, dfs, tree, walk, semantic, hunt",
         "search",
         metavar="NAME",
     )
