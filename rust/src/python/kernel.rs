@@ -17,7 +17,7 @@ use crate::python::tables::FAULTS;
 use crate::reduce::sleep::Table;
 use crate::reduce::symmetry::images::{SymmetricNodes, Symmetry};
 use crate::search::bfs::Start;
-use crate::search::{Limits, Search, alike, bfs, delay, dfs, predict, walk};
+use crate::search::{Limits, Search, alike, bfs, delay, dfs, predict, semantic, walk};
 use crate::services::context::{PropertyState, Shared};
 use crate::services::coverage::{Growth, KernelCoverage};
 use crate::services::ids::LocalId;
@@ -300,6 +300,7 @@ fn run(py: Python<'_>, kind: &str, search: &Search, progress: Option<&Py<PyAny>>
             let next = AtomicU64::new(0);
             search.supervise(py, progress, |_| walk::work(search, &next))
         }
+        "semantic" => search.supervise(py, progress, |_| semantic::work(search)),
         _ => Err(PyValueError::new_err(format!(
             "no search is called `{kind}`"
         ))),

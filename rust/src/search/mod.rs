@@ -12,6 +12,7 @@ pub mod predict;
 pub mod reduced;
 mod relief;
 mod rest;
+pub mod semantic;
 pub mod symmetric;
 pub mod walk;
 pub mod worker;

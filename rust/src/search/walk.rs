@@ -112,7 +112,7 @@ fn pick(worker: &Worker<'_>, dice: &mut Dice, targets: &mut Vec<Target>) -> Opti
 }
 
 /// A step that breaks a property is worth telling even where the walk goes another way.
-fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[EventId])) {
+pub fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[EventId])) {
     for candidate in &worker.expander.candidates {
         let broken = worker.expander.broken_by(candidate);
         if broken != 0 && weight(worker, candidate) != 0 {
@@ -125,7 +125,7 @@ fn report_broken(worker: &Worker<'_>, state: &[u32], (start, events): (usize, &[
 }
 
 /// Count the state; true if no walk has been there.
-fn visit(search: &Search, sum: u64, length: u32) -> bool {
+pub fn visit(search: &Search, sum: u64, length: u32) -> bool {
     search.depth.fetch_max(length as usize + 1, Relaxed);
     search.seen.reserve(search.limits.threads);
     let inserted = search.seen.read().insert(nonzero(sum), 0, length);

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from presage.errors import BadSystem
 
-SEARCHES = ("bfs", "dfs", "delay", "cycles", "tree", "walk", "hunt")  # of systems of services
+# Of systems of services.
+SEARCHES = ("bfs", "dfs", "delay", "cycles", "tree", "walk", "semantic", "hunt")
 PROGRAM_SEARCHES = ("tree", "bfs", "delay")  # of programs
 COUNT_MAX = 2**32 - 1  # what the core counts limits with
 SECONDS_MAX = 1e9  # thirty years

@@ -265,7 +265,12 @@ class Report:
 
     @property
     def is_heuristic(self) -> bool:
-        """Whether faults were left out that may lead to states which nothing else leads to."""
+        """Whether faults were left out that may lead to states which nothing else leads to.
+
+        The search `semantic` claims nothing for states that it did not meet.
+        """
+        if self.search == "semantic":
+            return True
         return self.skipped is not None and self.skipped.is_heuristic
 
     @property

@@ -31,10 +31,12 @@ TRACES = ".presage/traces"
 LONG = "long searches"  # a group of flags
 CHECKPOINT_SECONDS = 60.0
 SPINS_DEFAULT = 2
-WALKS = {"walk": 1_000, "hunt": 10_000}  # where no time is given to go on until it ends
+# Where no time is given to go on until it ends.
+WALKS = {"walk": 1_000, "semantic": 10_000, "hunt": 10_000}
 DEPTHS = {
     "tree": 100_000,
     "walk": 200,
+    "semantic": 200,
     "delay": 1_000,
     "cycles": 1_000,
     "ndfs": 100_000,
@@ -45,10 +47,11 @@ BY_DELAYS = ("delay", "cycles")
 _BOTH = Use()
 _SERVICES = Use(programs=())
 _STATES = Use(
-    ("bfs", "dfs", "delay", "cycles", "walk", "hunt"),
+    ("bfs", "dfs", "delay", "cycles", "walk", "semantic", "hunt"),
     ("bfs", "delay"),
     "it limits searches that remember states",
 )
+_PARALLEL = ("bfs", "dfs", "delay", "cycles", "walk", "hunt")
 _TREE = Use(("tree",), ("tree",), "it is for executions one by one; `bfs` remembers states")
 _REVERSALS = Use(("tree",), (), "it says in which order `tree` reverses the races of executions")
 _SLEEP = Use(
@@ -57,7 +60,9 @@ _SLEEP = Use(
 _BFS = Use(("bfs",), (), "only `bfs` can stop and go on without changing its result")
 _SPILL = Use(("bfs", "delay"), (), "these alone let the states that wait lie in files")
 _FAULTS = Use(
-    ("delay", "walk"), (), "it leaves states out; other searches claim to have met all of them"
+    ("delay", "walk", "semantic"),
+    (),
+    "it leaves states out; other searches claim to have met all of them",
 )
 _AUDIT = Use(("delay",), (), "only a search by delays looks behind the faults that it leaves out")
 _CALM = "random walks can be calm; a hunt walks calmly by itself, other searches try everything"
@@ -88,7 +93,7 @@ class Settings:
     search: str = opt.words(
         None,
         SEARCH_WORDS,
-        "bfs (default), delay, cycles, dfs, tree, walk, hunt",
+        "bfs, delay, cycles, dfs, tree, walk, semantic, hunt",
         "search",
         metavar="NAME",
     )
@@ -98,7 +103,7 @@ class Settings:
         "search",
         most=THREADS_MAX,
         words={AUTO: _BOTH},
-        use=Use(_STATES.services, (), "`tree` runs on one thread"),
+        use=Use(_PARALLEL, (), "`tree` and `semantic` run on one thread"),
         idle=(1,),
         hunts=True,
     )
@@ -239,6 +244,7 @@ class Settings:
             reduction=self.reduction or ("odpor" if search == "tree" else "none"),
             depth=self.depth or DEPTHS.get(self.algorithm) or DEPTHS.get(search),
             walks=self.walks or walks,
+            skip=SKIPS[0] if search == "semantic" else self.skip,
             spins=SPINS_DEFAULT if self.spins is None else self.spins,
             hunt=self.hunt or Hunt(),
             delay=self.delay or Delay(),

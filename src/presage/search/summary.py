@@ -149,7 +149,7 @@ def _extent(report: Report) -> str:
         return ", exhaustively"
     if report.hunted is not None and report.violations:
         return " so far"
-    if report.search in ("hunt", "walk"):
+    if report.search in ("hunt", "walk", "semantic"):
         return f" in {plural(report.executions, 'execution')}"
     if report.delayed is not None:
         done = report.delayed.done

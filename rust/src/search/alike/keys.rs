@@ -36,10 +36,12 @@ pub type Crashed = Arc<[(u32, u64)]>;
 /// What ends the roles in a key, and begins the types of messages.
 const END: u32 = u32::MAX;
 
-/// Two views of a local state: what recovery depends on, and all but names of nodes.
+/// Views of a local state: what recovery depends on, the same for the recovery of others, and all
+/// but names of nodes.
 #[derive(Clone, Copy)]
 struct Roles {
     recovery: u32,
+    beside: u32,
     whole: u32,
 }
 
@@ -74,8 +76,12 @@ impl<'a> Keys<'a> {
             let fresh = shared.fresh_callable(py, LocalId::of(local))?;
             let node = shared.row(LocalId::of(local)).0;
             let roles = self.plan.roles.call_method1(py, "roles", (node, fresh))?;
-            let (recovery, whole) = roles.extract(py)?;
-            PyResult::Ok(Roles { recovery, whole })
+            let (recovery, beside, whole) = roles.extract(py)?;
+            PyResult::Ok(Roles {
+                recovery,
+                beside,
+                whole,
+            })
         })?;
         if self.roles.len() <= local as usize {
             self.roles.resize(local as usize + 1, None);
@@ -109,7 +115,7 @@ impl<'a> Keys<'a> {
         self.key.clear();
         for (other, &local) in state[..expander.shared.layout.nodes].iter().enumerate() {
             if other as u32 != node {
-                let role = self.roles(expander, local)?.recovery;
+                let role = self.roles(expander, local)?.beside;
                 self.key.push(role);
             }
         }

@@ -32,6 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use pyo3::prelude::*;
 
 pub use self::faults::Alike;
+pub use self::keys::{Crashed, Keys, Place, is_at_rest};
 pub use self::walked::InWalk;
 use super::Search;
 
@@ -71,12 +72,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn place(&self) {
+    pub fn place(&self) {
         self.places.fetch_add(1, Relaxed);
     }
 
     /// Count a place that is left out; gives how many are.
-    fn skip(&self) -> u64 {
+    pub fn skip(&self) -> u64 {
         self.skipped.fetch_add(1, Relaxed) + 1
     }
 

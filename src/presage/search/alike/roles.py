@@ -18,7 +18,7 @@ from presage.limits import SkipPlan
 from presage.model.choice import NOT_THEIRS
 from presage.model.service.automaton import Automaton
 from presage.model.service.declare import marks_of
-from presage.model.service.local_state import Values
+from presage.model.service.local_state import Values, is_up
 from presage.model.source import place_of
 from presage.model.world.system import System
 from presage.search.alike.constant import constant_fields
@@ -27,6 +27,7 @@ from presage.search.alike.skipped import NotAlike
 
 METHOD = "recovery"
 OWN, OTHER = "\0own", "\0other"  # what names of nodes become
+DOWN = b""  # what others see of a node that is down
 ASKED_TWICE = 256  # questions, and one in so many of the later ones
 REPORTED_MAX = 20  # pairs of faults that are not alike
 
@@ -55,11 +56,15 @@ class Roles:
 
     # -- what the kernel asks --------------------------------------------------------------------
 
-    def roles(self, node: int, fresh: Callable[[], Values]) -> tuple[int, int]:
-        """A local state as recovery sees it, and all of it but names and constants."""
+    def roles(self, node: int, fresh: Callable[[], Values]) -> tuple[int, int, int]:
+        """A local state as its own recovery sees it, as that of others does, and the whole of it.
+
+        The recovery of others sees of a node that is down only that. Names and constants are no
+        part of the whole.
+        """
         whole = self._number(self._whole(node, fresh()))
         if self._methods[node] is None:
-            return whole, whole
+            return whole, whole, whole
         role = self._recovery(node, fresh())
         self._asked += 1
         twice = self._asked <= ASKED_TWICE or self._asked % ASKED_TWICE == 0
@@ -69,7 +74,8 @@ class Roles:
             raise Nondeterminism(
                 f"{place_of(method)}: `{METHOD}`, run twice in the same state, gave two results"
             )
-        return self._number(role), whole
+        own = self._number(role)
+        return own, own if is_up(fresh()[0]) else self._number(DOWN), whole
 
     def not_alike(
         self, fault: int, skipped: Place, tried: Place | None, properties: Sequence[int]

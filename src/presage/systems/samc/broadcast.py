@@ -117,7 +117,7 @@ class Server(Service):
 
     def recovery(self) -> object:
         """What recovery depends on: the role, who follows, and what is on disk."""
-        return (self.role, self.serving, len(self.forwarding), sorted(self.disk.stored.items()))
+        return (self.role, len(self.forwarding), sorted(self.disk.stored.items()))
 
     def entries(self) -> Tree:
         found: Tree = self.disk.read("log", self.base)

@@ -1,0 +1,215 @@
+//! What is made of an execution: others, in which one thing comes earlier.
+//!
+//! From the end on, as in SAMC's artefact. A fault is moved to each place where it could have
+//! happened; where that only swaps it with the event there, it costs more. An event is moved before
+//! the nearest earlier one of its node that it could have come before and does not commute with:
+//! what happens after that one is left out, the rest stays. All else that could have happened
+//! instead is tried at last, and so are other places for faults once events were moved.
+
+use std::rc::Rc;
+
+use pyo3::prelude::*;
+
+use super::execution::{Did, Next, Possible, Runner, name, role_of};
+use super::lanes::{Item, Lanes};
+use crate::search::EventId;
+use crate::table::fingerprint::combine_iter;
+
+/// What moves cost.
+const FAULT: u32 = 1;
+const FAULT_SWAPPED: u32 = 2;
+const REVERSAL: u32 = 1;
+const REVERSAL_MET: u32 = 2; // it leads to a state met, from which it may go on otherwise
+const OTHER: u32 = 8;
+const OTHER_SWAPPED: u32 = 10;
+
+/// Steps that are remembered; then all are forgotten.
+const STEPS_MAX: usize = 500_000;
+
+impl Runner<'_> {
+    /// Queue what an execution gives.
+    pub fn make_moves(&mut self, item: &Item, path: &[Did], lanes: &mut Lanes) -> PyResult<()> {
+        let start = item.steps.len();
+        for at in (start..path.len()).rev() {
+            for other in &path[at].others {
+                self.depart(item, (path, at), other, lanes)?;
+            }
+        }
+        for later in (start + 1..path.len()).rev() {
+            self.reverse(item, path, later, lanes)?;
+        }
+        Ok(())
+    }
+
+    /// Queue the execution in which something else happens at a place.
+    fn depart(
+        &mut self,
+        item: &Item,
+        (path, at): (&[Did], usize),
+        other: &Possible,
+        lanes: &mut Lanes,
+    ) -> PyResult<()> {
+        let (did, ends) = (&path[at], other.candidate.fingerprint);
+        if (other.key.is_none() && self.is_seen(ends)) || (did.fault && !other.fault) {
+            return Ok(());
+        }
+        if !self.queued.insert((did.sum, name(&other.event))) {
+            return Ok(());
+        }
+        let swaps = !did.fault && self.commute((&did.state, did.sum), &did.event, &other.event)?;
+        // A fault of an execution in which events were moved is the second thing to try.
+        let price = match (other.fault && item.pure, swaps) {
+            (true, false) => FAULT,
+            (true, true) => FAULT_SWAPPED,
+            (false, false) => OTHER,
+            (false, true) => OTHER_SWAPPED,
+        };
+        let key = other.key.clone();
+        let role = key.as_deref().map(role_of);
+        let known = role.is_some_and(|role| !self.roles.insert(role));
+        let before = path[..at].iter().map(|did| did.event);
+        let moved = Item {
+            steps: before.chain([other.event]).collect(),
+            pure: item.pure && other.fault,
+            cost: item.cost + price,
+            key,
+            ends: Some(ends),
+            ..*item
+        };
+        lanes.push(moved, known);
+        Ok(())
+    }
+
+    /// Queue the execution in which an event comes before the nearest earlier one of its node that
+    /// it does not commute with.
+    fn reverse(
+        &mut self,
+        item: &Item,
+        path: &[Did],
+        later: usize,
+        lanes: &mut Lanes,
+    ) -> PyResult<()> {
+        let event = path[later].event;
+        if path[later].fault {
+            return Ok(());
+        }
+        for first in (0..later).rev() {
+            if path[first].event.node != event.node {
+                continue;
+            }
+            if path[first].fault {
+                return Ok(());
+            }
+            let (state, sum, kept) = self.without(&path[first..later])?;
+            let Some((_, ends)) = self.step((&state, sum), &event)? else {
+                return Ok(()); // it happens after that one
+            };
+            if self.commute((&state, sum), &path[first].event, &event)? {
+                continue;
+            }
+            let before = path[..first].iter().map(|did| did.event);
+            let steps: Box<[EventId]> = before.chain(kept).chain([event]).collect();
+            if self.reversed.insert(digest(&steps)) {
+                let moved = Item {
+                    steps,
+                    pure: false,
+                    cost: item.cost
+                        + if self.is_seen(ends) {
+                            REVERSAL_MET
+                        } else {
+                            REVERSAL
+                        },
+                    key: None,
+                    ends: None,
+                    ..*item
+                };
+                lanes.push(moved, false);
+            }
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Take steps but the first, and what happens after it; gives the state, and the steps taken.
+    fn without(&mut self, path: &[Did]) -> PyResult<(Rc<[u32]>, u64, Vec<EventId>)> {
+        let (mut state, mut sum) = (path[0].state.clone(), path[0].sum);
+        let mut touched = vec![path[0].event.node];
+        let mut kept = Vec::new();
+        for did in &path[1..] {
+            let node = did.event.node;
+            if touched.contains(&node) {
+                continue;
+            }
+            let next = if did.fault {
+                None
+            } else {
+                self.step((&state, sum), &did.event)?
+            };
+            let Some(next) = next else {
+                touched.push(node);
+                continue;
+            };
+            (state, sum) = next;
+            kept.push(did.event);
+        }
+        Ok((state, sum, kept))
+    }
+
+    /// What an event of a state leads to, if it is possible.
+    fn step(&mut self, (state, sum): (&[u32], u64), event: &EventId) -> PyResult<Next> {
+        if let Some(known) = self.steps.get(&(sum, name(event))) {
+            return Ok(known.clone());
+        }
+        self.worker.expander.candidates.clear();
+        self.worker.expander.list(state, sum, 0)?;
+        let mut listed = self.worker.expander.candidates.iter().copied();
+        let found = listed.find(|candidate| {
+            candidate.fingerprint != sum && self.worker.happened(candidate, state).same(event)
+        });
+        let next = found.map(|candidate| {
+            let mut next = Vec::new();
+            self.worker.expander.build(state, &candidate, &mut next);
+            (next.into(), candidate.fingerprint)
+        });
+        if self.steps.len() >= STEPS_MAX {
+            self.steps.clear();
+        }
+        self.steps.insert((sum, name(event)), next.clone());
+        Ok(next)
+    }
+
+    /// Whether two events of a state lead to the same state in either order.
+    fn commute(&mut self, from: (&[u32], u64), one: &EventId, other: &EventId) -> PyResult<bool> {
+        let ends = self.after_both(from, one, other)?;
+        Ok(ends.is_some() && ends == self.after_both(from, other, one)?)
+    }
+
+    fn after_both(
+        &mut self,
+        from: (&[u32], u64),
+        one: &EventId,
+        other: &EventId,
+    ) -> PyResult<Option<u64>> {
+        let Some((state, sum)) = self.step(from, one)? else {
+            return Ok(None);
+        };
+        Ok(self.step((&state, sum), other)?.map(|(_, sum)| sum))
+    }
+}
+
+fn digest(steps: &[EventId]) -> u64 {
+    combine_iter(steps.iter().flat_map(|event| {
+        let EventId {
+            what,
+            node,
+            origin,
+            branch,
+        } = *event;
+        [
+            what as u64,
+            u64::from(node),
+            u64::from(origin),
+            u64::from(branch),
+        ]
+    }))
+}

@@ -1,0 +1,55 @@
+"""Executions that move faults and events: never a state or violation that is not there.
+
+Also: where no fault is left out, moves lead to every state; and nothing is ever claimed.
+"""
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+from reference.batches import batches
+from reference.test_alike import broken, kinds, searched, small, wanted
+
+from presage import check
+from presage.systems.samc.zle import system as election
+
+EXECUTIONS_MAX = 5_000
+
+
+@pytest.mark.parametrize("batch", batches(1, 24))
+def test_what_is_met_and_found_is_there(batch):
+    outcomes = Counter()
+    for make in kinds():
+        systems = small(make, 600_000 + batch * 10_000, ("crash", "drop", "reset"))
+        for seed, system, breadth, states in islice(systems, wanted(batch)):
+            report, met = searched(system, search="semantic", walks=EXECUTIONS_MAX)
+            assert met <= states, seed
+            assert broken(report) <= broken(breadth), seed
+            assert not report.exhausted and report.is_partial
+            assert "held" not in report.properties.values()
+            assert "exhaustively" not in str(report) and " held" not in str(report)
+            ended = report.executions < EXECUTIONS_MAX
+            whole = ended and not report.skipped.skipped
+            outcomes[whole] += 1
+            if whole:
+                assert (report.unique, met) == (breadth.unique, states), seed
+                assert broken(report) == broken(breadth), seed
+    assert outcomes[True] > 0
+
+
+def test_an_execution_in_which_a_property_breaks_is_counted():
+    report = check(election(bug="ZK-1075"), search="semantic", traces=None)
+    assert [found.prop for found in report.violations] == ["can_join"]
+    assert 1 <= report.executions <= 11
+
+
+def test_the_same_executions_are_run_again():
+    how = {"search": "semantic", "walks": 30, "traces": None}
+    one, other = (check(election(bug="ZK-975", fixed=True), **how) for _ in range(2))
+    assert (one.executions, one.unique, one.generated) == (30, other.unique, other.generated)
+
+
+def test_nothing_is_claimed_where_no_fault_is_possible():
+    report = check(election(crashes=0, restarts=0), search="semantic", walks=5, traces=None)
+    assert report.skipped.places == 0 and not report.exhausted
+    assert "held" not in report.properties.values() and "no violation found" in str(report)
