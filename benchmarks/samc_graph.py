@@ -50,7 +50,7 @@ class Graph:
         self._steps: dict[tuple[int, str], int] = {}
         self._commuting: dict[tuple[int, str, str], bool] = {}
         self._asked = Roles(system, lambda function, *args: function(*args))
-        self._roles: dict[int, tuple[int, ...]] = {}
+        self._roles: dict[int, tuple[tuple[int, int], ...]] = {}
         self.root = self._place()
 
     def _place(self) -> int:
@@ -87,27 +87,28 @@ class Graph:
         between = self.take(at, one)
         return self.take(between, other) if other in self.places[between].events else None
 
-    def roles(self, at: int) -> tuple[int, ...]:
+    def roles(self, at: int) -> tuple[tuple[int, int], ...]:
         """Of each node, what its recovery depends on."""
         if at not in self._roles:
             nodes = range(len(self.system.automata))
             self._roles[at] = tuple(self._role(at, node) for node in nodes)
         return self._roles[at]
 
-    def _role(self, at: int, node: int) -> int:
+    def _role(self, at: int, node: int) -> tuple[int, int]:
+        """What a node is for its own recovery, and for that of others."""
         local, decode = self.places[at].saved.locals[node], self.system.codec.decode
-        recovery, _ = self._asked.roles(node, lambda: [decode(value) for value in local])
-        return recovery
+        own, seen, _ = self._asked.roles(node, lambda: [decode(value) for value in local])
+        return own, seen
 
     def others(self, at: int, node: str) -> Key:
-        """The roles of all nodes but one."""
-        own, roles = self.system.index(node), self.roles(at)
-        return tuple(sorted(roles[:own] + roles[own + 1 :]))
+        """What all nodes but one are for its recovery."""
+        own = self.system.index(node)
+        return tuple(sorted(seen for index, (_, seen) in enumerate(self.roles(at)) if index != own))
 
     def key(self, did: Did) -> Key:
         """What a fault meets: which it is, the role of its node, and those of the others."""
         kind = self.kinds[did.name]
-        own = self.roles(did.at)[self.system.index(kind.node)]
+        own, _ = self.roles(did.at)[self.system.index(kind.node)]
         return kind.fault, own, self.others(did.at, kind.node)
 
     def is_quiet(self, at: int) -> bool:
