@@ -103,7 +103,7 @@ class Suspect:
     ) -> CriticalStep:
         """Its critical transition. The depth of the progress is the place that is looked at."""
     def dies(self, prints: Sequence[int], effort: Effort, seconds: float | None) -> bool | None:
-        """Whether nothing recovers after these steps, told by the fingerprints they lead to; None:
+        """Whether nothing recovers after these steps, named by the fingerprints they lead to; None:
         there was no time to find out."""
     def again(self, prints: Sequence[int], seconds: float | None) -> Suspect | None:
         """The execution that takes these steps and walks on calmly; none if that comes right, or
@@ -216,3 +216,14 @@ class Inspected:
     over: bool  # whether the search was over
     states: int
     signed: bool  # with the key
+
+@final
+class Reader:
+    """A state as a predicate sees it; notes what is read. Made by the kernel only."""
+
+    def control(self, node: int) -> Any: ...
+    def value(self, node: int, field: int) -> Any: ...
+    def observer(self, slot: int) -> Any: ...
+    def messages(self, types: tuple[type, ...] | None) -> list[tuple[int, int, Any]]: ...
+    def partition(self) -> int: ...
+    def connection(self, node: int, peer: int) -> tuple[bool, bool, list[Any]]: ...

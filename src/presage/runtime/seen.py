@@ -1,4 +1,4 @@
-"""What is to see of one node: what its process answers to whoever shows the whole system."""
+"""What is to see of one node: what its process answers to the page of the whole system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from presage.runtime.lookout import Lookout
 from presage.trace.show import show, show_call
 
 VALUE_MAX = 400  # characters of a field
-RECENT = 12  # predictions and refusals that are told
+RECENT = 12  # predictions and refusals that are shown
 
 
 class Seen(Struct, frozen=True):
