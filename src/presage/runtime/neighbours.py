@@ -10,7 +10,7 @@ Invariant: what leaves is of steps that are durable, as all that a host lets go.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from presage.errors import NotState
 from presage.model.world.system import System
@@ -51,6 +51,7 @@ class Neighbours:
         self.host = host
         self.node = host.node
         self.inconsistent = 0  # snapshots that were no cut
+        self.on_unreadable: Callable[[str, str], None] | None = None  # given a peer, and why
         self.checkpoints = Checkpoints(self._take, reserve=self._reserve)
         bucket = Bucket() if bytes_per_second is None else Bucket(bytes_per_second)
         names = self.node.system.names
@@ -189,7 +190,9 @@ class Neighbours:
                 system.codec.decode_plain(value)
             for body in bodies:
                 live.decode_plain(body)
-        except ValueError:
+        except ValueError as error:
+            if self.on_unreadable is not None:
+                self.on_unreadable(checkpoint.node, str(error))
             return False
         automaton = system.automata[system.index(checkpoint.node)]
         return len(checkpoint.local) == len(automaton.fields) + 1

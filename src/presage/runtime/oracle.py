@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from presage import lifeline
 from presage._core import die_with
@@ -30,6 +30,12 @@ from presage.runtime.foresight import Foreseen, Foresight, Question
 BUFFER = 4 << 20  # bytes of a message, as far as the machine lets us
 NICE = 10
 DEATHS_MAX = 100  # of workers, until there are no more
+
+
+class Unable(NamedTuple):
+    """A question on which the process failed that was to answer it."""
+
+    why: str
 
 
 class Oracle:
@@ -51,6 +57,7 @@ class Oracle:
         self.socket = mine
         self.socket.setblocking(False)
         self.worker: int | None = None  # the process that answers now
+        self.ended = False  # there is nobody to ask any more
         self.dropped = 0  # questions that were too large to ask
         self.killed = 0
         self._asked = 0
@@ -65,15 +72,18 @@ class Oracle:
             return False
         return True
 
-    def heard(self) -> list[Foreseen]:
+    def heard(self) -> list[Foreseen | Unable]:
         """What was answered since this was last called, of the last question only."""
-        found: list[Foreseen] = []
+        found: list[Foreseen | Unable] = []
         while True:
             try:
                 data = self.socket.recv(BUFFER)
-            except OSError:
+            except BlockingIOError:
                 return found
+            except OSError:
+                data = b""
             if not data:
+                self.ended = True
                 return found
             number, answer = pickle.loads(data)
             if number is None:
@@ -136,4 +146,9 @@ def _work(near: socket.socket, system: System, name: str, target: str | None) ->
     with Foresight(system, target) as foresight:
         while data := near.recv(BUFFER):
             number, question = pickle.loads(data)
-            near.send(pickle.dumps((number, foresight.answer(question, name))))
+            try:
+                answer: Foreseen | Unable = foresight.answer(question, name)
+            except Exception as error:
+                near.send(pickle.dumps((number, Unable(f"{type(error).__name__}: {error}"))))
+                raise
+            near.send(pickle.dumps((number, answer)))

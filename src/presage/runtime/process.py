@@ -129,7 +129,9 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
-        self._ahead = Ahead(driver, self._task.cluster, self._oracle)
+        self._ahead = Ahead(
+            driver, self._task.cluster, self._oracle, self._task.parameters, self._say
+        )
         self._neighbours = self._ahead.neighbours
         try:
             self._prepare(driver.node.automaton.codec)
