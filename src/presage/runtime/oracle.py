@@ -26,6 +26,7 @@ from presage import lifeline
 from presage._core import die_with
 from presage.model.world.system import System
 from presage.runtime.foresight import Foreseen, Foresight, Question
+from presage.runtime.listening import Sockets
 
 BUFFER = 4 << 20  # bytes of a message, as far as the machine lets us
 NICE = 10
@@ -41,8 +42,18 @@ class Unable(NamedTuple):
 class Oracle:
     """A node's end of it."""
 
-    def __init__(self, system: System, name: str, target: str | None = None) -> None:
-        """Fork the keeper; to be called before there is a thread or an event loop."""
+    def __init__(
+        self,
+        system: System,
+        name: str,
+        target: str | None = None,
+        sockets: Sockets | None = None,
+    ) -> None:
+        """Fork the keeper; to be called before there is a thread or an event loop.
+
+        `sockets` are the node's: the keeper lets go of them. It may outlive a killed node by a
+        moment, in which the next process of the node could not have its address.
+        """
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for each in (mine, theirs):
             each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
@@ -52,6 +63,8 @@ class Oracle:
         self.pid = os.fork()
         if self.pid == 0:
             mine.close()
+            if sockets is not None:
+                sockets.close()
             _keep(parent, theirs, system, name, target)
         theirs.close()
         self.socket = mine

@@ -77,7 +77,8 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     sockets = sockets or Sockets(name, task.cluster.nodes[name])
     steer = task.cluster.steer
     ahead = steer is not None and steer.mode != "off"
-    oracle = Oracle(task.system, name, task.target) if ahead else None  # before any thread
+    # Before there is any thread:
+    oracle = Oracle(task.system, name, task.target, sockets) if ahead else None
     try:
         with Sandbox(task.cluster.live.handler_seconds) as sandbox:
             process = _Process(task, name, sandbox.run, tuple(stops), sockets, oracle)
