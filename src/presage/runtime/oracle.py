@@ -118,9 +118,8 @@ class Oracle:
         """End all of it."""
         self.end_question()
         self.socket.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, number)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
 
@@ -129,9 +128,8 @@ def _keep(parent: int, near: socket.socket, *task: Any) -> NoReturn:
     """Have a worker, for as long as the node lives."""
     lifeline.detach()
     die_with(parent)
-    for number in (signal.SIGINT, signal.SIGHUP, *lifeline.endings()):
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, *lifeline.endings()):
+        signal.signal(number, signal.SIG_IGN)  # those are for the node, which ends this
     with contextlib.suppress(OSError):
         os.nice(NICE)
     keeper = os.getpid()
