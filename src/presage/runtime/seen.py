@@ -28,7 +28,7 @@ from presage.runtime.lookout import Lookout
 from presage.trace.show import show, show_call
 
 VALUE_MAX = 400  # characters of a field
-KNOWN = {*dir(Service), "start", "neighbours"}  # what is never called from outside
+KNOWN = {*dir(Service), "start", "neighbours", "recovery"}  # asked for by presage alone
 RECENT = 12  # predictions and refusals that are shown
 
 
