@@ -18,7 +18,8 @@ from presage import System
 from presage.runtime.delta import write
 from presage.runtime.neighbours import Neighbours
 from presage.runtime.shaping import Shape
-from presage.runtime.virtual import Station, VirtualCluster
+from presage.runtime.station import Station
+from presage.runtime.virtual import VirtualCluster
 from presage.systems import bullet, chord, randtree
 
 SYSTEMS: dict[str, Callable[[], System]] = {

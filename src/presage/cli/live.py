@@ -15,7 +15,7 @@ import msgspec
 from presage import lifeline
 from presage.cli.live_options import DATA
 from presage.cli.options import settings_of
-from presage.errors import BadCluster, BadTarget, CannotListen, did_you_mean
+from presage.errors import BadCluster, BadSystem, BadTarget, CannotListen, did_you_mean
 from presage.ui.output import say, write, write_json
 from presage.version import VERSION
 
@@ -137,12 +137,30 @@ def _task(args: argparse.Namespace) -> Task:
         file = msgspec.structs.replace(
             file, steer=msgspec.structs.replace(file.steer or clusters.Steer(), mode=args.steer)
         )
+    if file.steer is not None and file.steer.mode != "off":
+        _check_steered(system, loaded.target or system.name)
     noted.note(file.data, loaded.target, loaded.parameters)
     if file.tls is None and not all(each.is_loopback for each in file.nodes.values()):
         say("warning: insecure = true: anybody who reaches a node may pose as a peer")
     return Task(
         system, definition, file, args.seed, args.workload, loaded.target, loaded.parameters, say
     )
+
+
+def _check_steered(system: System, target: str) -> None:
+    """Refuse a system that cannot be looked ahead of, and say what is not judged."""
+    if system.seals:
+        raise BadSystem(
+            f"`{target}` has seals, and cannot be steered",
+            "a seal lets a search leave events out; a running network keeps to none",
+            "`--steer off`, or a system without `seals`",
+        )
+    if system.observers:
+        names = ", ".join(f"`{name}`" for name in system.observers)
+        say(
+            f"note: observers hear nothing while nodes run ({names}): properties that ask one are"
+            " not judged ahead; `presage logs --judge` judges them afterwards"
+        )
 
 
 def _system(args: argparse.Namespace, file: Cluster | None) -> tuple[Loaded, System]:

@@ -63,6 +63,15 @@ class Clock:
         """The timers that have not fired yet."""
         return frozenset(self._armed)
 
+    def follow(self, armed: Timers, delays: Mapping[Key, float], fired: Key | None) -> None:
+        """Do what a step did: `armed` are armed now, those of `delays` anew; `fired` was popped."""
+        for timer in self.armed() - armed:
+            self.disarm(timer)
+        for timer, delay in delays.items():
+            self.arm(timer, delay)
+        if fired in armed and fired is not None:
+            self.again(fired)
+
     def __len__(self) -> int:
         """How many timers are armed."""
         return len(self._armed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from presage._core import Codec
 from presage.errors import BadCall, NotState, Sharing
@@ -21,6 +22,14 @@ def encoded(
         raise automaton.shared_by(stimulus, before(), error) from None
     except NotState as error:
         raise error.at(automaton.place(error.position)) from None
+
+
+def copied(value: Any, codec: Codec) -> Any:
+    """`value` as new objects; as text, if it is nothing that a state can hold."""
+    try:
+        return codec.decode(codec.encode(value))
+    except NotState:
+        return repr(value)
 
 
 def datagrams(

@@ -10,8 +10,9 @@ from functools import partial
 
 from presage.runtime.foresight import Foresight, Question
 from presage.runtime.lookout import Lookout
+from presage.runtime.station import Station
 from presage.runtime.steer_options import SteerOptions
-from presage.runtime.virtual import Station, VirtualCluster
+from presage.runtime.virtual import VirtualCluster
 
 LATENCY = 0.2  # seconds that a prediction takes by the virtual clock
 

@@ -101,9 +101,9 @@ class Foresight:
         """What is ahead of the nodes in the question's snapshot, as `node` sees it."""
         found = self._predict(question, question.filters, question.known)
         if found.path is None:
-            return self._told(found, "clean")
+            return self._answer(found, "clean")
         if not question.acts:
-            return self._told(found, "watched")
+            return self._answer(found, "watched")
         return replace(self._decided(question, found, node), own=self._own(found.path, node))
 
     def _own(self, path: Confirmed, node: str) -> bytes:
@@ -131,16 +131,16 @@ class Foresight:
 
     def _decided(self, question: Question, found: Prediction, node: str) -> Foreseen:
         assert found.path is not None
-        told = self._told(found, "unpreventable")
-        assert told.trace is not None
+        unhandled = self._answer(found, "unpreventable")
+        assert unhandled.trace is not None
         tried, starved = 0, ""
-        mine = path_key(told.trace) in question.own
+        mine = path_key(unhandled.trace) in question.own
         for candidate in candidates([step.event for step in found.path.steps]):
             if mine and candidate.node != node:
                 continue  # a path that was handed over is not handed on
             tried += 1
             filters = (*question.filters, candidate)
-            again = self._predict(question, filters, (told.trace, *question.known))
+            again = self._predict(question, filters, (unhandled.trace, *question.known))
             if again.path is not None:
                 starved = starved or _rests(found.path, again.path)
                 continue
@@ -149,11 +149,11 @@ class Foresight:
                 starved = starved or hunger.prop
                 continue
             decision: Decision = "filter" if candidate.node == node else "handed over"
-            return self._told(found, decision, candidate)
+            return self._answer(found, decision, candidate)
         decision = "kills progress" if starved else "unhelpful" if tried else "unpreventable"
-        return self._told(found, decision, starved=starved)
+        return self._answer(found, decision, starved=starved)
 
-    def _told(
+    def _answer(
         self,
         found: Prediction,
         decision: Decision,

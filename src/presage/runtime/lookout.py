@@ -1,6 +1,6 @@
 """A companion of a host that looks ahead: gathers, has predictions made, and steers.
 
-Snapshots come from `Neighbours`, decisions from `Steering`, predictions from whoever is given as
+Snapshots come from `Neighbours`, decisions from `Steering`, predictions from what is given as
 `ask`: another process, or at once on a virtual clock. What a peer pushes is at hand for the
 immediate check as soon as it comes. A predicted path is handed over to a peer in a frame.
 
@@ -79,8 +79,8 @@ class Lookout(Neighbours):
     def hand_over(self, node: str, path: Trace) -> None:
         """Tell a peer of a path, with the next frames that leave."""
         waiting = self._handed.setdefault(node, [])
-        told = msgspec.structs.replace(path, origin=msgspec.UNSET)  # a peer has its own snapshot
-        waiting.append(msgspec.json.encode(told))
+        plain = msgspec.structs.replace(path, origin=msgspec.UNSET)  # a peer has its own snapshot
+        waiting.append(msgspec.json.encode(plain))
         del waiting[:-PATHS_MAX]
 
     def foreseen(self, found: Foreseen) -> None:

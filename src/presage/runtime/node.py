@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage._core import FAILED
-from presage.errors import NotState, PresageError, StoreError
+from presage.errors import PresageError, StoreError
 from presage.model.choice import Chooser
 from presage.model.service.automaton import Automaton
 from presage.model.service.calls import Call, checked_calls
@@ -32,7 +32,7 @@ from presage.runtime.acting import Actions
 from presage.runtime.chance import Chance, LiveChooser, Queues
 from presage.runtime.clock import Clock, seconds_until
 from presage.runtime.durable import Durable
-from presage.runtime.effects import datagrams, encoded, flows
+from presage.runtime.effects import copied, datagrams, encoded, flows
 from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result
 from presage.runtime.step import Judge as Judge
 from presage.runtime.step import Surroundings as Surroundings
@@ -265,7 +265,7 @@ class LiveNode:
             self._queues.answers = {}
         copy = stimulus
         if body is None and len(stimulus) > 2 and stimulus[0] in ("action", "call"):
-            copy = self._copied(stimulus)  # the handler may change its arguments
+            copy = copied(stimulus, self._codec)  # the handler may change its arguments
         try:
             outcome = self._run(self.automaton.run, self._fresh, copy, chooser)
             if outcome is None:
@@ -279,7 +279,7 @@ class LiveNode:
                 self.counts.refused += 1
                 return Refused(stimulus, reason)
         if stimulus[0] == "call":
-            self._returned = self._copied(chooser.returned)
+            self._returned = copied(chooser.returned, self._codec)
         self._commit(record, outcome)
         return record
 
@@ -351,17 +351,13 @@ class LiveNode:
 
     def _set_timers(self, record: Record, outcome: Outcome) -> None:
         """Tell the clock which timers were armed, armed again or disarmed."""
-        armed, delays = outcome.values[0][2], outcome.delays or {}
-        for timer in self.clock.armed() - armed:
-            self.clock.disarm(timer)
-        for timer, delay in delays.items():
-            self.clock.arm(timer, self._delay(timer[0], delay))
-        if record.stimulus[0] == "timer" and record.stimulus[1:] in armed:
-            self.clock.again(record.stimulus[1:])
-
-    def _delay(self, timer: str, delay: int | None) -> float:
-        """Seconds until a timer fires: as it was armed, else as configured, else as declared."""
-        return seconds_until(self.automaton.shape.timers[timer], timer, delay, self.options.delays)
+        declared, configured = self.automaton.shape.timers, self.options.delays
+        delays = {
+            timer: seconds_until(declared[timer[0]], timer[0], delay, configured)
+            for timer, delay in (outcome.delays or {}).items()
+        }
+        fired = record.stimulus[1:] if record.stimulus[0] == "timer" else None
+        self.clock.follow(outcome.values[0][2], delays, fired)
 
     def _fail(self, stimulus: Stimulus, text: str, chooser: Chooser | None = None) -> Record:
         """What was asked for did not happen; the node stops as it was before."""
@@ -392,13 +388,6 @@ class LiveNode:
             stimulus = ("deliver", self.system.indices[source], self._codec.decode(body))
             if self.take(stimulus, body, sequence) is None and self._up:
                 self.kept.append(Kept(source, body, sequence))
-
-    def _copied(self, value: Any) -> Any:
-        """`value` as new objects; as text, if it is nothing that a state can hold."""
-        try:
-            return self._codec.decode(self._codec.encode(value))
-        except NotState:
-            return repr(value)
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         return function(*args) if self._runner is None else self._runner(function, *args)

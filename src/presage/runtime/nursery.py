@@ -80,6 +80,8 @@ class Nursery:
         if self.pid == 0:
             mine.close()
             _enter(parent)
+            # A signal to the whole group is for the command and for nodes: who ends those is here.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
             _leave(_serve, theirs, work)
         theirs.close()
         self.socket = mine

@@ -32,6 +32,7 @@ from presage.runtime.seen import Seen
 from presage.trace import codec
 from presage.trace.trace import Trace
 
+IDLE = ("watched", "unpreventable", "unhelpful")  # answers that change nothing
 KEYS = 1 << 16  # predictions of one node are numbered below that
 
 
@@ -63,7 +64,7 @@ class ClusterOperator:
             at=round(time.monotonic() - self._began, 1),
             nodes=tuple(self._node(name, every[name], facts.get(name, {})) for name in self._names),
             links=tuple(_links(up)),
-            predictions=tuple(_newest(predictions, PREDICTIONS_MAX)),
+            predictions=tuple(distinct(_newest(predictions, PREDICTIONS_MAX))),
             filters=tuple(each for seen in up.values() for each in seen.filters),
             refusals=tuple(_newest(refusals, REFUSALS_MAX)),
             progress=tuple(_progress(up)),
@@ -127,6 +128,19 @@ def _links(up: dict[str, Seen]) -> list[LinkSeen]:
     for seen in up.values():
         for link in seen.links:
             found.setdefault(frozenset(link.nodes), link)
+    return list(found.values())
+
+
+def distinct(newest: list[PredictionSeen]) -> list[PredictionSeen]:
+    """Each path once: a round sees again what the one before has seen, and neighbours see it too.
+
+    Of those that saw it, the one that has done something about it is shown.
+    """
+    found: dict[tuple[Any, ...], PredictionSeen] = {}
+    for each in newest:
+        known = found.setdefault((each.prop, each.events), each)
+        if known.answer in IDLE and each.answer not in IDLE:
+            found[each.prop, each.events] = each
     return list(found.values())
 
 

@@ -20,23 +20,40 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from presage import lifeline
 from presage._core import die_with
 from presage.model.world.system import System
 from presage.runtime.foresight import Foreseen, Foresight, Question
+from presage.runtime.listening import Sockets
 
 BUFFER = 4 << 20  # bytes of a message, as far as the machine lets us
 NICE = 10
 DEATHS_MAX = 100  # of workers, until there are no more
 
 
+class Unable(NamedTuple):
+    """A question on which the process failed that was to answer it."""
+
+    why: str
+
+
 class Oracle:
     """A node's end of it."""
 
-    def __init__(self, system: System, name: str, target: str | None = None) -> None:
-        """Fork the keeper; to be called before there is a thread or an event loop."""
+    def __init__(
+        self,
+        system: System,
+        name: str,
+        target: str | None = None,
+        sockets: Sockets | None = None,
+    ) -> None:
+        """Fork the keeper; to be called before there is a thread or an event loop.
+
+        `sockets` are the node's: the keeper lets go of them. It may outlive a killed node by a
+        moment, in which the next process of the node could not have its address.
+        """
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for each in (mine, theirs):
             each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
@@ -46,11 +63,14 @@ class Oracle:
         self.pid = os.fork()
         if self.pid == 0:
             mine.close()
+            if sockets is not None:
+                sockets.close()
             _keep(parent, theirs, system, name, target)
         theirs.close()
         self.socket = mine
         self.socket.setblocking(False)
         self.worker: int | None = None  # the process that answers now
+        self.ended = False  # there is nobody to ask any more
         self.dropped = 0  # questions that were too large to ask
         self.killed = 0
         self._asked = 0
@@ -65,15 +85,18 @@ class Oracle:
             return False
         return True
 
-    def heard(self) -> list[Foreseen]:
+    def heard(self) -> list[Foreseen | Unable]:
         """What was answered since this was last called, of the last question only."""
-        found: list[Foreseen] = []
+        found: list[Foreseen | Unable] = []
         while True:
             try:
                 data = self.socket.recv(BUFFER)
-            except OSError:
+            except BlockingIOError:
                 return found
+            except OSError:
+                data = b""
             if not data:
+                self.ended = True
                 return found
             number, answer = pickle.loads(data)
             if number is None:
@@ -95,9 +118,8 @@ class Oracle:
         """End all of it."""
         self.end_question()
         self.socket.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, number)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
 
@@ -106,9 +128,8 @@ def _keep(parent: int, near: socket.socket, *task: Any) -> NoReturn:
     """Have a worker, for as long as the node lives."""
     lifeline.detach()
     die_with(parent)
-    for number in (signal.SIGINT, signal.SIGHUP, *lifeline.endings()):
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, *lifeline.endings()):
+        signal.signal(number, signal.SIG_IGN)  # those are for the node, which ends this
     with contextlib.suppress(OSError):
         os.nice(NICE)
     keeper = os.getpid()
@@ -136,4 +157,9 @@ def _work(near: socket.socket, system: System, name: str, target: str | None) ->
     with Foresight(system, target) as foresight:
         while data := near.recv(BUFFER):
             number, question = pickle.loads(data)
-            near.send(pickle.dumps((number, foresight.answer(question, name))))
+            try:
+                answer: Foreseen | Unable = foresight.answer(question, name)
+            except Exception as error:
+                near.send(pickle.dumps((number, Unable(f"{type(error).__name__}: {error}"))))
+                raise
+            near.send(pickle.dumps((number, answer)))

@@ -77,7 +77,8 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     sockets = sockets or Sockets(name, task.cluster.nodes[name])
     steer = task.cluster.steer
     ahead = steer is not None and steer.mode != "off"
-    oracle = Oracle(task.system, name, task.target) if ahead else None  # before any thread
+    # Before there is any thread:
+    oracle = Oracle(task.system, name, task.target, sockets) if ahead else None
     try:
         with Sandbox(task.cluster.live.handler_seconds) as sandbox:
             process = _Process(task, name, sandbox.run, tuple(stops), sockets, oracle)
@@ -129,8 +130,14 @@ class _Process:
         worker: asyncio.Task[None] | None = None
         steps = LogFile(self._folder / STEPS)
         StepLog(driver.host, steps.append)
-        inspect = inspector(self._task.system, self._task.definition)
-        self._ahead = Ahead(driver, self._task.cluster, self._oracle, inspect)
+        self._ahead = Ahead(
+            driver,
+            self._task.cluster,
+            self._oracle,
+            self._task.parameters,
+            self._say,
+            inspector(self._task.system, self._task.definition),
+        )
         self._neighbours = self._ahead.neighbours
         try:
             self._prepare(driver.node.automaton.codec)

@@ -1,4 +1,4 @@
-"""What is to see of one node: what its process answers to whoever shows the whole system."""
+"""What is to see of one node: what its process answers to the page of the whole system."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from msgspec import Struct
 
+from presage.model.service.declare import marks_of
 from presage.model.service.service import Service
 from presage.runtime.board import (
     BROKEN,
@@ -27,7 +28,8 @@ from presage.runtime.lookout import Lookout
 from presage.trace.show import show, show_call
 
 VALUE_MAX = 400  # characters of a field
-RECENT = 12  # predictions and refusals that are told
+KNOWN = {*dir(Service), "start", "neighbours", "recovery"}  # asked for by presage alone
+RECENT = 12  # predictions and refusals that are shown
 
 
 class Seen(Struct, frozen=True):
@@ -105,18 +107,11 @@ def _node(host: Host, number: int) -> NodeSeen:
 
 
 def methods(service: type) -> tuple[str, ...]:
-    """The plain methods that a service defines: neither handlers nor what every service has."""
-    own = {
-        name
-        for cls in service.__mro__
-        if cls not in Service.__mro__
-        for name, value in vars(cls).items()
-        if inspect.isfunction(value) and not name.startswith("_")
-    }
-    marked = {name for name in own if vars_of(service, name)}
-    return tuple(sorted(own - marked - {"start", "neighbours", "recovery"}))
+    """What can be called from outside: public methods that are no handlers and do not wait."""
+    names = (name for name in dir(service) if not name.startswith("_") and name not in KNOWN)
+    return tuple(name for name in names if _can_be_called(inspect.getattr_static(service, name)))
 
 
-def vars_of(service: type, name: str) -> bool:
-    """Whether a method is a handler of something."""
-    return bool(getattr(getattr(service, name), "__dict__", {}))
+def _can_be_called(method: object) -> bool:
+    waits = inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method)
+    return inspect.isfunction(method) and not waits and not marks_of(method)

@@ -45,7 +45,7 @@ from presage.trace.trace import Trace
 
 KNOWN_MAX = 64  # paths that are tried first; the least recently useful go
 STARVING = 3  # refusals of one kind of event, within
-STARVING_SECONDS = 30.0  # seconds, that are told of
+STARVING_SECONDS = 30.0  # seconds, that are counted
 
 
 class Aids(Protocol):
@@ -186,7 +186,7 @@ class Steering:
             self._repeated.clear()
 
     def committed(self, record: Record) -> None:
-        """A step was: whoever sent what it handled is held back no longer."""
+        """A step was: the sender of what it handled is held back no longer."""
         if record.stimulus[0] == DELIVER:
             self._holding.pop(self.node.system.names[record.stimulus[1]], None)
 

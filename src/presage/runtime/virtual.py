@@ -13,7 +13,7 @@ Invariant: everything that happens has a time not before the last thing that hap
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any
@@ -25,62 +25,14 @@ from presage.runtime.host import Host
 from presage.runtime.log import Entry, StepLog
 from presage.runtime.node import LiveNode, Runner
 from presage.runtime.shaping import Shape, Shaper
-from presage.runtime.step import Options, Record, Reply
-from presage.runtime.store import MemoryStore
+from presage.runtime.station import Socket, Station
+from presage.runtime.step import Options, Record
 
 TURN = 0.0001  # seconds that a turn of a busy node takes
 CONNECT_MAX = 3.0  # seconds until somebody who is cut off counts as refused
 ALIVE_MAX = 30.0  # seconds without a sign of life until a socket counts as lost
 
 Pair = frozenset[str]
-
-
-@dataclass
-class Socket:
-    """A connection between two hosts."""
-
-    ends: tuple[str, str]  # who opened it, who accepted it
-    serial: int
-    attached: set[str] = field(default_factory=set)
-    vanished: str | None = None  # the end whose machine has stopped, without a word
-    stalled: list[tuple[str, str, list[Frame]]] = field(default_factory=list)
-
-
-class Station:
-    """One node of a `VirtualCluster`, up or down; the `Carrier` of its host."""
-
-    def __init__(self, cluster: VirtualCluster, name: str) -> None:
-        self.cluster = cluster
-        self.name = name
-        self.store = MemoryStore()
-        self.host: Host | None = None
-        self.replies: list[tuple[Any, Reply]] = []
-        self.failure: str | None = None
-        self.wakes_at: float | None = None  # the earliest turn that is planned
-        self.log: list[Entry] = []  # of all lives, if the cluster keeps logs
-
-    @property
-    def up(self) -> bool:
-        return self.host is not None and self.host.node.up
-
-    def open(self, peer: str) -> None:
-        self.cluster.connect(self.name, peer)
-
-    def write(self, peer: str, frames: list[Frame]) -> None:
-        self.cluster.transmit(self.name, peer, frames)
-
-    def datagram(self, peer: str, frame: Frame) -> None:
-        self.cluster.throw(self.name, peer, frame)
-
-    def garbled(self, peer: str, reason: str) -> None:
-        raise AssertionError(f"a host wrote what it cannot read: {reason}")
-
-    def replied(self, request: Any, reply: Reply) -> None:
-        self.replies.append((request, reply))
-
-    def failed(self, failure: str) -> None:
-        self.failure = failure
-        self.cluster.hang_up(self.name)
 
 
 class VirtualCluster:
@@ -194,7 +146,7 @@ class VirtualCluster:
             function(name)
 
     def _found_out(self, pair: Pair, socket: Socket) -> None:
-        """Whoever is left at a socket whose other end has vanished learns of it."""
+        """The end that is left at a socket learns that the other has vanished."""
         if self._sockets.get(pair) is socket:
             del self._sockets[pair]
             for name in sorted(socket.attached):
@@ -336,7 +288,7 @@ class VirtualCluster:
         socket.attached.add(name)
         station = self.stations[name]
         assert station.host is not None
-        station.host.attached(_other(socket, name))
+        station.host.attached(socket.other(name))
         self._turn(station)
 
     def _refuse(self, pair: Pair, socket: Socket) -> None:
@@ -353,7 +305,7 @@ class VirtualCluster:
         for pair, socket in list(self._sockets.items()):
             if name not in pair:
                 continue
-            peer = _other(socket, name)
+            peer = socket.other(name)
             socket.attached.discard(name)
             if peer not in socket.attached and socket.ends[0] != peer:
                 del self._sockets[pair]
@@ -380,7 +332,7 @@ class VirtualCluster:
     def _lose(self, socket: Socket, name: str) -> None:
         station = self.stations[name]
         if station.host is not None and station.up:
-            station.host.lost(_other(socket, name))
+            station.host.lost(socket.other(name))
             self._turn(station)
 
     def transmit(self, source: str, to: str, frames: list[Frame]) -> None:
@@ -423,8 +375,3 @@ class VirtualCluster:
         if station.host is not None and station.up:
             station.host.datagram(source, frame)
             self._turn(station)
-
-
-def _other(socket: Socket, name: str) -> str:
-    one, other = socket.ends
-    return other if name == one else one

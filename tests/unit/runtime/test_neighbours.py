@@ -16,8 +16,9 @@ from presage.runtime.neighbours import Neighbours
 from presage.runtime.pairing import Inconsistent
 from presage.runtime.shaping import Shape
 from presage.runtime.snapshot import as_trace, assemble
+from presage.runtime.station import Station
 from presage.runtime.step import Record
-from presage.runtime.virtual import Station, VirtualCluster
+from presage.runtime.virtual import VirtualCluster
 from presage.systems.randtree import system as randtree
 from presage.trace import codec
 

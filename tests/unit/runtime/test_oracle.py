@@ -9,7 +9,9 @@ import pytest
 from unit.runtime.ahead import saved, tokens
 
 from presage.runtime.foresight import Question
-from presage.runtime.oracle import BUFFER, Oracle
+from presage.runtime.listening import Sockets
+from presage.runtime.oracle import BUFFER, Oracle, Unable
+from presage.runtime.up import local_cluster
 
 PATIENCE = 60.0
 
@@ -87,3 +89,31 @@ def test_nothing_is_left_behind():
             time.sleep(0.05)
         else:
             raise AssertionError("it still runs")
+
+
+def test_the_oracle_holds_no_address_of_its_node():
+    address = local_cluster(["a"], "unused").nodes["a"]
+    sockets = Sockets("a", address)
+    made = Oracle(tokens(), "a", None, sockets)
+    try:
+        made.ask(question())
+        answered(made)
+        sockets.close()
+        Sockets("a", address).close()  # somebody else may have it at once
+    finally:
+        made.close()
+
+
+def test_an_oracle_that_has_ended_is_asked_no_more(oracle):
+    oracle.ask(question())
+    answered(oracle)
+    assert not oracle.ended
+    os.kill(oracle.pid, signal.SIGKILL)
+    select.select([oracle.socket], [], [], PATIENCE)
+    assert oracle.heard() == [] and oracle.ended
+    assert not oracle.ask(question())
+
+
+def test_a_question_on_which_the_oracle_fails_is_answered_by_why(oracle):
+    oracle.ask(Question(None))
+    assert isinstance(answered(oracle), Unable)

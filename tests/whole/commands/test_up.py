@@ -3,84 +3,22 @@
 import json
 import os
 import signal
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from whole.commands.harness import end, run, start, worker, write
-
-PATIENCE = 30  # seconds; only a guard against a hang
-
-
-def until(holds, what="it"):
-    """Wait until something is so; what it was."""
-    last = time.monotonic() + PATIENCE
-    while not (found := holds()):
-        assert time.monotonic() < last, f"{what} never came"
-        time.sleep(0.02)
-    return found
-
-
-def descendants(pid):
-    """All processes that come from one."""
-    found, waiting = [], [pid]
-    while waiting:
-        try:
-            children = Path(f"/proc/{waiting[0]}/task/{waiting[0]}/children").read_text().split()
-        except OSError:
-            children = []
-        found += map(int, children)
-        waiting = waiting[1:] + [int(each) for each in children]
-    return found
-
-
-def is_gone(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-    return state == "Z"  # ended; whoever waits for it does so later
-
-
-def status():
-    ended = run("status", "--json")
-    return json.loads(ended.stdout)["nodes"] if ended.returncode == 0 else {}
-
-
-def all_run(count):
-    nodes = status()
-    return nodes if sum(bool(node.get("steps")) for node in nodes.values()) == count else None
-
-
-@contextmanager
-def up(*arguments):
-    """`presage up` in the background; killed with all its children if the test fails."""
-    process = start("up", *arguments)
-    try:
-        yield process
-    finally:
-        left = [process.pid, *descendants(process.pid)]
-        if process.poll() is None:
-            for pid in left:
-                with_no_trouble(pid)
-        process.communicate()
-
-
-def with_no_trouble(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
-def stopped(process, number=signal.SIGINT):
-    """End `presage up` by a signal; nothing is left of it."""
-    processes = descendants(process.pid)
-    process.send_signal(number)
-    ended = end(process)
-    until(lambda: all(is_gone(pid) for pid in processes), "the end of all processes")
-    return ended
+from whole.commands.living import (
+    all_run,
+    config,
+    descendants,
+    free_port,
+    is_gone,
+    names_of,
+    status,
+    stopped,
+    until,
+    up,
+)
 
 
 def test_a_tree_is_built_a_node_is_killed_and_comes_back_from_its_disk():
@@ -204,13 +142,6 @@ def test_a_node_that_fails_stays_down_and_the_status_tells():
     assert "failed: `n0`" in ended.stdout
 
 
-def config(target, folder="data", more="", **nodes):
-    addresses = "\n".join(f'{name} = "{address}"' for name, address in nodes.items())
-    Path("cluster.toml").write_text(
-        f'target = "{target}"\n[nodes]\n{addresses}\n[live]\ndata = "{folder}"\n{more}'
-    )
-
-
 @pytest.mark.slow
 def test_a_node_that_fails_is_started_again_if_the_cluster_says_so():
     write(FAILING, "failing.py")
@@ -248,12 +179,6 @@ def test_an_endless_handler_ends_its_node():
     assert "failed: `n0`" in ended.stdout
 
 
-def free_port():
-    from presage.runtime.up import local_cluster
-
-    return local_cluster(["x"], "unused").nodes["x"].port
-
-
 @pytest.mark.slow
 def test_nodes_of_a_cluster_file_run_one_by_one():
     config("ping_pong", **{n: f"127.0.0.1:{free_port()}" for n in names_of("ping_pong")})
@@ -272,12 +197,6 @@ def test_nodes_of_a_cluster_file_run_one_by_one():
             process.send_signal(signal.SIGTERM)
             ended = end(process)
     assert ended.returncode == 0, ended.stderr
-
-
-def names_of(target):
-    from presage.cli.target.load import load
-
-    return list(load(target).system.names)
 
 
 CALLED = """
@@ -335,7 +254,6 @@ def test_two_clusters_cannot_share_a_folder():
         (("up",), "no system was named"),
         (("up", "nothing"), "there is no system `nothing`"),
         (("up", "randtree", "--config", "none.toml"), "`none.toml` cannot be read"),
-        (("up", "randtree", "--steer", "on"), "unrecognized arguments: --steer"),
         (("run", "randtree", "--node", "n0"), "`presage run` needs a cluster file"),
         (("run", "randtree"), "--node"),
         (("call", "n0", "x"), "there is no data folder `data`"),

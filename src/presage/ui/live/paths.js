@@ -19,7 +19,7 @@ function small(events) {
 function pathCard(prediction, ago) {
   const {key, node, prop, events, answer} = prediction;
   return h("article", {class: "path", "data-key": key},
-    h("h3", {}, `${prop}: ${events.length} steps ahead of ${node}`),
+    h("h3", {}, `${prop}: ${events.length} ${events.length === 1 ? "step" : "steps"} ahead, seen by ${node}`),
     small(events),
     h("div", {}, `${answer}, ${ago} ago · `,
       h("a", {href: `prediction-${key}`, target: "_blank", rel: "noopener"}, "open the path")));

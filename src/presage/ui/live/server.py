@@ -39,11 +39,11 @@ class LiveServer(LocalServer):
     """Serves the board of one operator; `page` makes the report page of a predicted path."""
 
     def __init__(self, operator: Operator, port: int, page: Page) -> None:
+        self.ends = threading.Event()  # first: a port that is taken closes the server at once
         super().__init__(port, LiveHandler)
         self.operator = operator
         self.page = page
         self.listening = 0
-        self.ends = threading.Event()
         self._newest = (float("-inf"), b"")  # when it was made, and the board as JSON
         self._making = threading.Lock()
 
