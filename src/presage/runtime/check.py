@@ -6,7 +6,8 @@ can be late, a timer too. News of a broken connection and the start of a process
 what they break is counted as *unpreventable*.
 
 A verdict that rests on an old checkpoint of a neighbour may be wrong: such a danger names the
-neighbours to ask first.
+neighbours to ask. Who does not answer may be cut off, so what was known of it counts for a while
+longer; then it is forgotten, since nobody may wait for the dead for ever.
 
 Invariant: nothing is refused that the network or the clock could not have kept away.
 """
@@ -24,6 +25,7 @@ from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.verdicts import Broken, Runner, Verdicts
 
+KEPT = 60.0  # seconds for which what is known of a neighbour counts
 DELIVER, TIMER, ACTION, CALL = "deliver", "timer", "action", "call"
 
 
@@ -82,10 +84,6 @@ class ImmediateCheck:
         if index != self._node and (known is None or known.time <= time):
             self._known[index] = Neighbour(local, time)
 
-    def forget(self, name: str) -> None:
-        """Nothing is known of a neighbour any more: its process has ended."""
-        self._known[self._system.index(name)] = None
-
     def judge(self, before: Local, after: Local, stimulus: Stimulus) -> Danger | None:
         """Why the step is to be refused; None: it may be committed."""
         if before == after:
@@ -138,7 +136,10 @@ class ImmediateCheck:
         return Danger(prop, why, old)
 
     def _with(self, local: Local) -> list[Local | None]:
-        known: list[Local | None] = [None if one is None else one.local for one in self._known]
+        oldest = self._now() - KEPT
+        known: list[Local | None] = [
+            None if one is None or one.time < oldest else one.local for one in self._known
+        ]
         known[self._node] = local
         return known
 

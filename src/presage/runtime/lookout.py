@@ -2,13 +2,16 @@
 
 Snapshots come from `Neighbours`, decisions from `Steering`, predictions from whoever is given as
 `ask`: another process, or at once on a virtual clock. What a peer pushes is at hand for the
-immediate check as soon as it comes. A predicted path is handed over to a peer in a frame.
+immediate check as soon as it comes; but a peer pushes only to those who have asked. So neighbours
+of whom nothing is known are asked at once, and where nothing is predicted all are, now and then.
+A predicted path is handed over to a peer in a frame.
 
 Invariant: what peers send is looked at as data; only admitted classes are rebuilt.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -19,9 +22,10 @@ from presage.runtime.foresight import Foreseen, Question
 from presage.runtime.frame import BadFrame, Frame, Kind
 from presage.runtime.gather import NODES_MAX
 from presage.runtime.host import Host
-from presage.runtime.neighbours import Neighbours
+from presage.runtime.neighbours import PUSH_EVERY, Neighbours
 from presage.runtime.steer_options import SteerOptions
 from presage.runtime.steering import Steering
+from presage.runtime.step import Record
 from presage.trace.trace import Trace
 
 PATHS_MAX = 8  # that wait for a socket, per peer
@@ -61,6 +65,15 @@ class Lookout(Neighbours):
         self._for_round = False
         self._to_refresh: set[str] = set()
         self._wants: float | None = None
+        self._moved = (
+            options.checks and options.mode == "on"
+        )  # since it was last seen who the neighbours are
+        self._surveys_at = 0.0  # when they are looked at next, if it has
+        self._renews_at = math.inf  # when all are asked again
+        self._sought: dict[str, float] = {}  # strangers, and when they were asked
+        if acts:
+            host.node.on_commit.append(self._step)
+            self._renews_at = -math.inf if not options.predicts else math.inf
         self._handed: dict[str, list[bytes]] = {}
 
     # -- the aids of steering ----------------------------------------------------------------
@@ -96,6 +109,8 @@ class Lookout(Neighbours):
         super().frame(peer, frame)
         if frame.kind is Kind.CHECKPOINT and peer in self.latest:
             self._learn(peer)
+            if self.steering.holds:
+                self.host.reconsider()
 
     def lost(self, peer: str) -> None:
         """The socket to a peer is gone: what is known of it is old from now on."""
@@ -107,6 +122,7 @@ class Lookout(Neighbours):
         if self.node.up:
             self._look()
             self._wants = self.steering.turned()
+            self._survey()
         super().release()
         for peer in list(self._handed):
             link = self.host.links.get(peer)
@@ -120,8 +136,29 @@ class Lookout(Neighbours):
 
     def next(self) -> float | None:
         """When a turn is wanted at the latest."""
-        wishes = (super().next(), self._wants)
+        survey = self._surveys_at if self._moved else None
+        renewal = self._renews_at if self._renews_at < math.inf else None
+        wishes = (super().next(), self._wants, survey, renewal)
         return min((wish for wish in wishes if wish is not None), default=None)
+
+    def _step(self, record: Record) -> None:
+        self._moved = self._moved or record.before != record.after
+
+    def _survey(self) -> None:
+        """Ask neighbours of whom nothing is known, each once in a period; or all, if it is time."""
+        now, every = self._now(), self.steering.options.every
+        if now >= self._renews_at:
+            self._renews_at = now + every
+            super().gather()
+        if not self._moved or now < self._surveys_at:
+            return
+        self._moved, self._surveys_at = False, now + PUSH_EVERY
+        strangers = {*self._neighbours(now)} - self.latest.keys() - {self.node.name}
+        asked = [each for each in strangers if now >= self._sought.get(each, -math.inf) + every]
+        self._sought = {each: self._sought.get(each, now) for each in strangers}
+        self._sought.update(dict.fromkeys(asked, now))
+        if asked:
+            super().gather()
 
     def _look(self) -> None:
         """What was gathered, if a gathering has ended."""
@@ -133,6 +170,8 @@ class Lookout(Neighbours):
                 self.steering.refreshed(name, None)
             else:
                 self._learn(name, gathered.members[name])
+        if self._to_refresh:
+            self.host.reconsider()
         self._to_refresh.clear()
         if self._for_round:
             self._for_round = False

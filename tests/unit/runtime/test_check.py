@@ -5,7 +5,7 @@ from unit.runtime.ahead import Grant, Manager, tokens
 
 from presage._core import FAILED, UP
 from presage.model.service.stream import LOST
-from presage.runtime.check import ImmediateCheck, can_be_refused
+from presage.runtime.check import KEPT, ImmediateCheck, can_be_refused
 
 
 @pytest.fixture
@@ -51,10 +51,13 @@ def test_what_was_broken_before_is_no_reason(system):
 
 
 def test_nothing_is_refused_for_a_neighbour_of_which_nothing_is_known(system):
-    check = check_of(system)
+    now = [0.0]
+    check = check_of(system, lambda: now[0])
     assert check.judge(local(system), local(system, holds=True), GRANTED) is None
     check.learn("a", local(system, holds=True), 0.0)
-    check.forget("a")
+    now[0] = KEPT
+    assert check.judge(local(system), local(system, holds=True), GRANTED).stale == ("a",)
+    now[0] = KEPT + 1
     assert check.judge(local(system), local(system, holds=True), GRANTED) is None
 
 
