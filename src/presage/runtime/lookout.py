@@ -65,9 +65,8 @@ class Lookout(Neighbours):
         self._for_round = False
         self._to_refresh: set[str] = set()
         self._wants: float | None = None
-        self._moved = (
-            options.checks and options.mode == "on"
-        )  # since it was last seen who the neighbours are
+        acts = options.checks and options.mode == "on"
+        self._moved = acts  # since it was last seen who the neighbours are
         self._surveys_at = 0.0  # when they are looked at next, if it has
         self._renews_at = math.inf  # when all are asked again
         self._sought: dict[str, float] = {}  # strangers, and when they were asked
@@ -106,9 +105,11 @@ class Lookout(Neighbours):
         if frame.kind is Kind.PATH:
             self.steering.handed(_path(frame.body, self.node.system))
             return
+        before = self.latest.get(peer)
         super().frame(peer, frame)
-        if frame.kind is Kind.CHECKPOINT and peer in self.latest:
-            self._learn(peer)
+        known = self.latest.get(peer)
+        if known is not None and known is not before:
+            self._learn(peer, known[0])
             if self.steering.holds:
                 self.host.reconsider()
 
@@ -177,10 +178,9 @@ class Lookout(Neighbours):
             self._for_round = False
             self.steering.assembled(self.snapshot(self.steering.options.round_trip))
 
-    def _learn(self, peer: str, checkpoint: Checkpoint | None = None) -> None:
-        """Tell the immediate check of a neighbour's state."""
+    def _learn(self, peer: str, checkpoint: Checkpoint) -> None:
+        """Tell the immediate check of a neighbour's present state."""
         system = self.node.system
-        checkpoint = checkpoint or self.latest[peer][0]
         automaton = system.automata[system.index(peer)]
         self.steering.refreshed(peer, restored(automaton, checkpoint.local, system.codec))
 
