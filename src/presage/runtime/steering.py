@@ -85,9 +85,15 @@ class Steering:
     def judge(self, step: Record) -> Refusal | None:
         """Why a step is not to be committed; None: it may be."""
         refused = self._by_filter(step) or self._by_check(step)
-        if refused is not None:
+        if refused is not None and not self._is_held(step):
+            self.counts.filtered += refused.filter is not None
+            self.counts.refused += refused.filter is None
             self._note(step, refused)
         return refused
+
+    def _is_held(self, step: Record) -> bool:
+        """Whether a step takes what is held back already, and is judged once more."""
+        return _streamed(step) and self.node.system.names[step.stimulus[1]] in self._holding
 
     def _by_filter(self, step: Record) -> Refusal | None:
         stimulus = step.stimulus
@@ -95,7 +101,6 @@ class Steering:
             return None
         for each, until in self.filters.items():
             if until > self.node.clock.now() and self._matches(each, step):
-                self.counts.filtered += 1
                 if each.kind == RECEIVE:
                     self._resets.add(self.node.system.names[stimulus[1]])
                 return Refusal(str(each), filter=each)
@@ -121,7 +126,6 @@ class Steering:
             self._waiting.update(asked)
             if asked:
                 self.aids.refresh(asked)
-        self.counts.refused += 1
         return Refusal(f"{danger.prop}: {danger.why}" if danger.why else danger.prop, danger)
 
     def _note(self, step: Record, refused: Refusal) -> None:
