@@ -27,8 +27,14 @@ class Aids(Protocol):
     def hand_over(self, node: str, path: Trace) -> None:
         """Tell `node` of a path on which it can do something."""
 
+    def is_open(self, peer: str) -> bool:
+        """Whether breaking the connection to `peer` loses what is under way on it."""
+
     def reset(self, peer: str) -> None:
         """Break the connection to `peer`, as a network may."""
+
+    def reconsider(self) -> None:
+        """Offer messages that wait at the heads of streams once more."""
 
 
 class Refusal(NamedTuple):

@@ -94,9 +94,7 @@ def write(checkpoint: Checkpoint, base: Checkpoint | None, index: Callable[[str]
     return min(candidates, key=len)
 
 
-def read(
-    data: bytes, node: str, bases: Iterable[Checkpoint], names: tuple[str, ...]
-) -> Checkpoint:
+def read(data: bytes, node: str, bases: Iterable[Checkpoint], names: tuple[str, ...]) -> Checkpoint:
     """The checkpoint of `node`; `bases` are those of it that are at hand."""
     try:
         if data[:1] == PACKED:
@@ -122,9 +120,7 @@ def read(
         raise BadCheckpoint(f"it cannot be read: {error}") from None
 
 
-def _base(
-    bases: Iterable[Checkpoint], number: int, process: int, names: tuple[str, ...]
-) -> Parts:
+def _base(bases: Iterable[Checkpoint], number: int, process: int, names: tuple[str, ...]) -> Parts:
     for base in bases:
         if (base.number, base.process) == (number, process):
             return parts_of(base, names.index)

@@ -94,6 +94,15 @@ class Lookout(Neighbours):
         waiting.append(msgspec.json.encode(told))
         del waiting[:-PATHS_MAX]
 
+    def is_open(self, peer: str) -> bool:
+        """Whether a message was handled on the connection: else it only begins anew."""
+        link = self.host.links.get(peer)
+        return link is not None and (link.open or link.half)
+
+    def reconsider(self) -> None:
+        """Offer heads of streams again."""
+        self.host.reconsider()
+
     def foreseen(self, found: Foreseen) -> None:
         """The answer to the last question."""
         self.steering.foreseen(found)
@@ -110,8 +119,6 @@ class Lookout(Neighbours):
         known = self.latest.get(peer)
         if known is not None and known is not before:
             self._learn(peer, known[0])
-            if self.steering.holds:
-                self.host.reconsider()
 
     def lost(self, peer: str) -> None:
         """The socket to a peer is gone: what is known of it is old from now on."""
@@ -171,8 +178,6 @@ class Lookout(Neighbours):
                 self.steering.refreshed(name, None)
             else:
                 self._learn(name, gathered.members[name])
-        if self._to_refresh:
-            self.host.reconsider()
         self._to_refresh.clear()
         if self._for_round:
             self._for_round = False

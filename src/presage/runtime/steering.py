@@ -7,7 +7,8 @@ known. A step is judged before it is committed: first by the filters, then by th
 What a refusal means is decided by what is refused. A datagram is lost. A timer, or an action, waits
 for another of its delays, and a call is answered by an error: that the host does. A message of a
 stream waits at the head of its queue; if it is still refused after `hold` seconds, or at once where
-a filter says so, the connection is reset, unless hearing of that is dangerous itself.
+a filter says so, the connection is reset, unless hearing of that is dangerous itself. It waits
+on, too, where a reset would lose nothing: on a connection on which nothing was handled yet.
 
 Sans I/O. Who carries frames and runs predictions is given as `Aids`, and calls back.
 
@@ -153,8 +154,9 @@ class Steering:
         """Do what is due; when to be called again at the latest, by the node's clock."""
         now = self.node.clock.now()
         self._break(now)
-        for each in [each for each, until in self.filters.items() if until <= now]:
-            del self.filters[each]
+        if any(until <= now for until in self.filters.values()):
+            self.filters = {each: until for each, until in self.filters.items() if until > now}
+            self._reconsider()
         if self.options.mode == "off" or not self.options.predicts or not self.node.up:
             return self._due_hold()
         if now >= self._next:
@@ -179,7 +181,7 @@ class Steering:
         self._resets.clear()
         for peer in sorted(due):
             self._holding.pop(peer, None)
-            if self._can_hear(peer):
+            if self.aids.is_open(peer) and self._can_hear(peer):
                 self.counts.resets += 1
                 self.aids.reset(peer)
             else:
@@ -249,6 +251,12 @@ class Steering:
         self._waiting.discard(name)
         if local is not None:
             self.check.learn(name, local, self.node.clock.now())
+            self._reconsider()
+
+    def _reconsider(self) -> None:
+        """What is held back may pass by now."""
+        if self._holding:
+            self.aids.reconsider()
 
     def unanswered(self) -> None:
         """Nobody has looked ahead in this round."""
@@ -258,7 +266,9 @@ class Steering:
     def foreseen(self, found: Foreseen) -> None:
         """What is ahead; filters of the round before are out of force."""
         self._ended()
-        self.filters.clear()
+        if self.filters:
+            self.filters.clear()
+            self._reconsider()
         self.counts.remembered += found.remembered
         if found.trace is None:
             return
