@@ -1,7 +1,8 @@
 """The immediate check: a step is run, looked at, and committed only if it breaks nothing.
 
 Properties are asked about the node's new state, beside what is known of its neighbours. A step is
-dangerous if it breaks a property that held before it. It is refused if its event can be: a message
+dangerous if it breaks a property that held before it, or that the node by itself did not break
+while another did. It is refused if its event can be: a message
 can be late, a timer too. News of a broken connection and the start of a process cannot be refused;
 what they break is counted as *unpreventable*.
 
@@ -104,9 +105,20 @@ class ImmediateCheck:
         bad = self.verdicts.broken(self._with(after))
         new = self._broken_step(before, after)
         if bad:
-            held = {each.prop for each in self.verdicts.broken(self._with(before))}
-            new += [each for each in bad if each.prop not in held]
+            broken = {each.prop for each in self.verdicts.broken(self._with(before))}
+            new += [each for each in bad if each.prop not in broken]
+            if any(each.prop in broken for each in bad):
+                new += self._masked(broken, before, after)
         return new
+
+    def _masked(self, broken: set[str], before: Local, after: Local) -> list[Broken]:
+        """What the node breaks by itself, of properties that somebody breaks already."""
+        known: list[Local | None] = [None] * len(self._known)
+        known[self._node] = before
+        alone = {each.prop for each in self.verdicts.broken(known)}
+        known[self._node] = after
+        every = self.verdicts.broken(known)
+        return [each for each in every if each.prop in broken and each.prop not in alone]
 
     def _broken_step(self, before: Local, after: Local) -> list[Broken]:
         """Properties of single steps; a handler that raises breaks one that every system has."""
