@@ -1,7 +1,8 @@
 """Paxos with either bug of the paper, in the scenario of its Figure 8: avoided by what, or missed.
 
 All three nodes run for a while, as long-lived nodes do, before the scenario begins. Between its two
-rounds is a gap that is drawn from the seed, the same in all modes.
+rounds is a gap that is drawn from the seed, the same in all modes. Predictions expect no crash: with
+another one to come, a node that keeps nothing on disk can be kept out of no trouble by a filter.
 """
 
 from __future__ import annotations
@@ -27,14 +28,15 @@ KINDS = ("filter", "check", "missed", "harmless")
 
 def buggy(bug: str) -> System:
     """Paxos with that bug."""
-    how: Any = {"bug": bug, "crashes": int(bug == "PX-bug2")}
+    how: Any = {"bug": bug}
     return mace_paxos.system(**how)
 
 
-def run(system: System, mode: str, seed: int, pace: Pace, foresight: Foresight | None) -> str:
+def run(
+    system: System, mode: str, seed: int, pace: Pace, foresight: Foresight, *, reset: bool
+) -> str:
     """One run: what kept two values from being chosen, or that nothing did."""
     gap = random.Random(f"gap {seed}").uniform(0, GAP_MAX)
-    reset = system.faults.crash > 0
     cluster = Measured(system, seed=seed, shape=NETWORK)
     values: set[int] = set()
 
@@ -80,5 +82,6 @@ def runs(bug: str, mode: str, count: int, pace: Pace) -> dict[str, int]:
     found = dict.fromkeys(KINDS, 0)
     with Foresight(system) as foresight:
         for seed in range(count):
-            found[run(system, mode, seed, pace, foresight)] += 1
+            reset = bug == "PX-bug2"
+            found[run(system, mode, seed, pace, foresight, reset=reset)] += 1
     return found

@@ -16,8 +16,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.checkpoint import Checkpoint, restored
+from presage.runtime.durable import Change
 from presage.runtime.foresight import Foreseen, Question
 from presage.runtime.frame import BadFrame, Frame, Kind
 from presage.runtime.gather import NODES_MAX
@@ -26,6 +28,7 @@ from presage.runtime.neighbours import PUSH_EVERY, Neighbours
 from presage.runtime.steer_options import SteerOptions
 from presage.runtime.steering import Steering
 from presage.runtime.step import Record
+from presage.runtime.store import NEIGHBOURS, Stored
 from presage.trace.trace import Trace
 
 PATHS_MAX = 8  # that wait for a socket, per peer
@@ -69,6 +72,7 @@ class Lookout(Neighbours):
         self._moved = acts  # since it was last seen who the neighbours are
         self._surveys_at = 0.0  # when they are looked at next, if it has
         self._renews_at = math.inf  # when all are asked again
+        self._kept: dict[str, tuple[float, Local]] = {}  # written down, and when
         self._sought: dict[str, float] = {}  # strangers, and when they were asked
         if acts:
             host.node.on_commit.append(self._step)
@@ -187,7 +191,29 @@ class Lookout(Neighbours):
         """Tell the immediate check of a neighbour's present state."""
         system = self.node.system
         automaton = system.automata[system.index(peer)]
-        self.steering.refreshed(peer, restored(automaton, checkpoint.local, system.codec))
+        local = restored(automaton, checkpoint.local, system.codec)
+        self.steering.refreshed(peer, local)
+        options = self.steering.options
+        if options.checks and options.mode == "on":
+            self._keep(peer, local)
+
+    def _keep(self, peer: str, local: Local) -> None:
+        """Write down what is known of a neighbour, for the next process of this node."""
+        now, (time, kept) = self._now(), self._kept.get(peer, (-math.inf, ()))
+        if kept != local or now - time >= self.steering.options.every:
+            self._kept[peer] = (now, local)
+            value = msgspec.msgpack.encode((self.node.clock.wall(), local))
+            self.node.store.remark(Change(NEIGHBOURS, value, peer.encode()))
+
+    def _load(self, stored: Stored) -> None:
+        """What the last process of this node knew of its neighbours."""
+        super()._load(stored)
+        system, now, wall = self.node.system, self._now(), self.node.clock.wall()
+        for key, value in stored.disks.get(NEIGHBOURS, {}).items():
+            time, local = msgspec.msgpack.decode(value, type=tuple[float, tuple[bytes, ...]])
+            name = key.decode()
+            if name in system.indices:
+                self.steering.check.learn(name, local, now - max(0.0, wall - time))
 
 
 def _path(body: bytes, system: System) -> Trace:
