@@ -26,7 +26,7 @@ export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-all coverage lint bench shrinking catalogue delaying samc
-.PHONY: figures schemas wheel sbom lock clean
+.PHONY: live figures schemas wheel sbom lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,9 @@ delaying: $(CORE) ## measure the tables of the delaying explorers, and write the
 
 samc: $(CORE) ## measure the tables of SAMC, and write them in the docs
 	$(BIN)/python benchmarks/samc.py $(SAMC)
+
+live: $(CORE) ## run the live experiments on a virtual clock, and write the page about them
+	$(BIN)/python benchmarks/live_experiments.py $(LIVE)
 
 figures: ## draw the plots of the docs from what `make catalogue` measured
 	$(BIN)/python benchmarks/figures.py

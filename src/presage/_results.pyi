@@ -5,7 +5,7 @@ All of them are frozen. They stand here because a file has at most 400 lines.
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any, final
+from typing import Any, Self, final
 
 from presage._core import Graph
 from presage.limits import Effort

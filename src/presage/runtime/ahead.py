@@ -147,8 +147,8 @@ class Ahead:
             inspect(checkpoint)
         except BadCheckpoint as error:
             self._say_once(
-                f"warning: the state of `{checkpoint.node}` cannot be taken from a socket ({error}):"
-                " it stays outside of what is predicted"
+                f"warning: the state of `{checkpoint.node}` cannot be taken from a socket"
+                f" ({error}): it stays outside of what is predicted"
             )
             raise
 

@@ -1,12 +1,14 @@
 """The immediate check: a step is run, looked at, and committed only if it breaks nothing.
 
 Properties are asked about the node's new state, beside what is known of its neighbours. A step is
-dangerous if it breaks a property that held before it. It is refused if its event can be: a message
+dangerous if it breaks a property that held before it, or that the node by itself did not break
+while another did. It is refused if its event can be: a message
 can be late, a timer too. News of a broken connection and the start of a process cannot be refused;
 what they break is counted as *unpreventable*.
 
 A verdict that rests on an old checkpoint of a neighbour may be wrong: such a danger names the
-neighbours to ask first.
+neighbours to ask. Who does not answer may be cut off, so what was known of it counts for a while
+longer; then it is forgotten, since nobody may wait for the dead for ever.
 
 Invariant: nothing is refused that the network or the clock could not have kept away.
 """
@@ -24,6 +26,7 @@ from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.runtime.verdicts import Broken, Runner, Verdicts
 
+KEPT = 60.0  # seconds for which what is known of a neighbour counts
 DELIVER, TIMER, ACTION, CALL = "deliver", "timer", "action", "call"
 
 
@@ -82,10 +85,6 @@ class ImmediateCheck:
         if index != self._node and (known is None or known.time <= time):
             self._known[index] = Neighbour(local, time)
 
-    def forget(self, name: str) -> None:
-        """Nothing is known of a neighbour any more: its process has ended."""
-        self._known[self._system.index(name)] = None
-
     def judge(self, before: Local, after: Local, stimulus: Stimulus) -> Danger | None:
         """Why the step is to be refused; None: it may be committed."""
         if before == after:
@@ -106,9 +105,20 @@ class ImmediateCheck:
         bad = self.verdicts.broken(self._with(after))
         new = self._broken_step(before, after)
         if bad:
-            held = {each.prop for each in self.verdicts.broken(self._with(before))}
-            new += [each for each in bad if each.prop not in held]
+            broken = {each.prop for each in self.verdicts.broken(self._with(before))}
+            new += [each for each in bad if each.prop not in broken]
+            if any(each.prop in broken for each in bad):
+                new += self._masked(broken, before, after)
         return new
+
+    def _masked(self, broken: set[str], before: Local, after: Local) -> list[Broken]:
+        """What the node breaks by itself, of properties that somebody breaks already."""
+        known: list[Local | None] = [None] * len(self._known)
+        known[self._node] = before
+        alone = {each.prop for each in self.verdicts.broken(known)}
+        known[self._node] = after
+        every = self.verdicts.broken(known)
+        return [each for each in every if each.prop in broken and each.prop not in alone]
 
     def _broken_step(self, before: Local, after: Local) -> list[Broken]:
         """Properties of single steps; a handler that raises breaks one that every system has."""
@@ -138,7 +148,10 @@ class ImmediateCheck:
         return Danger(prop, why, old)
 
     def _with(self, local: Local) -> list[Local | None]:
-        known: list[Local | None] = [None if one is None else one.local for one in self._known]
+        oldest = self._now() - KEPT
+        known: list[Local | None] = [
+            None if one is None or one.time < oldest else one.local for one in self._known
+        ]
         known[self._node] = local
         return known
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -94,8 +94,8 @@ def write(checkpoint: Checkpoint, base: Checkpoint | None, index: Callable[[str]
     return min(candidates, key=len)
 
 
-def read(data: bytes, node: str, base: Checkpoint | None, names: tuple[str, ...]) -> Checkpoint:
-    """The checkpoint of `node`; `base` is the last one of it that is at hand."""
+def read(data: bytes, node: str, bases: Iterable[Checkpoint], names: tuple[str, ...]) -> Checkpoint:
+    """The checkpoint of `node`; `bases` are those of it that are at hand."""
     try:
         if data[:1] == PACKED:
             number, process, digest, base_number, packed = msgspec.msgpack.decode(
@@ -103,14 +103,14 @@ def read(data: bytes, node: str, base: Checkpoint | None, names: tuple[str, ...]
             )
             dictionary = b""
             if base_number:
-                dictionary = _ENCODER.encode(_base(base, base_number, process, names))
+                dictionary = _ENCODER.encode(_base(bases, base_number, process, names))
             parts = _PARTS.decode(_unpack(packed, dictionary))
         else:
             written = _DECODER.decode(data[1:])
             number, process, digest = written.number, written.process, written.digest
             parts = dict(written.parts)
             if written.base:
-                before = _base(base, written.base, process, names)
+                before = _base(bases, written.base, process, names)
                 left = {at: part for at, part in before.items() if at not in written.gone}
                 parts = dict(sorted((left | parts).items()))
         if _digest(parts) != digest:
@@ -120,10 +120,11 @@ def read(data: bytes, node: str, base: Checkpoint | None, names: tuple[str, ...]
         raise BadCheckpoint(f"it cannot be read: {error}") from None
 
 
-def _base(base: Checkpoint | None, number: int, process: int, names: tuple[str, ...]) -> Parts:
-    if base is None or (base.number, base.process) != (number, process):
-        raise BadCheckpoint(f"it is a difference to {number}, which is not at hand")
-    return parts_of(base, names.index)
+def _base(bases: Iterable[Checkpoint], number: int, process: int, names: tuple[str, ...]) -> Parts:
+    for base in bases:
+        if (base.number, base.process) == (number, process):
+            return parts_of(base, names.index)
+    raise BadCheckpoint(f"it is a difference to {number}, which is not at hand")
 
 
 def _checkpoint(

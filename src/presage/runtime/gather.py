@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TypeVar
 
 import msgspec
@@ -31,6 +32,7 @@ NODES_MAX = 8  # of a snapshot, the own node included
 RECENT = 30.0  # seconds that a peer counts as a neighbour after it was heard of
 PATIENCE = 0.5  # seconds, where the round trip is not known
 PATIENCE_MIN = 0.05
+BASES_MAX = 8  # checkpoints of a peer that are kept
 RESTARTS_MAX = 3  # because a checkpoint was gone
 
 B = TypeVar("B", bound=Struct)
@@ -39,7 +41,7 @@ B = TypeVar("B", bound=Struct)
 class Request(Struct, frozen=True, array_like=True):
     """Body of a frame of the kind `GATHER`."""
 
-    number: int
+    number: int  # 0: the present state
     process: int = 0  # of the last checkpoint of the peer that is at hand
     have: int = 0  # its number
 
@@ -121,6 +123,9 @@ class Gatherer:
         self._round_trip = round_trip
         self._round: _Round | None = None
         self._has: dict[str, Checkpoint] = {}  # our own, as each peer has it
+        # The last ones of each peer: it may write a difference to any that it knows to be here.
+        self._bases: dict[str, deque[Checkpoint]] = {}
+        self._mended: dict[str, float] = {}  # when a peer was last asked for all of one, unread
         self._out: list[tuple[str, Kind, bytes]] = []
         self._answers: deque[tuple[str, Request, bool]] = deque()  # and whether it is late already
 
@@ -171,19 +176,23 @@ class Gatherer:
             return
         known = self.latest.get(peer)
         try:
-            checkpoint = read(answer.body, peer, known[0] if known else None, self._names)
+            checkpoint = read(answer.body, peer, self._bases.get(peer, ()), self._names)
             self._inspect(checkpoint)
         except BadCheckpoint:
             self.bad += 1
             if round_ is not None and current and peer not in round_.repeated:
                 round_.repeated.add(peer)
                 self._request(peer, whole=True)
+            elif now >= self._mended.get(peer, -inf) + PATIENCE:
+                self._mended[peer] = now
+                self._out.append((peer, Kind.GATHER, msgspec.msgpack.encode(Request(0))))
             return
         if known is None or (checkpoint.process, checkpoint.number) >= (
             known[0].process,
             known[0].number,
         ):
             self.latest[peer] = (checkpoint, now)
+        self._bases.setdefault(peer, deque(maxlen=BASES_MAX)).append(checkpoint)
         if round_ is not None and current and checkpoint.number >= round_.number:
             del round_.waiting[peer]
             round_.found[peer] = checkpoint

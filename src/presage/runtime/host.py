@@ -260,6 +260,12 @@ class Host:
         if link.error or link.ready:
             self._pump[peer] = link
 
+    def reconsider(self) -> None:
+        """Offer heads of streams again that wait: whoever refused them knows more by now."""
+        for peer in self._blocked:
+            self._pump[peer] = self.links[peer]
+        self._blocked.clear()
+
     def waits(self, peer: str) -> bool:
         """Whether the head of the stream of `peer` was offered, and its guard was false."""
         return peer in self._blocked

@@ -47,7 +47,7 @@ class LiveNode:
     """One node of `system`, running. Every input method is one step, or nothing.
 
     The driver feeds it, then ends each turn of its loop with `turn()` and `flush()`.
-    `judge(before, after, stimulus)` may refuse a step; functions in `on_commit` are given the
+    `judge(record)` may refuse a step; functions in `on_commit` are given the
     record of each one that happened, after its effects were handed over.
     """
 
@@ -274,7 +274,7 @@ class LiveNode:
         except PresageError as error:
             return self._fail(stimulus, str(error), chooser)
         if self.judge is not None:
-            reason = self.judge(record.before, record.after, stimulus)
+            reason = self.judge(record)
             if reason is not None:
                 self.counts.refused += 1
                 return Refused(stimulus, reason)

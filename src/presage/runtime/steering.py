@@ -7,7 +7,8 @@ known. A step is judged before it is committed: first by the filters, then by th
 What a refusal means is decided by what is refused. A datagram is lost. A timer, or an action, waits
 for another of its delays, and a call is answered by an error: that the host does. A message of a
 stream waits at the head of its queue; if it is still refused after `hold` seconds, or at once where
-a filter says so, the connection is reset, unless hearing of that is dangerous itself.
+a filter says so, the connection is reset, unless hearing of that is dangerous itself. It waits
+on, too, where a reset would lose nothing: on a connection on which nothing was handled yet.
 
 Sans I/O. Who carries frames and runs predictions is given as `Aids`, and calls back.
 
@@ -17,15 +18,13 @@ Invariant: every steered execution is one that the checked system could have tak
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 from presage.model.service.live import PredictedViolation
 from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import LOST
 from presage.model.world.filters import Filter
 from presage.model.world.snapshot import Local
+from presage.runtime.aids import Aids, Refusal, SteerCounts
 from presage.runtime.board import (
     PREDICTIONS_MAX,
     REFUSALS_MAX,
@@ -34,7 +33,7 @@ from presage.runtime.board import (
     ProgressSeen,
     RefusalSeen,
 )
-from presage.runtime.check import DELIVER, Danger, ImmediateCheck, can_be_refused
+from presage.runtime.check import DELIVER, ImmediateCheck, can_be_refused
 from presage.runtime.foresight import Foreseen, Question, events_seen, path_key
 from presage.runtime.node import LiveNode
 from presage.runtime.snapshot import Assembled
@@ -43,59 +42,10 @@ from presage.runtime.step import Record
 from presage.runtime.verdicts import Verdicts
 from presage.trace.trace import Trace
 
+RECEIVE = "receive"
 KNOWN_MAX = 64  # paths that are tried first; the least recently useful go
 STARVING = 3  # refusals of one kind of event, within
 STARVING_SECONDS = 30.0  # seconds, that are counted
-
-
-class Aids(Protocol):
-    """What steering needs done. Answers come later, by `assembled`, `foreseen` and `refreshed`."""
-
-    def gather(self) -> None:
-        """Gather a snapshot of the neighbourhood."""
-
-    def refresh(self, names: Sequence[str]) -> None:
-        """Ask these neighbours for their present state."""
-
-    def ask(self, question: Question) -> None:
-        """Look ahead."""
-
-    def hand_over(self, node: str, path: Trace) -> None:
-        """Tell `node` of a path on which it can do something."""
-
-    def reset(self, peer: str) -> None:
-        """Break the connection to `peer`, as a network may."""
-
-
-class Refusal(NamedTuple):
-    """Why a step was not committed: a filter in force, or what the immediate check saw."""
-
-    text: str
-    danger: Danger | None = None
-    filter: Filter | None = None
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass
-class SteerCounts:
-    """What steering has done since the node booted."""
-
-    rounds: int = 0
-    unanswered: int = 0  # rounds in which no prediction was made in time
-    remembered: int = 0  # rounds whose snapshot had been found clean before
-    predicted: int = 0
-    installed: int = 0
-    handed_over: int = 0
-    taken_over: int = 0  # paths that others handed over
-    unhelpful: int = 0
-    kills_progress: int = 0
-    ahead_unpreventable: int = 0  # predictions against which no filter can be
-    filtered: int = 0  # steps that a filter refused
-    refused: int = 0  # steps that the immediate check refused
-    resets: int = 0
-    starving: int = 0  # kinds of events that were refused again and again
 
 
 class Steering:
@@ -133,35 +83,43 @@ class Steering:
 
     # -- every step --------------------------------------------------------------------------
 
-    def judge(self, before: Local, after: Local, stimulus: Stimulus) -> Refusal | None:
+    def judge(self, step: Record) -> Refusal | None:
         """Why a step is not to be committed; None: it may be."""
-        refused = self._by_filter(stimulus) or self._by_check(before, after, stimulus)
-        if refused is not None:
-            self._note(stimulus, refused)
+        refused = self._by_filter(step) or self._by_check(step)
+        if refused is not None and not self._is_held(step):
+            self.counts.filtered += refused.filter is not None
+            self.counts.refused += refused.filter is None
+            self._note(step, refused)
         return refused
 
-    def _by_filter(self, stimulus: Stimulus) -> Refusal | None:
+    def _is_held(self, step: Record) -> bool:
+        """Whether a step takes what is held back already, and is judged once more."""
+        return _streamed(step) and self.node.system.names[step.stimulus[1]] in self._holding
+
+    def _by_filter(self, step: Record) -> Refusal | None:
+        stimulus = step.stimulus
         if not self.filters or not can_be_refused(self.node.automaton.index, stimulus):
             return None
         for each, until in self.filters.items():
-            if until > self.node.clock.now() and self._matches(each, stimulus):
-                self.counts.filtered += 1
-                if each.kind == "receive":
+            if until > self.node.clock.now() and self._matches(each, step):
+                if each.kind == RECEIVE:
                     self._resets.add(self.node.system.names[stimulus[1]])
                 return Refusal(str(each), filter=each)
         return None
 
-    def _matches(self, each: Filter, stimulus: Stimulus) -> bool:
+    def _matches(self, each: Filter, step: Record) -> bool:
+        stimulus = step.stimulus
         if stimulus[0] != DELIVER:
             return (each.kind, each.name) == tuple(stimulus[:2])
         _, source, message = stimulus
         sender = each.source in (None, self.node.system.names[source])
-        return each.kind in (DELIVER, "receive") and sender and _name(message) == each.name
+        kind = RECEIVE if _streamed(step) else DELIVER
+        return each.kind == kind and sender and _name(message) == each.name
 
-    def _by_check(self, before: Local, after: Local, stimulus: Stimulus) -> Refusal | None:
+    def _by_check(self, step: Record) -> Refusal | None:
         if not self.options.checks:
             return None
-        danger = self.check.judge(before, after, stimulus)
+        danger = self.check.judge(step.before, step.after, step.stimulus)
         if danger is None:
             return None
         if danger.stale:
@@ -169,12 +127,12 @@ class Steering:
             self._waiting.update(asked)
             if asked:
                 self.aids.refresh(asked)
-        self.counts.refused += 1
         return Refusal(f"{danger.prop}: {danger.why}" if danger.why else danger.prop, danger)
 
-    def _note(self, stimulus: Stimulus, refused: Refusal) -> None:
+    def _note(self, step: Record, refused: Refusal) -> None:
+        stimulus = step.stimulus
         now, text = self.node.clock.now(), _text(self.node, stimulus)
-        if stimulus[0] == DELIVER:
+        if _streamed(step):
             self._holding.setdefault(self.node.system.names[stimulus[1]], now)
         self.refusals.append(RefusalSeen(node=self.node.name, text=text, why=refused.text, at=now))
         times = self._repeated.setdefault((stimulus[0], text), deque(maxlen=STARVING))
@@ -186,8 +144,8 @@ class Steering:
             self._repeated.clear()
 
     def committed(self, record: Record) -> None:
-        """A step was: the sender of what it handled is held back no longer."""
-        if record.stimulus[0] == DELIVER:
+        """A step was: the stream whose head it took, or whose end it heard of, is not held."""
+        if record.stimulus[0] == DELIVER and record.sequence is None:
             self._holding.pop(self.node.system.names[record.stimulus[1]], None)
 
     # -- time --------------------------------------------------------------------------------
@@ -196,14 +154,20 @@ class Steering:
         """Do what is due; when to be called again at the latest, by the node's clock."""
         now = self.node.clock.now()
         self._break(now)
-        for each in [each for each, until in self.filters.items() if until <= now]:
-            del self.filters[each]
+        if any(until <= now for until in self.filters.values()):
+            self.filters = {each: until for each, until in self.filters.items() if until > now}
+            self._reconsider()
         if self.options.mode == "off" or not self.options.predicts or not self.node.up:
             return self._due_hold()
         if now >= self._next:
             self._next = now + self.options.every
             self._round(now)
         return min(filter(None, (self._next, self._due_hold())))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the head of a stream is held back."""
+        return bool(self._holding)
 
     def _due_hold(self) -> float | None:
         return (
@@ -217,7 +181,7 @@ class Steering:
         self._resets.clear()
         for peer in sorted(due):
             self._holding.pop(peer, None)
-            if self._can_hear(peer):
+            if self.aids.is_open(peer) and self._can_hear(peer):
                 self.counts.resets += 1
                 self.aids.reset(peer)
             else:
@@ -283,12 +247,16 @@ class Steering:
         self.violations = {each.prop: each.why for each in self.check.verdicts.broken(known)}
 
     def refreshed(self, name: str, local: Local | None) -> None:
-        """The present state of a neighbour; None if its process has ended."""
+        """The present state of a neighbour; None: no answer, so what was known still counts."""
         self._waiting.discard(name)
-        if local is None:
-            self.check.forget(name)
-        else:
+        if local is not None:
             self.check.learn(name, local, self.node.clock.now())
+            self._reconsider()
+
+    def _reconsider(self) -> None:
+        """What is held back may pass by now."""
+        if self._holding:
+            self.aids.reconsider()
 
     def unanswered(self) -> None:
         """Nobody has looked ahead in this round."""
@@ -298,7 +266,9 @@ class Steering:
     def foreseen(self, found: Foreseen) -> None:
         """What is ahead; filters of the round before are out of force."""
         self._ended()
-        self.filters.clear()
+        if self.filters:
+            self.filters.clear()
+            self._reconsider()
         self.counts.remembered += found.remembered
         if found.trace is None:
             return
@@ -370,6 +340,11 @@ class Steering:
         return [
             ProgressSeen(prop=name, ago=None if time is None else now - time) for name, time in last
         ]
+
+
+def _streamed(step: Record) -> bool:
+    """Whether a step takes the head of a stream; the news of its end is not one."""
+    return step.stimulus[0] == DELIVER and step.sequence is None and step.body is not None
 
 
 def _name(message: object) -> str:

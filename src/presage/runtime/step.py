@@ -63,7 +63,7 @@ class Reply(NamedTuple):
 
 
 class Record(Struct, frozen=True, gc=False):
-    """One committed step."""
+    """One step: committed, or about to be, as `judge` sees it."""
 
     number: int  # of the node since it booted; its start is 1
     time: float  # by the node's clock
@@ -90,7 +90,7 @@ class Refused(NamedTuple):
 
 
 Result = Record | Refused | None  # None: nothing happens now; a guard is false, or it has failed
-Judge = Callable[[Local, Local, Stimulus], Any]  # a reason to refuse the step, or None
+Judge = Callable[[Record], Any]  # a reason to refuse the step that would be, or None
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ HEAD: Final = struct.Struct(">II")
 COMPACT_AT = 1 << 20  # bytes of a log, from which on it is written anew
 START, CHANGES = 1, 2  # kinds of records
 BOUND = "(checkpoints)"  # the name under which the numbers that checkpoints may have are reserved
+NEIGHBOURS = "(neighbours)"  # the name under which is kept what is known of others
 
 Layout = tuple[str, tuple[str, ...], tuple[str, ...]]  # service, durable fields, disks
 
@@ -46,8 +47,8 @@ class Stored:
     discarded: int = 0  # bytes after the first damaged record
 
     def take(self, changes: Sequence[Change]) -> None:
-        """Let the changes of one step be part of it, or a reservation of numbers."""
-        self.entries += not (len(changes) == 1 and changes[0][0] == BOUND)
+        """Let the changes of one step be part of it, or what is of no step."""
+        self.entries += not (len(changes) == 1 and changes[0][0] in (BOUND, NEIGHBOURS))
         for name, value, key in changes:
             if key is None:
                 self.fields[name] = value
@@ -69,6 +70,9 @@ class Store(Protocol):
     def append(self, changes: Sequence[Change]) -> None:
         """What one step changed; kept for good once `flush` has returned."""
 
+    def remark(self, change: Change) -> None:
+        """What outlives the process after `flush`, but perhaps not its machine: no sync."""
+
     def flush(self) -> None:
         """Make durable what was appended. Raises `StoreError`; then nothing is promised."""
 
@@ -80,16 +84,23 @@ class MemoryStore:
         self.stored = Stored()
         self.syncs = 0
         self._waiting: list[Sequence[Change]] = []
+        self._remarks: list[Change] = []
 
     def load(self) -> Stored:
-        self._waiting.clear()
+        self.crash()
         self.stored.life += 1
         return self.stored
 
     def append(self, changes: Sequence[Change]) -> None:
         self._waiting.append(changes)
 
+    def remark(self, change: Change) -> None:
+        self._remarks.append(change)
+
     def flush(self) -> None:
+        for change in self._remarks:
+            self.stored.take([change])
+        self._remarks.clear()
         if self._waiting:
             self.syncs += 1
             for changes in self._waiting:
@@ -99,6 +110,7 @@ class MemoryStore:
     def crash(self) -> None:
         """The process is gone, in the middle of a turn."""
         self._waiting.clear()
+        self._remarks.clear()
 
 
 class Files:
@@ -181,6 +193,7 @@ class FileStore:
         self._size = 0
         self._threshold = limit
         self._buffer = bytearray()
+        self._unsynced = bytearray()  # remarks
         self._failed: StoreError | None = None
         self.syncs = 0
 
@@ -210,24 +223,31 @@ class FileStore:
         self._buffer += _record((CHANGES, changes))
         self._stored.take(changes)
 
+    def remark(self, change: Change) -> None:
+        self._unsynced += _record((CHANGES, [change]))
+        self._stored.take([change])
+
     def flush(self) -> None:
         if self._failed is not None:
             raise self._failed
-        if not self._buffer:
+        data = bytes(self._unsynced + self._buffer)
+        if not data:
             return
         try:
-            if self._size + len(self._buffer) > self._threshold:
+            if self._size + len(data) > self._threshold:
                 self._compact()
             else:
-                self._files.append(bytes(self._buffer))
-                self._files.sync()
-                self._size += len(self._buffer)
+                self._files.append(data)
+                if self._buffer:
+                    self._files.sync()
+                self._size += len(data)
         except OSError as error:
             # What is on disk now is not known, so nothing more may be promised.
             self._failed = unusable(self._folder, error)
             raise self._failed from error
+        self.syncs += bool(self._buffer)
         self._buffer.clear()
-        self.syncs += 1
+        self._unsynced.clear()
 
     def close(self) -> None:
         """Let go of the files."""

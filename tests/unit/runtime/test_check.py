@@ -1,11 +1,12 @@
 """Steps are judged before they are committed; what cannot be refused is let happen, and counted."""
 
 import pytest
-from unit.runtime.ahead import Grant, Manager, tokens
+from unit.runtime.ahead import Grant, Holder, Manager, tokens
 
+from presage import always
 from presage._core import FAILED, UP
 from presage.model.service.stream import LOST
-from presage.runtime.check import ImmediateCheck, can_be_refused
+from presage.runtime.check import KEPT, ImmediateCheck, can_be_refused
 
 
 @pytest.fixture
@@ -50,11 +51,28 @@ def test_what_was_broken_before_is_no_reason(system):
     assert check.judge(broken, local(system, holds=True, got=1), GRANTED) is None
 
 
-def test_nothing_is_refused_for_a_neighbour_of_which_nothing_is_known(system):
+@always
+def few_grants(world):
+    return all(node.got < 2 for node in world.of(Holder))
+
+
+def test_what_another_node_has_broken_hides_nothing():
+    system = tokens(properties=(few_grants,))
     check = check_of(system)
+    check.learn("a", local(system, got=5), 0.0)
+    assert check.judge(local(system, got=1), local(system, got=2), GRANTED).prop == "few_grants"
+    assert check.judge(local(system, got=2), local(system, got=3), GRANTED) is None
+    assert check.judge(local(system), local(system, got=1), GRANTED) is None
+
+
+def test_nothing_is_refused_for_a_neighbour_of_which_nothing_is_known(system):
+    now = [0.0]
+    check = check_of(system, lambda: now[0])
     assert check.judge(local(system), local(system, holds=True), GRANTED) is None
     check.learn("a", local(system, holds=True), 0.0)
-    check.forget("a")
+    now[0] = KEPT
+    assert check.judge(local(system), local(system, holds=True), GRANTED).stale == ("a",)
+    now[0] = KEPT + 1
     assert check.judge(local(system), local(system, holds=True), GRANTED) is None
 
 

@@ -159,7 +159,7 @@ def test_what_is_read_is_what_was_written() -> None:
     for number in range(1, 200):
         checkpoint = drawn(chance, number)
         data = write(checkpoint, base, NAMES.index)
-        assert read(data, "a", base, NAMES) == checkpoint
+        assert read(data, "a", [base] if base else [], NAMES) == checkpoint
         same = write(checkpoint._replace(number=number + 1), checkpoint, NAMES.index)
         assert len(same) < 24
         base = checkpoint
@@ -170,9 +170,9 @@ def test_a_checkpoint_told_by_another_that_is_not_at_hand_is_refused() -> None:
     one, two = drawn(chance, 1), drawn(chance, 2)
     data = write(two._replace(local=one.local), one, NAMES.index)
     with pytest.raises(BadCheckpoint):
-        read(data, "a", None, NAMES)
+        read(data, "a", [], NAMES)
     with pytest.raises(BadCheckpoint):
-        read(data, "a", one._replace(local=two.local), NAMES)
+        read(data, "a", [one._replace(local=two.local)], NAMES)
 
 
 def test_damaged_bytes_are_refused_and_never_anything_else() -> None:
@@ -182,6 +182,6 @@ def test_damaged_bytes_are_refused_and_never_anything_else() -> None:
         for _ in range(1 + chance.randrange(3)):
             data[chance.randrange(len(data))] = chance.randrange(256)
         try:
-            read(bytes(data[: chance.randrange(len(data) + 1)]), "a", None, NAMES)
+            read(bytes(data[: chance.randrange(len(data) + 1)]), "a", [], NAMES)
         except BadCheckpoint:
             pass

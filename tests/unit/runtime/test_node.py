@@ -242,8 +242,8 @@ def test_a_step_that_is_refused_is_as_if_it_never_was():
     node, near, _ = booted(Working())
     seen = []
 
-    def judge(before, after, stimulus):
-        seen.append((before, after, stimulus[0]))
+    def judge(record):
+        seen.append((record.before, record.after, record.stimulus[0]))
         return "too much"
 
     node.judge = judge

@@ -1,0 +1,112 @@
+"""Run the experiments of the live half on a virtual clock, and write the page about them.
+
+After Yabandeh et al., "CrystalBall: Predicting and Preventing Inconsistencies in Deployed
+Distributed Systems", NSDI 2009, section 5. Run by `make live`, in minutes. The long form is
+
+    make live LIVE="--seconds 5000 --churn 60 --every 10 --deadline 1 --runs 100 --nodes 49 \\
+        --blocks 1280 --size 16000 --samples 100"
+
+`--only paxos,bullet` measures some anew and keeps what is known of the others, in
+`benchmarks/live_experiments.json`; `--only ''` writes the page alone. Fails unless every condition holds that the page lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import live_bullet
+import live_paxos
+import live_randtree
+from live_modes import MODES, Pace
+from live_page import conditions, page
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference" / "live-experiments.md"
+DATA = ROOT / "benchmarks" / "live_experiments.json"
+EXPERIMENTS = ("randtree", "paxos", "bullet", "depth")
+PAXOS_BUGS = ("PX-bug1", "PX-bug2")
+
+Task = tuple[tuple[str, ...], Callable[..., Any], tuple[Any, ...]]  # where it goes, what it is
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default=",".join(EXPERIMENTS), help="of these, by commas")
+    parser.add_argument("--seeds", type=int, default=10, help="of RandTree; default: 10")
+    parser.add_argument("--seconds", type=float, default=100.0, help="of a run of RandTree")
+    parser.add_argument("--churn", type=float, default=2.0, help="seconds between two kills")
+    parser.add_argument("--every", type=float, default=20.0, help="seconds between two rounds")
+    parser.add_argument("--deadline", type=float, default=0.03, help="seconds of a prediction")
+    parser.add_argument("--runs", type=int, default=100, help="of Paxos, for each bug and mode")
+    parser.add_argument("--downloads", type=int, default=5, help="of Bullet', for each mode")
+    parser.add_argument("--nodes", type=int, default=25, help="of Bullet'")
+    parser.add_argument("--blocks", type=int, default=200, help="of the file")
+    parser.add_argument("--size", type=int, default=8_000, help="bytes of a block")
+    parser.add_argument("--samples", type=int, default=20, help="live states to predict from")
+    parser.add_argument("--processes", type=int, default=2)
+    return parser.parse_args()
+
+
+def tasks(args: argparse.Namespace) -> Iterator[Task]:
+    """All that is to be run, cheap things first."""
+    chosen = args.only.split(",")
+    pace = Pace(args.every, args.deadline)
+    usual = Pace(10.0, 0.3)  # Paxos: three nodes, a small space
+    if "depth" in chosen:
+        yield ("depth",), live_randtree.depths, (150.0, 1.0, args.samples)
+    if "paxos" in chosen:
+        for bug in PAXOS_BUGS:
+            for mode in MODES:
+                yield ("paxos", bug, mode), live_paxos.runs, (bug, mode, args.runs, usual)
+    if "bullet" in chosen:
+        file = (args.nodes, args.blocks, args.size)
+        for seed in range(args.downloads):
+            for mode in MODES:
+                yield ("bullet", mode, str(seed)), live_bullet.run, (mode, seed, *file, pace)
+    if "randtree" in chosen:
+        how = (args.seconds, args.churn, pace)
+        for seed in range(args.seeds):
+            for bugs in live_randtree.BUGS:
+                for mode in MODES:
+                    place = ("randtree", bugs, mode, str(seed))
+                    yield place, live_randtree.run, (bugs, mode, seed, *how)
+
+
+def put(data: dict[str, Any], place: tuple[str, ...], result: Any) -> None:
+    *folders, name = place
+    for folder in folders:
+        data = data.setdefault(folder, {})
+    data[name] = result
+
+
+def main() -> int:
+    args = arguments()
+    data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
+    for each in filter(None, args.only.split(",")):
+        data.pop(each, None)
+        data.setdefault("how", {})[each] = {
+            name: value for name, value in vars(args).items() if name not in ("only", "processes")
+        }
+    context = get_context("spawn")
+    with ProcessPoolExecutor(args.processes, context, max_tasks_per_child=1) as pool:
+        running = [(place, pool.submit(what, *how)) for place, what, how in tasks(args)]
+        for place, future in running:
+            put(data, place, future.result())
+            DATA.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+            print(" ".join(place), flush=True)
+    held = conditions(data)
+    PAGE.write_text("\n".join(page(data, held)) + "\n")
+    for each in held:
+        print(f"{each.verdict:9} {each.claim}: {each.measured}")
+    return 0 if all(each.holds for each in held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
