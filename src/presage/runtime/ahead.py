@@ -142,7 +142,7 @@ class Ahead:
         self._driver.schedule()
 
     def _inspected(self, inspect: Inspect, checkpoint: Checkpoint) -> None:
-        """Inspect a checkpoint; whose is refused is told, once."""
+        """Inspect a checkpoint; whose is refused is named, once."""
         try:
             inspect(checkpoint)
         except BadCheckpoint as error:
