@@ -24,7 +24,7 @@ FOLDER = ROOT / "docs" / "reference"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Fairness = Literal["weak", "strong", "none"]
-Search = Literal["bfs", "dfs", "delay", "cycles", "tree", "walk", "hunt"]
+Search = Literal["bfs", "dfs", "delay", "cycles", "tree", "walk", "semantic", "hunt"]
 Reduction = Literal["none", "sleep", "dpor", "sdpor", "odpor"]
 Status = Literal["held", "violated", "reached", "unreached", "error", "unknown"]
 Stop = Literal[
