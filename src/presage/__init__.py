@@ -125,8 +125,8 @@ if not TYPE_CHECKING:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from presage import public
 
-        globals().update({each: getattr(public, each) for each in __all__})
-        return globals()[name]
+        globals().update({each: value for each, value in vars(public).items() if each in __all__})
+        return globals().setdefault(name, getattr(public, name))
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -1,4 +1,9 @@
-"""Every public name of presage, where it is defined; `presage` gives them out on demand."""
+"""Every public name of presage, where it is defined; `presage` gives them out on demand.
+
+Names of prediction are looked up when they are asked for: no check needs them.
+"""
+
+from typing import TYPE_CHECKING
 
 from presage.errors import PresageError as PresageError
 from presage.execution.replay import replay as replay
@@ -70,11 +75,21 @@ from presage.search.delay.scheduler import Scheduler as Scheduler
 from presage.search.delay.scheduler import Task as Task
 from presage.search.delay.settings import Delay as Delay
 from presage.search.hunt.settings import Hunt as Hunt
-from presage.search.predict import Predictor as Predictor
-from presage.search.predict import predict as predict
-from presage.search.prediction import Prediction as Prediction
 from presage.search.report import Report as Report
 from presage.search.report import Violation as Violation
 from presage.simulate.run import simulate as simulate
 from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__  # noqa: F401
+
+if TYPE_CHECKING:
+    from presage.search.predict import Predictor as Predictor
+    from presage.search.predict import predict as predict
+    from presage.search.prediction import Prediction as Prediction
+else:
+
+    def __getattr__(name: str) -> object:
+        from presage.search import predict as ahead
+
+        if name in ("Prediction", "Predictor", "predict"):
+            return getattr(ahead, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
