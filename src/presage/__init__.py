@@ -119,15 +119,10 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        if name == "simulate":  # alone, as no search needs it
-            from presage.simulate.run import simulate
-
-            globals()[name] = simulate
-            return simulate
         from presage import public
 
-        globals().update({each: getattr(public, each) for each in __all__ if each != "simulate"})
-        return globals()[name]
+        globals().update({each: value for each, value in vars(public).items() if each in __all__})
+        return globals().setdefault(name, getattr(public, name))
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

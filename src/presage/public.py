@@ -1,5 +1,9 @@
-"""Every public name of presage, where it is defined; `presage` gives them out on demand."""
+"""Every public name of presage, where it is defined; `presage` gives them out on demand.
 
+Names that no check needs are looked up when they are asked for.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from presage.errors import PresageError as PresageError
@@ -77,4 +81,19 @@ from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__  # noqa: F401
 
 if TYPE_CHECKING:
-    from presage.simulate.run import simulate as simulate  # loaded by itself
+    from presage.search.predict import Predictor as Predictor
+    from presage.search.predict import predict as predict
+    from presage.search.prediction import Prediction as Prediction
+    from presage.simulate.run import simulate as simulate
+else:
+    LATER = {
+        "Prediction": "presage.search.prediction",
+        "Predictor": "presage.search.predict",
+        "predict": "presage.search.predict",
+        "simulate": "presage.simulate.run",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(LATER[name]), name)

@@ -95,7 +95,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("value", PLAIN, ids=repr)
+@pytest.mark.parametrize("value", PLAIN, ids=lambda value: type(value).__name__)
 def test_plain_values_come_back_as_they_were(value: Any) -> None:
     one, other = codec(), codec()
     found = other.decode_plain(one.encode(value))
