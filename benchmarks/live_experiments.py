@@ -7,7 +7,8 @@ Distributed Systems", NSDI 2009, section 5. Run by `make live`, in minutes. The 
         --blocks 1280 --size 16000 --samples 100"
 
 `--only paxos,bullet` measures some anew and keeps what is known of the others, in
-`benchmarks/live_experiments.json`; `--only ''` writes the page alone. Fails unless every condition holds that the page lists.
+`benchmarks/live_experiments.json`; `--only ''` writes the page alone. Fails unless every condition
+holds that the page lists.
 """
 
 from __future__ import annotations

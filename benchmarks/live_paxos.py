@@ -1,8 +1,8 @@
 """Paxos with either bug of the paper, in the scenario of its Figure 8: avoided by what, or missed.
 
 All three nodes run for a while, as long-lived nodes do, before the scenario begins. Between its two
-rounds is a gap that is drawn from the seed, the same in all modes. Predictions expect no crash: with
-another one to come, a node that keeps nothing on disk can be kept out of no trouble by a filter.
+rounds is a gap that is drawn from the seed, the same in all modes. Predictions expect no crash: if
+another one may come, no filter helps a node that keeps nothing on disk.
 """
 
 from __future__ import annotations

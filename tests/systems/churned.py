@@ -15,7 +15,10 @@ PAUSES = (0.0, 0.05, 0.3, 2.0)
 class Churned:
     """One run; `preventable` and `unpreventable` count what steps of nodes have broken."""
 
-    def __init__(self, system, seed, seconds, options=None, foresight=None, *, every=3.0):
+    def __init__(
+        self, system, seed, seconds, options=None, foresight=None, *, every=3.0, silent=0.5
+    ):
+        """`silent`: how many of the nodes that end do so as by a loss of power."""
         self.system = system
         self.preventable, self.unpreventable = Counter(), Counter()
         self.steps = 0
@@ -28,7 +31,7 @@ class Churned:
         chance = random.Random(f"churn {seed}")
         at = 15.0
         while at < seconds:
-            self._kill(at, chance.choice(system.names), chance.random() < 0.5, chance)
+            self._kill(at, chance.choice(system.names), chance.random() < silent, chance)
             at += every
         self.cluster.run(seconds)
 

@@ -2,9 +2,9 @@
 
 Properties are asked about the node's new state, beside what is known of its neighbours. A step is
 dangerous if it breaks a property that held before it, or that the node by itself did not break
-while another did. It is refused if its event can be: a message
-can be late, a timer too. News of a broken connection and the start of a process cannot be refused;
-what they break is counted as *unpreventable*.
+while another did. It is refused if its event can be: a message can be late, a timer too. News of a
+broken connection and the start of a process cannot be refused; what they break is counted as
+*unpreventable*.
 
 A verdict that rests on an old checkpoint of a neighbour may be wrong: such a danger names the
 neighbours to ask. Who does not answer may be cut off, so what was known of it counts for a while

@@ -261,7 +261,7 @@ class Host:
             self._pump[peer] = link
 
     def reconsider(self) -> None:
-        """Offer heads of streams again that wait: who refused them knows more by now."""
+        """Offer heads of streams again that wait: more may be known by now."""
         for peer in self._blocked:
             self._pump[peer] = self.links[peer]
         self._blocked.clear()

@@ -23,6 +23,9 @@ class Holder(Service):
     holds: bool = False
     got: int = 0
 
+    def neighbours(self) -> tuple[str, ...]:
+        return ("a", "b", "m")
+
     @on(Give)
     def give(self, message: Give) -> None:
         self.holds = self.greedy
@@ -38,6 +41,9 @@ class Manager(Service):
     """Has the token move on, once."""
 
     armed_once: bool = True
+
+    def neighbours(self) -> tuple[str, ...]:
+        return ("a", "b", "m")
 
     def start(self) -> None:
         if self.armed_once:

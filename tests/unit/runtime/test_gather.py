@@ -185,3 +185,34 @@ def test_damaged_bytes_are_refused_and_never_anything_else() -> None:
             read(bytes(data[: chance.randrange(len(data) + 1)]), "a", [], NAMES)
         except BadCheckpoint:
             pass
+
+
+def test_a_push_that_crosses_a_request_is_read() -> None:
+    a, b = Node("a", ["b"]), Node("b", [])
+    a.gatherer.begin(0.0)
+    exchange(0.0, a, b)
+    b.state = b"1"
+    b.gatherer.push(1.0)
+    (pushed,) = b.gatherer.drain(1.0)
+    a.gatherer.begin(1.0)  # it says that it has the first one, while the second is under way
+    (request,) = a.gatherer.drain(1.0)
+    b.gatherer.request("a", request[2], 1.0)
+    (answer,) = b.gatherer.drain(1.0)
+    for _, _, body in (pushed, answer):
+        a.gatherer.answered("b", body, 1.0)
+    assert a.gatherer.bad == 0 and a.gatherer.result is not None
+    assert a.gatherer.latest["b"][0].local == (b"up", b"1")
+
+
+def test_a_push_that_cannot_be_read_is_asked_for_once_more() -> None:
+    a, b = Node("a", ["b"]), Node("b", [])
+    a.gatherer.begin(0.0)
+    exchange(0.0, a, b)
+    for number in range(3):
+        b.state = bytes([number]) * 200
+        b.gatherer.push(1.0)
+        pushed = b.gatherer.drain(1.0)
+    a.gatherer.answered("b", pushed[0][2], 1.0)  # those before it were lost
+    assert a.gatherer.bad == 1
+    exchange(1.0, a, b)
+    assert a.gatherer.latest["b"][0].local == (b"up", b.state)

@@ -12,7 +12,7 @@ from unit.runtime.ledger import add, fields_of, ledger_node
 from presage.errors import StoreError
 from presage.runtime import store as store_module
 from presage.runtime.durable import Change
-from presage.runtime.store import Files, FileStore, MemoryStore
+from presage.runtime.store import NEIGHBOURS, Files, FileStore, MemoryStore
 
 LAYOUT = ("Ledger", ("left", "right"), ("pages",))
 TURNS = ((1,), (2, 0, 3), (0,), (4, 5))
@@ -357,3 +357,31 @@ def test_a_store_in_memory_keeps_what_was_flushed():
     store.crash()
     assert store.load().fields == {"left": b"1"}
     assert store.load().life == 3
+
+
+def test_a_remark_outlives_the_process_without_a_sync(tmp_path):
+    layout = ("Service", ("value",), ())
+    store = FileStore(tmp_path, layout)
+    store.load()
+    syncs = store.syncs
+    store.remark(Change(NEIGHBOURS, b"state", b"peer"))
+    store.flush()
+    assert store.syncs == syncs
+    store.append([Change("value", b"1")])
+    store.flush()
+    assert store.syncs == syncs + 1
+    store.close()
+    store._files.unlock()
+    stored = FileStore(tmp_path, layout).load()
+    assert stored.disks[NEIGHBOURS] == {b"peer": b"state"}
+    assert (stored.fields["value"], stored.entries) == (b"1", 1)
+
+
+def test_a_remark_in_memory_is_lost_before_the_flush_alone():
+    store = MemoryStore()
+    store.load()
+    store.remark(Change(NEIGHBOURS, b"1", b"peer"))
+    store.flush()
+    store.remark(Change(NEIGHBOURS, b"2", b"peer"))
+    store.crash()
+    assert store.load().disks[NEIGHBOURS] == {b"peer": b"1"} and store.syncs == 0
