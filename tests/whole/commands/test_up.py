@@ -254,6 +254,7 @@ def test_two_clusters_cannot_share_a_folder():
         (("up",), "no system was named"),
         (("up", "nothing"), "there is no system `nothing`"),
         (("up", "randtree", "--config", "none.toml"), "`none.toml` cannot be read"),
+        (("up", "randtree", "--steer", "maybe"), "--steer: there is no 'maybe'"),
         (("run", "randtree", "--node", "n0"), "`presage run` needs a cluster file"),
         (("run", "randtree"), "--node"),
         (("call", "n0", "x"), "there is no data folder `data`"),
