@@ -38,14 +38,14 @@ def test_nodes_hear_of_crashes_and_of_broken_connections(make):
     assert seen["cut"] > 1
 
 
-@pytest.mark.parametrize("batch", batches(1, 8))
+@pytest.mark.parametrize("batch", batches(1, 3))
 @pytest.mark.parametrize("make", MAKERS)
 def test_executions_and_states_tell_the_same(make, batch):
     saved = compare_many(batch * 10_000, 20 if batch else 2, make)
     assert set(saved) == set(REDUCTIONS)
 
 
-@pytest.mark.parametrize("batch", batches(1, 8))
+@pytest.mark.parametrize("batch", batches(1, 3))
 @pytest.mark.parametrize("make", MAKERS)
 def test_faults_left_out_as_like_others_are_never_claimed_to_be_covered(make, batch):
     outcomes = Counter()

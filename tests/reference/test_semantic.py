@@ -16,7 +16,7 @@ from presage.systems.samc.zle import system as election
 EXECUTIONS_MAX = 5_000
 
 
-@pytest.mark.parametrize("batch", batches(1, 24))
+@pytest.mark.parametrize("batch", batches(1, 7))
 def test_what_is_met_and_found_is_there(batch):
     outcomes = Counter()
     for make in kinds():

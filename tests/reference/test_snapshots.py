@@ -127,7 +127,7 @@ def _differ(end, cut, streams, codec, seen):
     return [flags] * (not same) + [queues] * (not same_queue)
 
 
-@pytest.mark.parametrize("batch", batches(1, 20))
+@pytest.mark.parametrize("batch", batches(1, 13))
 def test_snapshots_are_the_replayed_cut(batch):
     seen = Counter()
     for seed in range(batch * 40, batch * 40 + 40):
