@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from presage.execution.confirm import Confirmed
-from presage.execution.origin import saved_origin
 from presage.execution.sandbox import Sandbox
 from presage.model.world.event import Event
 from presage.model.world.filters import Filter, filter_of
@@ -26,7 +25,7 @@ from presage.model.world.system import System
 from presage.runtime.board import EventSeen
 from presage.runtime.guard import Guard
 from presage.runtime.vocabulary import teach
-from presage.search.predict import Predictor
+from presage.search.predict import Predictor, traced
 from presage.search.prediction import Prediction
 from presage.trace.trace import Trace
 
@@ -160,16 +159,12 @@ class Foresight:
         chosen: Filter | None = None,
         starved: str = "",
     ) -> Foreseen:
-        path = found.path
-        trace = None
-        if path is not None:
-            trace = self._trace(found.system, path)
-        prop = "" if path is None else path.prop.name if path.prop else "no_exception"
+        violation = traced(found, self._target)
         return Foreseen(
             decision,
-            prop,
-            "" if path is None else path.why,
-            trace,
+            violation.prop if violation else "",
+            violation.message if violation else "",
+            violation.trace if violation else None,
             chosen,
             found.found_by,
             found.states,
@@ -178,22 +173,6 @@ class Foresight:
             found.remembered,
             found.broken,
             starved,
-        )
-
-    def _trace(self, begun: System, path: Confirmed) -> Trace:
-        prop = path.prop
-        return Trace.of(
-            begun,
-            path.steps,
-            target=self._target,
-            message=path.why,
-            prop=prop.name if prop else "no_exception",
-            kind="safety" if prop else "exception",
-            source=prop.source if prop else "",
-            signature=prop.signature if prop else "",
-            initial=path.initial,
-            choices=path.choices,
-            origin=saved_origin(begun),
         )
 
 

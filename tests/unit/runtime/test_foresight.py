@@ -3,6 +3,7 @@
 import pytest
 from unit.runtime.ahead import moved, one_token, saved, tokens
 
+from presage import Faults
 from presage.execution.sandbox import Sandbox
 from presage.model.world.filters import Filter
 from presage.runtime.foresight import Foresight, Question, events_seen, path_key
@@ -84,3 +85,9 @@ def test_the_guard_tells_what_starves_from_what_does_not(filters, starved):
 def test_the_guard_says_nothing_where_progress_was_out_of_reach_anyway():
     system = tokens(greedy=False, properties=(moved,))
     assert starved_by(system, [Filter("b", "deliver", "Grant", "a")], outside=["a"]) is None
+
+
+def test_a_path_to_rest_without_progress_is_one_to_a_liveness_violation():
+    system = tokens(greedy=False, properties=(moved,), faults=Faults(drop=1))
+    found = asked(system, saved(system, "timer"), "a", acts=False)
+    assert (found.prop, found.trace.prop, found.trace.kind) == ("moved", "moved", "liveness")
