@@ -56,9 +56,11 @@ class Prediction:
     def exhausted(self) -> bool:
         """Whether all that can follow, with the faults and filters given, was looked at.
 
-        Never where something is not known: what nodes outside send, or what a property says.
+        Never where something is not known: what nodes outside send, or what a property says. One
+        that is broken already is not looked for.
         """
         known = self.system.observed_known and not self.system.outside and not self.unjudged
+        known = known and not self.broken
         return known and self.path is None and self.complete
 
     @property

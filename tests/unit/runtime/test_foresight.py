@@ -8,6 +8,7 @@ from presage.execution.sandbox import Sandbox
 from presage.model.world.filters import Filter
 from presage.runtime.foresight import Foresight, Question, events_seen, path_key
 from presage.runtime.guard import Guard
+from presage.search.predict import predict
 
 LONG = 20.0  # seconds; every search here ends by itself
 
@@ -91,3 +92,10 @@ def test_a_path_to_rest_without_progress_is_one_to_a_liveness_violation():
     system = tokens(greedy=False, properties=(moved,), faults=Faults(drop=1))
     found = asked(system, saved(system, "timer"), "a", acts=False)
     assert (found.prop, found.trace.prop, found.trace.kind) == ("moved", "moved", "liveness")
+
+
+def test_where_a_property_is_broken_already_not_all_was_looked_at():
+    system = tokens()
+    broken = saved(system, "timer", "deliver", "deliver")
+    found = predict(system, broken, seconds=LONG, faults=Faults())
+    assert found.broken == ("one_token",) and found.complete and not found.exhausted
