@@ -31,6 +31,10 @@ mod _core {
     #[pymodule_export]
     use crate::property::reader::Reader;
     #[pymodule_export]
+    use crate::python::build::build_info;
+    #[pymodule_export]
+    use crate::python::frames::{read_messages, write_messages};
+    #[pymodule_export]
     use crate::python::kernel::Kernel;
     #[pymodule_export]
     use crate::python::outcome::{
@@ -53,6 +57,8 @@ mod _core {
     use crate::services::steps::Steps;
     #[pymodule_export]
     use crate::table::fingerprint::{combine, mix};
+    #[pymodule_export]
+    use crate::table::rolling::queue_share;
     #[pymodule_export]
     use crate::table::scratch::{Spill, resident_mib};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar, final
+from typing import Any, Self, TypeAlias, TypeVar, final
 
 from presage._results import CriticalStep as CriticalStep
 from presage._results import CycleOutcome as CycleOutcome
@@ -34,9 +34,8 @@ _T = TypeVar("_T")
 
 # Faults, in the order of `Faults.budgets`; `FAULTS` has their names.
 FAULTS: tuple[str, ...]
-CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE, PARTITION, HEAL, SLOWED = range(
-    len(FAULTS)
-)
+CRASH, RESTART, DROP, DUPLICATE, RESET, SILENT, CUT, IDLE = range(8)
+PARTITION, HEAL, SLOWED, SEVER, REFUSE, TERMINATE = range(8, len(FAULTS))
 
 # Statuses of a node; a slow one is up but takes no step.
 STATUSES: tuple[str, ...]
@@ -51,8 +50,9 @@ DELIVER, RECEIVE, BROKEN, REFUSED, KEEPALIVE, TIMER, ACTION, CALL, WRITE, WAKE =
 # Operations of a process.
 OPCODES: tuple[str, ...]
 EXIT, FAIL, SEND, RECV, WAIT, TEST, PROBE, CANCEL, CHOOSE, SLEEP, CREATE, JOIN, KILL, PUBLISH = (
-    range(len(OPCODES))
+    range(len(OPCODES) - 2)
 )
+PICK, POLL = range(len(OPCODES) - 2, len(OPCODES))
 
 @final
 class Codec:
@@ -64,8 +64,9 @@ class Codec:
     def __new__(cls, *, live: bool = False) -> Self:
         """`live`: moments are written with the numbers they hold; else they are one value."""
     def encode(self, value: Any) -> bytes: ...
-    def decode(self, data: bytes) -> Any:
-        """Fresh objects, equal to what was encoded."""
+    def keep(self, value: _T) -> _T: ...  # itself if no part of it can be changed, else a copy
+    def decode(self, data: bytes) -> Any: ...  # fresh objects, equal to what was encoded
+    def decode_fields(self, fields: tuple[bytes, ...]) -> list[Any]: ...  # each, as new objects
     def encode_fields(self, values: list[Any]) -> list[bytes]:
         """Each of the values of one node; raises `Sharing` if a mutable object is there twice."""
     def names(self) -> tuple[list[str], list[str]]:
@@ -84,13 +85,11 @@ class Codec:
     def learn(self, cls: type) -> None:
         """Let encodings of instances of `cls` be decoded, before any was encoded."""
     @staticmethod
-    def immutable(data: bytes) -> bool:
-        """Whether the value could be shared without harm."""
+    def immutable(data: bytes) -> bool: ...  # whether the value could be shared without harm
     def rename(self, data: bytes, names: dict[str, str]) -> bytes:
         """The encoding of the same value with strings exchanged, old to new."""
     @staticmethod
-    def digest(data: bytes) -> int:
-        """64 bits, the same in every process."""
+    def digest(data: bytes) -> int: ...  # 64 bits, the same in every process
 
 @final
 class Watchdog:
@@ -110,8 +109,7 @@ class Watchdog:
 
     def forget(self, thread: int) -> None:
         """Let the run that `thread` is in take as long as it likes."""
-    def stop(self) -> None:
-        """Look no longer."""
+    def stop(self) -> None: ...
 
 def die_with(parent: int) -> None:
     """End this process when `parent` ends, which has started it; at once, and whatever it does."""
@@ -122,9 +120,21 @@ def mix(kind: int, slot: int, digest: int) -> int:
 def combine(digests: Sequence[int]) -> int:
     """The digest of a sequence of digests; order matters."""
 
-def never_go_backwards() -> None:
-    """Make sets what they were before."""
+def queue_share(parts: Sequence[int]) -> int:
+    """What a queue adds to a fingerprint, from what each of its messages adds alone, oldest first.
 
+    The kernel follows it as messages come and go, whatever else the queue holds.
+    """
+
+_Messages: TypeAlias = tuple[int, int, int, int, list[bytes]]  # end, number, life, handled, bodies
+
+def read_messages(buffer: bytearray, at: int, limit: int, most: int) -> _Messages | None:
+    """The run of message frames at `at`, with the largest `handled`."""
+
+def write_messages(number: int, life: int, handled: int, bodies: list[bytes]) -> bytes:
+    """The bytes of a run of message frames."""
+
+def never_go_backwards() -> None: ...  # makes sets what they were before
 def may_go_backwards() -> bool:
     """Make sets obey `backwards`, in all of this process; False if they cannot."""
 
@@ -137,9 +147,8 @@ def goes_backwards() -> bool:
 def resident_mib() -> int | None:
     """What the process holds in memory now; None where the system does not tell."""
 
-def cores() -> int:
-    """How many cores this process may use."""
-
+def build_info() -> list[tuple[str, str]]: ...  # version, profile, features, target, compiler
+def cores() -> int: ...  # that this process may use
 def request_stop() -> None:
     """Ask every exploration of this process to stop, as Ctrl-C does. Any signal handler may."""
 

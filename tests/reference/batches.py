@@ -15,3 +15,8 @@ def batches(quick: int, every: int, factor: float = FACTOR) -> list[object]:
     end = quick + round((every - quick) * factor)
     later = [pytest.param(batch, marks=pytest.mark.slow) for batch in range(quick, end)]
     return [*range(quick), *later]
+
+
+def portion(batch: int, number: int) -> int:
+    """How many of `number` systems a batch takes: the first one, run every time, a quarter."""
+    return number if batch else max(1, number // 4)

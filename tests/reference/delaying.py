@@ -7,9 +7,10 @@ is shared with the kernel but the digests that decide ties.
 from typing import NamedTuple
 
 from reference.interleavings import state_of
+from reference.plain import is_laned
 from reference.processes import World as Processes
 
-from presage._core import mix
+from presage._core import combine, mix
 from presage.model.world.event import FAULT_OF, Broken, Deliver, KeepAlive, Receive, Refused
 from presage.model.world.stimulus import stimulus_of
 from presage.model.world.world import World
@@ -191,6 +192,9 @@ class Delaying:
             return mix(CONNECTION, source, to)
         if self.system.network == "ordered":
             return mix(CHANNEL, source, to)
+        if is_laned(self.system, message):
+            lane = self.system.codec.digest(self.system.codec.encode(message.lane))
+            return mix(CHANNEL, combine([source, to]), lane)
         encoded = self.system.codec.encode((source, to, message))
         return mix(ENVELOPE, 0, self.system.codec.digest(encoded))
 

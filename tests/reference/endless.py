@@ -20,7 +20,7 @@ def unit(event):
         message = event.message
         # In the random systems a plain message is a member of an enum: a type of its own.
         kind = message.name if hasattr(message, "name") else type(message)
-        return (event.kind, event.source, event.node, kind)
+        return (event.kind, event.source, event.node, kind, getattr(message, "lane", None))
     if event.kind in GONE:
         return ("gone", event.peer, event.node)
     if event.kind == "timer":

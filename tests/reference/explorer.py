@@ -7,7 +7,17 @@ of all of it. What the kernel finds is compared with what is found here.
 from copy import deepcopy
 
 from reference import sealed, wire
-from reference.plain import Result, State, TooLarge, key_of, local, lone_view, view
+from reference.plain import (
+    Result,
+    State,
+    TooLarge,
+    channel,
+    is_laned,
+    key_of,
+    local,
+    lone_view,
+    view,
+)
 
 from presage.model.choice import Fork
 from presage.model.service.down import Down
@@ -72,9 +82,7 @@ class Explorer:
                         yield self.after(base, at, outcome), fault, at, outcome, event
         met = []
         for at, (source, to, message) in enumerate(state.flying):
-            what = (
-                (source, to) if self.system.network == "ordered" else self.encode(state.flying[at])
-            )
+            what = channel(self.system, state.flying[at])
             if what not in met:  # equal copies count once; in a channel, only the first is next
                 yield from self.mail(state, at, source, to, message)
             met.append(what)
@@ -93,15 +101,15 @@ class Explorer:
         base = state if self.system.network == "duplicating" else rest
         before = self.encode(local(automaton, state.nodes[to]))
         joined, stimulus = wire.joined(self.system, state, source, to), ("deliver", source, message)
-        held = wire.held(state, to)
+        held, laned = wire.held(state, to), is_laned(self.system, message)
         for outcome in self.runs(automaton, state.nodes[to], stimulus, held) if joined else ():
             changes = self.encode(local(automaton, outcome.values)) != before
             emits = outcome.sends or outcome.records or outcome.flows
             lost = state.nodes[to][0][0] != 1 and self.system.network != "duplicating"
-            if changes or emits or lost or not self.system.skip_noops:
+            if changes or emits or lost or laned or not self.system.skip_noops:
                 event = ("deliver", to, (source, to, message))
                 yield self.after(base, to, outcome), None, to, outcome, event
-        if isinstance(message, Down):
+        if isinstance(message, Down) or laned:
             return
         if state.budgets[DROP] > 0:
             yield rest.spend(DROP), DROP, None, None, None

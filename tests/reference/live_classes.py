@@ -14,7 +14,7 @@ possible or not, or if both send to one place.
 from collections import Counter
 from typing import NamedTuple
 
-from reference.plain import TooLarge
+from reference.plain import TooLarge, is_laned
 
 from presage.model.world.event import FAULT_KINDS, FAULT_OF, Deliver
 from presage.model.world.faults import UNLIMITED
@@ -61,10 +61,12 @@ class LiveClasses:
         return branches
 
     def key_of(self, mail):
-        """The message, or the channel of an ordered network, that an envelope belongs to."""
+        """The message, or the channel in which an envelope keeps its order."""
         to = mail.node if isinstance(mail, Deliver) else mail.to
         if self.system.network == "ordered":
             return (mail.source, to)
+        if is_laned(self.system, mail.message):
+            return (mail.source, to, "lane", mail.message.lane)
         return (mail.source, to, self.system.codec.encode(mail.message))
 
     def process_of(self, event):

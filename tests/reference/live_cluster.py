@@ -22,6 +22,7 @@ from reference.live_hosts import (
     Noticed,
     Socket,
     Watched,
+    singly,
     start_choices,
 )
 
@@ -252,7 +253,8 @@ class Cluster:
             frames = link.drain(acknowledge=self.random.random() < 0.5)
             socket = host.sockets.get(peer)
             if socket is not None and not socket.broken:
-                socket.ways[peer].extend((host.checkpoints.number, frame) for frame in frames)
+                number = host.checkpoints.number
+                socket.ways[peer].extend((number, one) for each in frames for one in singly(each))
 
     def connect(self, one, other):
         """A socket between two processes takes the place of the one they had."""

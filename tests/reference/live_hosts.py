@@ -5,6 +5,7 @@ from collections import deque
 from presage.model.world.world import World
 from presage.runtime.checkpoint import Checkpoint, Checkpoints, checkpointed, kept_ends
 from presage.runtime.datagrams import Datagrams
+from presage.runtime.frame import Messages
 from presage.runtime.link import Link
 
 FOREVER = 1e9
@@ -104,3 +105,10 @@ def start_choices(system, chance):
         runs = automaton.branches(automaton.initial, ("start",), held={})
         choices += tuple(k for k, _ in chance.choice(runs).choices)
     return choices
+
+
+def singly(frame):
+    """A frame, or messages in a row as so many rows of one."""
+    if not isinstance(frame, Messages):
+        return [frame]
+    return [Messages(frame.number, frame.life, frame.handled, [body]) for body in frame.bodies]

@@ -63,8 +63,11 @@ class Compared:
         return [self.plain(self.live.decode(value)) for value in local]
 
 
-def live_run(system, seed):
-    """A cluster that has run, and how many of its steps were compared."""
+def live_run(system, seed, silently=False):
+    """A cluster that has run, and how many of its steps were compared.
+
+    `silently`: processes end as by a loss of power, and nobody hears of it.
+    """
     chance = random.Random(seed)
     ordered = system.network == "ordered"
     shape = Shape(
@@ -79,18 +82,18 @@ def live_run(system, seed):
         for _ in range(3):
             cluster.at(chance.random() * SECONDS, lambda name=name: cluster.work(name))
     for _ in range(chance.randrange(5)):
-        strike(cluster, chance)
+        strike(cluster, chance, vanish if silently else kill)
     while cluster.now < SECONDS and compared.steps < STEPS and cluster.step():
         pass
     return cluster, compared
 
 
-def strike(cluster, chance):
-    """Let one thing go wrong at some time."""
+def strike(cluster, chance, end):
+    """Let one thing go wrong at some time; `end` is how a process ends."""
     time, names = chance.random() * SECONDS / 2, cluster.system.names
     name, peer = chance.choice(names), chance.choice(names)
     if chance.randrange(3):
-        cluster.at(time, lambda: kill(cluster, name))
+        cluster.at(time, lambda: end(cluster, name))
         if chance.randrange(4):
             later = time + chance.choice((0.0005, 0.01, 0.5, 2.0))
             cluster.at(later, lambda: start(cluster, name))
@@ -107,6 +110,11 @@ def failed(cluster, name):
 def kill(cluster, name):
     if not failed(cluster, name):
         cluster.kill(name)
+
+
+def vanish(cluster, name):
+    if not failed(cluster, name):
+        cluster.vanish(name)
 
 
 def start(cluster, name):

@@ -1,7 +1,8 @@
 """Saved states for the reference explorer, filters and nodes outside, with the rules as told.
 
 A filter replaces a delivery by the loss of the message, a reception by the break of the
-connection; a timer or an action it refuses does not happen. What a node sends to one outside is
+connection, if that is open at both ends; else the message waits. A timer or an action that it
+refuses does not happen. What a node sends to one outside is
 gone, and nodes outside do nothing.
 """
 
@@ -20,7 +21,7 @@ def plain_state(system, saved):
     """A snapshot in the reference's own terms."""
     decode = system.codec.decode
     network = saved.transport.network
-    if system.network == "ordered":
+    if system.network in ("ordered", "lanes"):
         network = [each for _, channel in network for each in channel]
     queues, opened, errors = saved.transport.streams
     lines = {end: [("message", decode(each.encoded)[2]) for each in q] for end, q in queues}
@@ -96,7 +97,9 @@ class OriginExplorer(Explorer):
         for *_, event in found:
             kind, node, what = event or ("", 0, ())
             if kind == "receive" and self.refused(kind, node, type(what[2]).__name__, what[0]):
-                broken[frozenset((node, what[0]))] = self.cut(state, node, what[0])
+                opened = wire.Lines(state).open
+                if {(node, what[0]), (what[0], node)} <= set(opened):
+                    broken[frozenset((node, what[0]))] = self.cut(state, node, what[0])
         spent = [key_of(self.system, each.spend(wire.CUT)) for each in broken.values()]
         yield from ((new, None, None, None, None) for new in broken.values())
         for each in found:

@@ -36,13 +36,24 @@ def local(automaton, values):
     return [value for at, value in enumerate(values) if at not in automaton.ghosts]
 
 
+def is_laned(system, message):
+    """Whether a message is part of a lane: it keeps its place there, and is not lost."""
+    return system.network == "lanes" and getattr(message, "lane", None) is not None
+
+
+def channel(system, envelope):
+    """What a message in flight keeps its order in; by itself, it has none."""
+    source, to, message = envelope
+    if is_laned(system, message):
+        return system.codec.encode((source, to, message.lane, "lane"))
+    return system.codec.encode((source, to) if system.network == "ordered" else envelope)
+
+
 def key_of(system, state):
     """The canonical form of a whole state."""
     nodes = [*map(local, system.automata, state.nodes)]
-    flying = sorted(state.flying, key=lambda f: f[:2])  # stable: a channel keeps its order
+    flying = sorted(state.flying, key=lambda f: channel(system, f))  # stable: each keeps its order
     network = [*map(system.codec.encode, flying)]
-    if system.network != "ordered":
-        network.sort()
     streams = (state.streams[0], sorted(state.streams[1]))
     whole = (nodes, state.observers, state.budgets, network, streams, state.split)
     return system.codec.encode(whole)

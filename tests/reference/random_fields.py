@@ -27,16 +27,22 @@ class One:
 @dataclass(frozen=True)
 class Two:
     n: int
+    lane = "a"  # these matter on the network `lanes` alone
 
 
 @dataclass(frozen=True)
 class Three:
     n: int
+    lane = "a"
 
 
 @dataclass(frozen=True)
 class Four:
     n: int
+
+    @property
+    def lane(self):
+        return "a" if self.n else ("b", 0)
 
 
 MESSAGES = (One, Two, Three, Four)
@@ -160,7 +166,7 @@ def _properties(pick, names):
     return found
 
 
-def fielded_system(seed):
+def fielded_system(seed, network=None):
     """The system of a seed: some calls send the first messages, to nodes that use their fields."""
     pick = random.Random(seed).randrange
     names = [f"n{at}" for at in range(2 + pick(2))]
@@ -174,9 +180,10 @@ def fielded_system(seed):
 
     nodes = {name: cls(peer=names[pick(len(names))]) for name, cls in made.items()}
     struck = pick(3) == 0
+    drawn = ("unordered", "unordered", "ordered", "duplicating")[pick(4)]
     return System(
         nodes={"starter": Starter(), **nodes},
-        network=("unordered", "unordered", "ordered", "duplicating")[pick(4)],
+        network=network or drawn,
         faults=Faults(
             crash=int(struck and pick(2) == 0),
             restart=int(struck and pick(2) == 0),

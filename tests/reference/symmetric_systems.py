@@ -25,6 +25,11 @@ class Word:
     n: int
     about: str | None = None
 
+    @property
+    def lane(self):
+        """On the network `lanes`: some are about a node, some for all, some datagrams."""
+        return (None, ("about", self.about), "all")[self.n]
+
 
 @dataclass(frozen=True)
 class Program:
@@ -166,12 +171,13 @@ def _negated(predicate):
     return lambda world: not predicate(world)
 
 
-def build(pick, member=Member, slow=(0,)):
+def build(pick, member=Member, slow=(0,), lanes=False):
     """A system made of the integers that `pick(n)` gives; `slow`: how often nodes may be that."""
     names = tuple(f"n{index}" for index in range((2, 3, 3, 4)[pick(4)]))
     groups = [names] if len(names) < 4 or pick(2) else [names[:2], names[2:]]
     everyone = (*names, "hub")
     network = ("unordered", "duplicating", "ordered")[pick(3)]
+    network = "lanes" if lanes else network
     programs = [_program(pick, member) for _ in groups]
     nodes = {
         name: member(
@@ -202,9 +208,9 @@ def build(pick, member=Member, slow=(0,)):
     )
 
 
-def symmetric_system(seed):
+def symmetric_system(seed, **how):
     """The system of a seed."""
-    return build(random.Random(seed).randrange)
+    return build(random.Random(seed).randrange, **how)
 
 
 def renamed(value, names):

@@ -16,7 +16,7 @@ from presage import Timed, check
 
 SYSTEMS_PER_TEST = 4
 FEATURED_PER_TEST = 2
-WIRED = 20
+WIRED = 10
 STATES_MAX = 3_000
 
 

@@ -15,15 +15,19 @@ STATES_MAX = 120
 SYSTEMS_PER_TEST = 10  # each with every scheduler
 
 
-def small(first):
-    """(seed, system, its claim, what `bfs` says) of systems that end."""
+def drawn(seed):
     kinds = (
         random_system,
         lambda seed: random_system(seed, wired=True),
         lambda seed: featured_system(seed, wired=seed % 2 == 1),
     )
+    return kinds[seed % 3](seed)
+
+
+def small(first, make=drawn):
+    """(seed, system, its claim, what `bfs` says) of systems that end."""
     for seed in count(first):
-        system = kinds[seed % 3](seed)
+        system = make(seed)
         claim = prepared(system, seed // 3)
         sized = check(system, states=STATES_MAX + 1, keep_going=True, liveness="rest", traces=None)
         if sized.unique <= STATES_MAX:

@@ -4,7 +4,7 @@ import random
 from itertools import count, islice
 
 import pytest
-from reference.batches import batches
+from reference.batches import batches, portion
 from reference.delaying import Delaying, DelayingProgram
 from reference.random_features import featured_system
 from reference.random_processes import random_program
@@ -59,30 +59,36 @@ def same_findings(outcome, breadth):
 @pytest.mark.parametrize("batch", batches(1, 3))
 def test_each_bound_meets_what_live_worlds_meet(batch):
     for make in kinds():
-        systems = zip(range(SYSTEMS_PER_TEST), small(make, batch * 10_000), strict=False)
-        for number, (seed, system, breadth) in systems:
-            how = prices(random.Random(seed))
-            scheduler = SCHEDULERS[number % 3]
-            reference = Delaying(system, scheduler, seed=seed, **how)
-            expected = [len(states) for states in reference.run()]
-            outcome = searched(system, DelayPlan(scheduler, **how), seed=seed)
-            assert outcome.bounds == expected, (seed, scheduler, how)
-            assert outcome.walks == reference.executions, (seed, scheduler, how)
-            assert outcome.generated == breadth.generated
-            assert same_findings(outcome, breadth)
+        meet_each_bound(make, batch * 10_000, portion(batch, SYSTEMS_PER_TEST))
+
+
+def meet_each_bound(make, first, number):
+    for at, (seed, system, breadth) in enumerate(islice(small(make, first), number)):
+        how = prices(random.Random(seed))
+        scheduler = SCHEDULERS[at % 3]
+        reference = Delaying(system, scheduler, seed=seed, **how)
+        expected = [len(states) for states in reference.run()]
+        outcome = searched(system, DelayPlan(scheduler, **how), seed=seed)
+        assert outcome.bounds == expected, (seed, scheduler, how)
+        assert outcome.walks == reference.executions, (seed, scheduler, how)
+        assert outcome.generated == breadth.generated
+        assert same_findings(outcome, breadth)
 
 
 @pytest.mark.parametrize("batch", batches(1, 4))
 def test_a_search_that_ends_has_met_the_states_of_bfs(batch):
     for make in kinds():
-        systems = zip(range(30), small(make, 100_000 + batch * 10_000), strict=False)
-        for number, (seed, system, breadth) in systems:
-            how = DelayPlan(SCHEDULERS[number % 3], **prices(random.Random(seed)))
-            outcome = searched(system, how, threads=1 + number % 4)
-            assert outcome.stopped_by is None and not outcome.cut
-            assert (outcome.unique, outcome.generated) == (breadth.unique, breadth.generated), seed
-            assert outcome.bounds[-1] == outcome.unique
-            assert same_findings(outcome, breadth)
+        meet_states_of_bfs(make, 100_000 + batch * 10_000, portion(batch, 30))
+
+
+def meet_states_of_bfs(make, first, number):
+    for at, (seed, system, breadth) in enumerate(islice(small(make, first), number)):
+        how = DelayPlan(SCHEDULERS[at % 3], **prices(random.Random(seed)))
+        outcome = searched(system, how, threads=1 + at % 4)
+        assert outcome.stopped_by is None and not outcome.cut
+        assert (outcome.unique, outcome.generated) == (breadth.unique, breadth.generated), seed
+        assert outcome.bounds[-1] == outcome.unique
+        assert same_findings(outcome, breadth)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -130,7 +136,7 @@ def run_findings(outcome):
 
 @pytest.mark.parametrize("batch", batches(1, 3))
 def test_each_bound_of_a_program_meets_what_plain_processes_meet(batch):
-    few = zip(range(40), programs(batch * 1_000), strict=False)
+    few = zip(range(portion(batch, 40)), programs(batch * 1_000), strict=False)
     for number, (seed, bridge, processes, breadth) in few:
         how = {"cost": COSTS[number % 3], "choice": seed % 3}
         scheduler = SCHEDULERS[number % 2]

@@ -17,7 +17,9 @@ from presage.errors import LogsDiffer
 from presage.execution.replay import replay
 from presage.runtime.log import Digests, retrace
 from presage.runtime.merge import lenient, merged
+from presage.runtime.virtual import VirtualCluster
 from presage.runtime.vocabulary import teach
+from presage.systems import randtree
 
 KINDS = {
     "plain": random_system,
@@ -35,7 +37,7 @@ def seeds(batch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("batch", batches(1, 7))
+@pytest.mark.parametrize("batch", batches(1, 4))
 def test_every_step_is_one_of_the_model_and_merged_logs_replay(kind, batch):
     compared = differed = 0
     for seed in seeds(batch):
@@ -54,9 +56,40 @@ def test_every_step_is_one_of_the_model_and_merged_logs_replay(kind, batch):
     assert differed <= 1
 
 
+@pytest.mark.parametrize("kind", ["streamed", "linked"])
+@pytest.mark.parametrize("batch", batches(1, 12))
+def test_runs_in_which_nodes_lose_their_power_replay(kind, batch):
+    differed = 0
+    for seed in seeds(batch):
+        system = KINDS[kind](seed)
+        cluster, _ = live_run(system, seed, silently=True)
+        try:
+            run = merged(system, cluster.logs())
+        except LogsDiffer:
+            assert any(failed(cluster, name) for name in system.names), f"{kind}, seed {seed}"
+            differed += 1
+            continue
+        assert len(replay(run.system, run.trace).steps) == len(run.trace.steps)
+    assert differed <= 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_loss_of_power_is_a_silent_reset(seed):
+    system = randtree.system(nodes=4, peers="root")
+    cluster = VirtualCluster(system, seed=seed, logged=True)
+    for at, end, name in ((15, cluster.vanish, "n1"), (22, cluster.kill, "n2")):
+        cluster.at(at, lambda end=end, name=name: end(name))
+        cluster.at(at + 0.3, lambda name=name: cluster.start(name))
+    cluster.run(40)
+    run = merged(system, cluster.logs())
+    replay(run.system, run.trace)
+    kinds = [step.kind for step in run.trace.steps]
+    assert kinds.count("silent") == 1 and kinds.count("crash") == 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_log_replays_alone(kind):
-    for seed in range(3):
+    for seed in range(2):
         system = KINDS[kind](seed)
         cluster, _ = live_run(system, seed)
         for name, entries in cluster.logs().items():

@@ -9,6 +9,7 @@ from reference.batches import batches
 from reference.plain import TooLarge
 from reference.random_events import lively_system
 from reference.random_features import featured_system
+from reference.random_lanes import mixed
 from reference.random_seals import sealed
 from reference.random_systems import random_system
 from reference.test_live_world import counted
@@ -21,7 +22,7 @@ from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
 
 STATES_MAX = 60
-SYSTEMS_PER_TEST = {"plain": 10, "streams": 10, "features": 4}  # 312 in all
+SYSTEMS_PER_TEST = {"plain": 10, "streams": 10, "features": 4, "lanes": 4}  # 364 in all
 STEPS_MAX = 30  # of an execution that is followed to its end
 SCHEDULERS = ("rtc", "rr", "random")
 
@@ -35,6 +36,7 @@ KINDS = {
     "plain": random_system,
     "streams": lambda seed: random_system(seed, wired=True),
     "features": lambda seed: featured_system(seed, wired=seed % 2 == 1, **clocks(seed)),
+    "lanes": partial(mixed, random_system),
 }
 
 

@@ -18,7 +18,7 @@ EXECUTIONS_MAX = 5_000
 NEARLY_ALL = 0.95  # of the states, where the search ends by itself
 
 
-@pytest.mark.parametrize("batch", batches(1, 7))
+@pytest.mark.parametrize("batch", batches(1, 4))
 def test_what_is_met_and_found_is_there(batch):
     outcomes: Counter[str] = Counter()
     for make in kinds():

@@ -92,7 +92,7 @@ def differences(cluster, checkpoints, seen=None):
         for other in checkpoints:
             end = (system.index(one), system.index(other))
             found += _differ(end, cut, streams, codec, seen)
-    network = NETWORKS[system.network]()
+    network = NETWORKS[system.network](system.codec)
     for each in cut.datagrams():
         source, to = system.index(each.source), system.index(each.to)
         message = codec.decode(each.body)

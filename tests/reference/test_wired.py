@@ -13,6 +13,7 @@ from reference.test_live_world import counted
 
 from presage import check
 from presage._core import FAULTS
+from presage.model.world.faults import PROGRAM_FAULTS
 
 SYSTEMS_PER_TEST = 15  # on every run, and what hypothesis thinks of
 
@@ -49,7 +50,7 @@ def test_every_fault_happens_in_some_of_the_random_systems():
         system = random_system(seed, wired=True)
         report = check(system, states=400, keep_going=True, traces=None)
         happened.update(fault for fault, times in report.faults.items() if times)
-    assert set(happened) == set(FAULTS) - {"slow"}  # those are in `test_features`
+    assert set(happened) == set(FAULTS) - {"slow", *PROGRAM_FAULTS}  # those are in `test_features`
 
 
 @settings(max_examples=12, suppress_health_check=list(HealthCheck))

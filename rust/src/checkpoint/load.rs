@@ -20,11 +20,10 @@ use crate::search::worker::{HEADER, Worker, stored};
 use crate::search::{EventId, Found, Route, Search};
 use crate::services::coverage::Before;
 use crate::services::expand::EventKind;
-use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
-use crate::services::layout::Network;
+use crate::services::ids::{EnvelopeId, LocalId, QueueId, StimulusId};
 use crate::services::start::sum;
 use crate::services::streams::connection::Link;
-use crate::services::tables::delivery_key;
+use crate::services::tables::{Tables, delivery_key};
 use crate::table::fingerprint::nonzero;
 use crate::table::flat::pair;
 use crate::table::scratch::passes;
@@ -36,7 +35,7 @@ struct Translation {
     stimuli: Vec<StimulusId>,
     messages: Vec<EnvelopeId>,
     locals: Vec<LocalId>,
-    queues: Vec<u32>,
+    queues: Vec<QueueId>,
     links: Vec<u32>,
 }
 
@@ -212,21 +211,16 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
         let up = file.byte()? != 0;
         ids.locals.push(tables.local(node, &row, ghosts, up));
     }
-    ids.queues.push(0);
-    for _ in 0..file.count()? {
-        let envelopes = new_ids(&ids.messages, file.words()?)?;
-        ids.queues.push(tables.queue(&envelopes));
-    }
+    queues(file, &mut tables, &mut ids)?;
     ids.links.push(0);
     for _ in 0..file.count()? {
         let ends = file.words()?;
         let ends = <[u32; 2]>::try_from(ends).map_err(|_| damaged("a connection has no ends"))?;
-        let queues = [
-            new_ids(&ids.messages, file.words()?)?.into(),
-            new_ids(&ids.messages, file.words()?)?.into(),
-        ];
-        let link = Link::of(ends, queues, u64::from(file.byte()?));
-        ids.links.push(tables.link(link));
+        let queues = new_ids(&ids.queues, file.words()?)?;
+        let queues = <[QueueId; 2]>::try_from(queues);
+        let queues = queues.map_err(|_| damaged("a connection has no queues"))?;
+        ids.links
+            .push(tables.link(Link::of(ends, queues, file.byte()?)));
     }
     for _ in 0..file.count()? {
         let nodes = file.words()?;
@@ -235,6 +229,24 @@ fn tables(py: Python<'_>, file: &mut In, search: &Search) -> PyResult<Translatio
         tables.record_sequence(&sequence);
     }
     Ok(ids)
+}
+
+/// The queues, whose messages are linked from the newest back: links are shared by queues.
+fn queues(file: &mut In, tables: &mut Tables, ids: &mut Translation) -> PyResult<()> {
+    let mut nodes = vec![0];
+    for _ in 0..file.count()? {
+        let before = new_id(&nodes, file.word()?)?;
+        let message = new_id(&ids.messages, file.word()?)?;
+        nodes.push(tables.queues.node(before, message));
+    }
+    ids.queues.push(QueueId::EMPTY);
+    for _ in 0..file.count()? {
+        let last = new_id(&nodes, file.word()?)?;
+        let queue = tables.queue_at(last, file.word()?);
+        ids.queues
+            .push(queue.ok_or_else(|| damaged("a queue has no messages"))?);
+    }
+    Ok(())
 }
 
 /// Take over which steps were run, in the ids of this process.
@@ -353,9 +365,9 @@ fn states(file: &mut In, search: &Search, ids: &Translation) -> io::Result<Vec<u
 fn translate(words: &mut [u32], search: &Search, ids: &Translation) -> io::Result<()> {
     let layout = &search.shared.layout;
     let observed = layout.nodes + layout.observers;
-    let network = |word| match layout.network {
-        Network::Unordered | Network::Duplicating => Ok(new_id(&ids.messages, word)?.number()),
-        Network::Ordered => new_id(&ids.queues, word),
+    let network = |word| match layout.network.is_queued() {
+        true => new_id(&ids.queues, word).map(QueueId::number),
+        false => new_id(&ids.messages, word).map(EnvelopeId::number),
     };
     let links = layout.streams;
     for (position, word) in words.iter_mut().enumerate() {

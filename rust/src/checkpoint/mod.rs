@@ -36,7 +36,7 @@ use wire::Out;
 pub use open::{Inspected, inspect};
 
 const MAGIC: &[u8] = b"presage-checkpoint\n";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Threads wait for checkpoints at most one part in so many of their time.
 const SHARE: u32 = 20;
 

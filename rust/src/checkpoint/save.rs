@@ -14,7 +14,8 @@ use crate::search::level::Level;
 use crate::search::{EventId, Found, Route, Search};
 use crate::services::context::{PropertyState, Shared};
 use crate::services::expand::EventKind;
-use crate::services::ids::EnvelopeId;
+use crate::services::ids::QueueId;
+use crate::services::streams::connection::LinkInfo;
 use crate::table::intern::Interner;
 
 /// Kinds of events, by the number they have in a file: as they are declared.
@@ -144,16 +145,22 @@ fn tables(out: &mut Out, shared: &Shared) -> io::Result<()> {
         out.words(&tables.rows[start..start + fields])?;
         out.byte(u8::from(up))?;
     }
-    out.count(tables.queues.len() - 1)?;
-    for queue in &tables.queues[1..] {
-        envelopes(out, &queue.envelopes)?;
+    let (tree, queues) = (tables.queues.tree(), &tables.queues.infos()[1..]);
+    out.count(tree.len())?;
+    for (before, message) in tree {
+        out.word(before)?;
+        out.word(message.number())?;
+    }
+    out.count(queues.len())?;
+    for queue in queues {
+        out.word(queue.last())?;
+        out.word(queue.len())?;
     }
     out.count(tables.links.len() - 1)?;
-    for info in &tables.links[1..] {
-        out.words(&info.link.ends)?;
-        envelopes(out, &info.link.queues[0])?;
-        envelopes(out, &info.link.queues[1])?;
-        out.byte(info.link.flags() as u8)?;
+    for LinkInfo { link, .. } in &tables.links[1..] {
+        out.words(&link.ends)?;
+        out.words(&link.queues.map(QueueId::number))?;
+        out.byte(link.flags())?;
     }
     out.count(tables.records.len() - 1)?;
     for sequence in &tables.records[1..] {
@@ -189,11 +196,6 @@ fn covered(out: &mut Out, shared: &Shared) -> io::Result<()> {
         .collect();
     out.words(&happened)?;
     out.words(&tables.levels)
-}
-
-fn envelopes(out: &mut Out, queue: &[EnvelopeId]) -> io::Result<()> {
-    let numbers: Vec<u32> = queue.iter().map(|envelope| envelope.number()).collect();
-    out.words(&numbers)
 }
 
 fn interned(out: &mut Out, interner: &Interner) -> io::Result<()> {

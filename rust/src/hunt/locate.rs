@@ -141,7 +141,7 @@ impl<'a, 'w> Locator<'a, 'w> {
         };
         loop {
             let Some(mut high) = self.double(&mut low, most, at_rest)? else {
-                return self.told(None, None, (low, most.min(end)));
+                return self.located(None, None, (low, most.min(end)));
             };
             if !at_rest && self.length() == self.hunt.settings.walk_length {
                 // They cannot be made longer later on, so better ask at once.
@@ -162,9 +162,9 @@ impl<'a, 'w> Locator<'a, 'w> {
             match self.certain(high)? {
                 // Walks hardly ever find the way out, but there is one.
                 Region::Live(_) => (low, self.thorough) = (high, true),
-                Region::Dead(states) => return self.told(Some(high), Some(states), (low, high)),
+                Region::Dead(states) => return self.located(Some(high), Some(states), (low, high)),
                 Region::Unknown => match self.recovers_late(high)? {
-                    None => return self.told(Some(high), None, (low, high)),
+                    None => return self.located(Some(high), None, (low, high)),
                     Some(steps) if steps <= self.used || self.lengthen() => low = high,
                     Some(_) => return self.slow(low, high),
                 },
@@ -220,14 +220,14 @@ impl<'a, 'w> Locator<'a, 'w> {
     /// Not even walks from the initial state recover.
     fn never_recovers(mut self) -> PyResult<Located> {
         match self.certain(0)? {
-            Region::Dead(states) => self.told(Some(0), Some(states), (0, 0)),
-            _ => self.told(None, None, (0, 0)),
+            Region::Dead(states) => self.located(Some(0), Some(states), (0, 0)),
+            _ => self.located(None, None, (0, 0)),
         }
     }
 
     /// It is not known whether nothing recovers: longer walks do.
     fn slow(self, low: usize, high: usize) -> PyResult<Located> {
-        let mut located = self.told(None, None, (low, high))?;
+        let mut located = self.located(None, None, (low, high))?;
         located.slow = true;
         Ok(located)
     }
@@ -336,7 +336,7 @@ impl<'a, 'w> Locator<'a, 'w> {
     }
 
     /// Measure the shares along the way, and put everything together.
-    fn told(
+    fn located(
         mut self,
         critical: Option<usize>,
         states: Option<usize>,

@@ -47,7 +47,7 @@ fn native(unit: i64) -> u32 {
     }
 }
 
-fn told(unit: u32) -> i64 {
+fn unit_number(unit: u32) -> i64 {
     match unit {
         CALL => -1,
         FAULT => -2,
@@ -269,7 +269,7 @@ impl Graph {
             stem.pop();
             let steps = walk
                 .iter()
-                .map(|taken| (taken.state, told(taken.edge.unit)));
+                .map(|taken| (taken.state, unit_number(taken.edge.unit)));
             (stem, steps.collect())
         }))
     }

@@ -3,10 +3,11 @@
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use super::channels;
 use super::label::{Kind, Label, Link};
 use super::memo::Response;
 use super::op::{Key, NONE, fits};
-use super::state::{DETACHED, Post, Slot, State, Status, Use};
+use super::state::{DETACHED, Post, Slot, State, Status};
 use crate::reduce::por::Step;
 
 /// The answer to what needs none.
@@ -89,21 +90,17 @@ pub fn complete(
     Ok(some)
 }
 
-/// Meet the first that fits, else wait at the mailbox.
-pub fn post_it(state: &mut State, mut post: Post) -> Label {
+/// Meet the first that fits, else wait at the mailbox. Gives also how many messages like this one
+/// were sent by its channel.
+pub fn post_it(state: &mut State, mut post: Post) -> (Label, u32) {
     let owner = post.owner;
     post.slot = state.free_slot(owner);
     state.members[owner as usize].posted += 1;
     post.post = name(owner, state.members[owner as usize].posted);
-    let mut slot = Slot {
-        usage: match post.send {
-            true => Use::Send,
-            false => Use::Recv,
-        },
-        buffered: post.buffered,
-        post: post.post,
-        ..Slot::FREE
-    };
+    let mut slot = Slot::of(&post);
+    if post.claim.is_some() {
+        return channels::post(state, post, slot);
+    }
     match first(state, post.mailbox, !post.send, post.key) {
         None => state.queue(post),
         Some(at) => {
@@ -126,12 +123,13 @@ pub fn post_it(state: &mut State, mut post: Post) -> Label {
         true => Kind::Send,
         false => Kind::Recv,
     };
-    Label {
+    let label = Label {
         mailbox: post.mailbox,
         key: post.key,
         link: (post.post, slot.partner),
         ..Label::of(owner, kind)
-    }
+    };
+    (label, 0)
 }
 
 /// Return one complete member, or give up. `none`: whether giving up is possible; `waits`: whether
@@ -152,7 +150,9 @@ pub fn wait(
     };
     let mut links = slots.iter().filter(notices).map(link);
     label.link = links.next().unwrap_or((0, 0));
-    let more: Vec<Link> = links.collect();
+    let mut more: Vec<Link> = links.collect();
+    let needed = state.records.needed(label.link.0);
+    more.extend(needed.map(|on| (label.link.0, on)));
     label.more = (!more.is_empty()).then(|| more.into());
     label.only = waits && slots.len() == 1;
     if choice == NONE && none {
@@ -172,6 +172,7 @@ pub fn wait(
         state.posts[at].slot = DETACHED;
     }
     *state.slot_mut(process, slot) = Slot::FREE;
+    state.records.returned(&held);
     let response = Response {
         choice,
         payload: held.payload,
@@ -184,13 +185,22 @@ pub fn cancel(state: &mut State, process: u32, slot: u32) -> PyResult<(Label, Re
     let held = *state
         .slot(process, slot)
         .ok_or_else(|| lost(process, slot))?;
+    // By channel, a post that is withdrawn may have stood in the way of any other.
+    let by_channel = Label::of(process, Kind::Kill);
     let mut label = Label::of(process, Kind::CancelLate);
     label.link = (held.post, held.partner);
+    if held.claim.is_some() && state.pending(process, slot).is_none() {
+        return Ok((by_channel, QUIET));
+    }
     let Some(at) = state.pending(process, slot) else {
         return Ok((label, QUIET));
     };
     let post = state.posts.remove(at);
     *state.slot_mut(process, slot) = Slot::FREE;
+    if post.claim.is_some() {
+        channels::settle(state, post.mailbox);
+        return Ok((by_channel, chosen(1)));
+    }
     label.kind = match post.send {
         true => Kind::CancelSend,
         false => Kind::CancelRecv,
@@ -204,6 +214,7 @@ pub fn kill(state: &mut State, victim: u32) {
         state.release(victim, true);
         let member = &mut state.members[victim as usize];
         (member.status, member.local, member.spins) = (Status::Dying, 0, 0);
+        channels::settle_all(state);
     }
 }
 

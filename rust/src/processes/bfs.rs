@@ -17,7 +17,7 @@ pub fn search(met: &mut Met<'_>, world: &mut World) -> PyResult<()> {
     queue.push_back((0u32, 0usize, start));
     let mut steps = Vec::new();
     while let Some((at, depth, state)) = queue.pop_front() {
-        if met.gauge.driver.stopping() {
+        if met.gauge.driver.stopping() || world.memo.grew {
             break;
         }
         met.list(world, (at, &state), depth, &mut steps)?;

@@ -34,7 +34,7 @@ pub fn search(met: &mut Met<'_>, world: &mut World, plan: &Plan, seed: u64) -> P
         reached: (0, State::default()),
     };
     explorer.begin(&mut programs)?;
-    while explorer.go_on(&mut programs)? {}
+    while !programs.world.memo.grew && explorer.go_on(&mut programs)? {}
     Ok(buckets.states())
 }
 

@@ -127,12 +127,16 @@ impl ProcessKernel {
         let mut met = Met::new(&gauge, self.findings(py), &limits);
         let world = &mut *world;
         let (before, mut bounds) = (world.memo.asked, Vec::new());
-        let work = || {
+        let work = || loop {
+            world.memo.grew = false;
             match &plan {
                 None => bfs::search(&mut met, world)?,
                 Some(plan) => bounds = delay::search(&mut met, world, plan, limits.seed)?,
             }
-            Ok(())
+            if !world.memo.grew || gauge.driver.stopping() {
+                return Ok(());
+            }
+            met.restart();
         };
         let seconds = gauge.supervise(py, progress.as_ref(), work)?;
         Ok(Outcome {
@@ -174,7 +178,7 @@ impl ProcessKernel {
 
 /// Explore, and again as long as the relation of dependence turns out too weak: see `memo.rs`.
 fn restarting(world: &mut World, look: &mut Recorder<'_>, reduction: Reduction) -> PyResult<u32> {
-    world.memo.weakened = false;
+    (world.memo.weakened, world.memo.grew) = (false, false);
     por::restarting(world, look, |world, look| {
         por::explore(world, reduction, look)
     })

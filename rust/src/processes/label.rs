@@ -9,6 +9,7 @@
 //! | Wait, Test | posts that complete any of their members, the one returned or not |
 //! | Probe | Sends that fit, and Recvs whose wants overlap |
 //! | Cancel | the post that completed its own first; if it was in time, posts it could have met |
+//! | Post, at a mailbox of channels | waits for what it completes: see `channels.rs` |
 //! | Create, Join | all that the child, or the one waited for, does |
 //! | Publish | Publish: properties see all that is published at once |
 //! | Kill | everything |
@@ -25,7 +26,9 @@ use super::op::{Key, fits, overlap};
 pub enum Kind {
     Send,
     Recv,
-    /// Also tests.
+    /// Either, at a mailbox of channels.
+    Post,
+    /// Also tests, and probes of channels.
     Wait,
     Probe,
     /// Of a send, or of a receive, in time.
@@ -98,7 +101,8 @@ const PEERS: [u32; Kind::Own as usize + 1] = {
     let mut peers = [always; Own as usize + 1];
     peers[Send as usize] |= bits(&[Send, Wait, Probe, CancelRecv, CancelLate]);
     peers[Recv as usize] |= bits(&[Recv, Wait, Probe, CancelSend, CancelLate]);
-    peers[Wait as usize] |= bits(&[Send, Recv]);
+    peers[Post as usize] |= bits(&[Wait]);
+    peers[Wait as usize] |= bits(&[Send, Recv, Post]);
     peers[Probe as usize] |= bits(&[Send, Recv, CancelSend]);
     peers[CancelSend as usize] |= bits(&[Recv, Probe]);
     peers[CancelRecv as usize] |= bits(&[Send]);
@@ -125,6 +129,7 @@ fn one_way(memo: &Memo, one: &Label, other: &Label) -> bool {
         (Kind::Send, Kind::Send) => here && memo.joins(one.mailbox, one.key, other.key),
         (Kind::Recv, Kind::Recv) => here && overlap(one.key, other.key),
         (Kind::Wait | Kind::CancelLate, Kind::Send | Kind::Recv) => one.met_by(other),
+        (Kind::Wait, Kind::Post) => one.met_by(other),
         (Kind::Probe, Kind::Send | Kind::CancelSend) => here && fits(one.key, other.key),
         (Kind::Probe, Kind::Recv) => here && overlap(one.key, other.key),
         (Kind::CancelSend, Kind::Recv) => here && fits(other.key, one.key),

@@ -15,6 +15,11 @@
 //! some explored one contains, with the same responses for each process. So the local state that
 //! asks for the new want was met, and its want is in W. Hence P' is the program.
 //!
+//! Likewise the most messages with each key that were sent to a mailbox of channels in one
+//! execution. A receive is guessed to take a message that is among so many. If more come to light,
+//! `grew` asks for a new beginning. P' is then the program in which a process stops where it would
+//! send more.
+//!
 //! A pair of keys is judged only once both have been sent; a want that joins no such pair changes
 //! nothing that was judged before.
 
@@ -49,6 +54,8 @@ struct Traffic {
     wants: Vec<Key>,
     /// Somebody takes anything.
     any: bool,
+    /// Of a mailbox of channels: the most messages with each key that were sent in an execution.
+    most: Vec<(Key, u32)>,
 }
 
 pub struct Memo {
@@ -60,6 +67,8 @@ pub struct Memo {
     traffic: Vec<Traffic>,
     /// Sends that were held to be independent are not.
     pub weakened: bool,
+    /// More was sent by a channel than ever before: there is more to guess.
+    pub grew: bool,
     /// How often Python ran a process.
     pub asked: u64,
 }
@@ -73,6 +82,7 @@ impl Memo {
             far: FxHashMap::default(),
             traffic: Vec::new(),
             weakened: false,
+            grew: false,
             asked: 0,
         }
     }
@@ -157,15 +167,23 @@ impl Memo {
             self.ops.resize(local + 1, None);
         }
         match op {
-            Op::Send { mailbox, key, .. } => {
+            Op::Send {
+                mailbox,
+                key,
+                manner,
+                ..
+            } if !manner.channelled => {
                 let keys = &mut self.at(mailbox).keys;
                 if !keys.contains(&key) {
                     keys.push(key);
                 }
             }
-            Op::Recv { mailbox, want } | Op::Probe { mailbox, want, .. } => {
-                self.learn_want(mailbox, want)
+            Op::Recv {
+                mailbox,
+                want,
+                claim: None,
             }
+            | Op::Probe { mailbox, want, .. } => self.learn_want(mailbox, want),
             _ => {}
         }
         self.ops[local] = Some(op);
@@ -183,6 +201,28 @@ impl Memo {
         traffic.any |= want == [ANY, ANY];
         traffic.wants.push(want);
         self.weakened |= weakened;
+    }
+
+    /// So many messages with a key were sent to a mailbox of channels.
+    pub fn learn_sent(&mut self, mailbox: u32, key: Key, sent: u32) {
+        let most = &mut self.at(mailbox).most;
+        let known = match most.binary_search_by_key(&key, |known| known.0) {
+            Ok(at) => &mut most[at].1,
+            Err(at) => {
+                most.insert(at, (key, 0));
+                &mut most[at].1
+            }
+        };
+        if *known < sent {
+            *known = sent;
+            self.grew = true;
+        }
+    }
+
+    /// Keys of messages to a mailbox of channels, sorted, and the most that were sent with each.
+    pub fn most_sent(&self, mailbox: u32) -> &[(Key, u32)] {
+        let traffic = self.traffic.get(mailbox as usize);
+        traffic.map_or(&[], |traffic| &traffic.most)
     }
 
     fn at(&mut self, mailbox: u32) -> &mut Traffic {

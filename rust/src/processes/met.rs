@@ -60,6 +60,14 @@ impl<'a> Met<'a> {
         }
     }
 
+    /// Forget what was met: there is more to guess than was known.
+    pub fn restart(&mut self) {
+        (self.origins, self.seen) = (Vec::new(), Seen::new(false));
+        (self.generated, self.deepest, self.spun) = (0, 0, 0);
+        self.truncated = false;
+        self.findings.all.clear();
+    }
+
     pub fn unique(&self) -> usize {
         self.origins.len()
     }
@@ -118,11 +126,12 @@ impl<'a> Met<'a> {
     ) -> PyResult<()> {
         steps.clear();
         world.enabled(state, steps)?;
-        if steps.is_empty() {
+        if world.is_blocked(state, steps) {
             let origins = &self.origins;
             let well = self.findings.inspect_end(state, || path(origins, at));
-            self.stop_unless(well);
-        } else if depth >= self.depth {
+            self.stop_unless(well || !steps.is_empty());
+        }
+        if !steps.is_empty() && depth >= self.depth {
             self.truncated = true;
             steps.clear();
         }

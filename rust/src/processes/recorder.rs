@@ -55,13 +55,12 @@ impl Visitor<World> for Recorder<'_> {
         Ok(!weak && !self.gauge.driver.stopping())
     }
 
-    fn end(
-        &mut self,
-        _world: &mut World,
-        state: &State,
-        path: &[Step],
-        how: End,
-    ) -> PyResult<bool> {
+    fn end(&mut self, world: &mut World, state: &State, path: &[Step], how: End) -> PyResult<bool> {
+        // One whose guesses were wrong was begun in vain.
+        let how = match how {
+            End::Over if world.is_wrong(state) => End::Asleep,
+            how => how,
+        };
         let ended = self.counts.end(how);
         self.gauge.traces.store(self.counts.traces, Relaxed);
         self.gauge.depth.store(self.counts.depth as u64, Relaxed);
@@ -77,6 +76,12 @@ impl Visitor<World> for Recorder<'_> {
             })?;
         }
         let well = how != End::Over || self.findings.inspect_end(state, || path.to_vec());
+        if how == End::Over
+            && let Some((taken, state)) = world.blocked(path)?
+        {
+            // With room it may go wrong in another way, so this does not end the search.
+            self.findings.inspect_end(&state, || taken.clone());
+        }
         if how == End::Over && self.passed.is_none() && state.ended_well() {
             self.passed = Some(path.to_vec());
             if self.until_pass {
@@ -91,7 +96,7 @@ impl Visitor<World> for Recorder<'_> {
             self.gauge.driver.stop(StopReason::Runs);
             return Ok(false);
         }
-        Ok(true)
+        Ok(!world.memo.grew)
     }
 
     fn depth(&self) -> usize {
@@ -99,12 +104,13 @@ impl Visitor<World> for Recorder<'_> {
     }
 
     fn restart(&mut self, world: &mut World) -> bool {
-        if !self.reduces || !world.memo.weakened || self.gauge.driver.stopping() {
+        let again = world.memo.grew || self.reduces && world.memo.weakened;
+        if !again || self.gauge.driver.stopping() {
             return false;
         }
         (self.counts, self.spun, self.passed) = (Counts::default(), 0, None);
         self.findings.all.clear();
-        world.memo.weakened = false;
+        (world.memo.weakened, world.memo.grew) = (false, false);
         true
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! Invariant: no pending send fits a pending receive of its mailbox.
 
+use super::channels::Records;
 use super::op::{Key, NONE};
 use crate::table::fingerprint::{nonzero, scramble};
 
@@ -71,6 +72,12 @@ pub struct Slot {
     /// What a receive got.
     pub payload: i32,
     pub key: Key,
+    /// Of a send, whether it may wait for its receive though it is buffered.
+    pub may_wait: bool,
+    /// Of a receive by channel: where, what it wants, and its channel.
+    pub mailbox: u32,
+    pub want: Key,
+    pub claim: Option<i32>,
 }
 
 impl Slot {
@@ -81,7 +88,26 @@ impl Slot {
         partner: 0,
         payload: NONE,
         key: [0, 0],
+        may_wait: false,
+        mailbox: 0,
+        want: [0, 0],
+        claim: None,
     };
+
+    /// What is held of a post that has met nobody.
+    pub fn of(post: &Post) -> Slot {
+        let usage = if post.send { Use::Send } else { Use::Recv };
+        Slot {
+            usage,
+            buffered: post.buffered,
+            post: post.post,
+            may_wait: post.may_wait,
+            mailbox: post.mailbox,
+            want: post.key,
+            claim: post.claim,
+            ..Slot::FREE
+        }
+    }
 
     pub fn complete(&self) -> bool {
         self.partner != 0 || self.buffered
@@ -100,6 +126,20 @@ pub struct Post {
     pub payload: i32,
     /// A send's key, a receive's want.
     pub key: Key,
+    /// At a mailbox of channels: that of a send, or the one a receive is to take from.
+    pub claim: Option<i32>,
+    pub may_wait: bool,
+    /// A send that a probe has found.
+    pub seen: bool,
+}
+
+impl Post {
+    /// Posts of one kind at one mailbox are in the order of posting, messages of each channel by
+    /// themselves: who sent first to others does not tell states apart.
+    fn order(&self) -> (u32, bool, i32) {
+        let channel = if self.send { self.claim } else { None };
+        (self.mailbox, self.send, channel.unwrap_or(0))
+    }
 }
 
 #[derive(Default)]
@@ -111,6 +151,8 @@ pub struct State {
     pub posts: Vec<Post>,
     /// Sorted: process, key, value.
     pub published: Vec<(u32, i32, i32)>,
+    /// Of mailboxes of channels. What is there follows from what each process did.
+    pub records: Records,
     /// The process that the last step created. Not part of what tells states apart.
     pub born: Option<u32>,
 }
@@ -123,6 +165,7 @@ impl Clone for State {
             stride: self.stride,
             posts: self.posts.clone(),
             published: self.published.clone(),
+            records: self.records.clone(),
             born: self.born,
         }
     }
@@ -133,6 +176,7 @@ impl Clone for State {
         self.stride = from.stride;
         self.posts.clone_from(&from.posts);
         self.published.clone_from(&from.published);
+        self.records.clone_from(&from.records);
         self.born = from.born;
     }
 }
@@ -192,10 +236,8 @@ impl State {
 
     /// Queue a post behind those of its kind.
     pub fn queue(&mut self, post: Post) {
-        let order = |post: &Post| (post.mailbox, post.send);
-        let at = self
-            .posts
-            .partition_point(|queued| order(queued) <= order(&post));
+        let order = post.order();
+        let at = self.posts.partition_point(|queued| queued.order() <= order);
         self.posts.insert(at, post);
     }
 
@@ -247,6 +289,9 @@ impl State {
             feed(post.mailbox as u64 | kind << 32 | 2 << 40);
             feed(words(post.key[0], post.key[1]));
             feed(words(post.payload, 0));
+            if let Some(claim) = post.claim {
+                feed(words(claim, post.may_wait as i32 | (post.seen as i32) << 1));
+            }
             if post.slot != DETACHED {
                 feed(post.owner as u64 | (post.slot as u64) << 32);
             }

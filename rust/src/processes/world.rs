@@ -8,7 +8,7 @@ use super::act::{
 };
 use super::label::{self, Kind, Label};
 use super::memo::{Memo, Response};
-use super::op::{NONE, Op};
+use super::op::{Manner, NONE, Op};
 use super::state::{DETACHED, Member, Post, State, Status};
 use crate::reduce::por::{Machine, Step};
 
@@ -55,7 +55,7 @@ impl Machine for World {
             _ => return Ok(()),
         }
         match self.memo.op(member.local) {
-            Op::Wait { timeout, slots } => {
+            Op::Wait { timeout, slots, .. } => {
                 complete(state, process, slots, &mut add)?;
                 if *timeout {
                     add(NONE);
@@ -75,6 +75,9 @@ impl Machine for World {
                 if !waits || first(state, *mailbox, true, *want).is_some() {
                     add(0);
                 }
+            }
+            Op::Peek { .. } | Op::Pick { .. } | Op::Poll(_) => {
+                self.guesses(state, process, &mut add)
             }
             Op::Join(other) if !state.member(*other).over() => {}
             Op::Choose(n) => (0..*n).for_each(add),
@@ -169,14 +172,20 @@ impl World {
         let member = state.member(mover);
         member.status == Status::Running
             && self.waits(&member)
-            && matches!(self.memo.op(member.local), Op::Test(_) | Op::Probe { .. })
+            && matches!(
+                self.memo.op(member.local),
+                Op::Test(_) | Op::Probe { .. } | Op::Poll(_) | Op::Pick { polls: true, .. }
+            )
     }
 
     fn spun(&self, member: &Member, choice: i32, response: Response) -> u32 {
         match self.memo.op(member.local) {
             _ if self.spins == 0 => 0,
             Op::Sleep => member.spins,
-            Op::Test(_) if choice == NONE => member.spins + 1,
+            // It must find something, and waits for that.
+            Op::Poll(_) | Op::Pick { polls: true, .. } if self.waits(member) => member.spins,
+            Op::Test(_) | Op::Poll(_) if choice == NONE => member.spins + 1,
+            Op::Pick { polls: true, .. } if choice == NONE => member.spins + 1,
             Op::Probe { .. } if response.choice == 0 => member.spins + 1,
             _ => 0,
         }
@@ -184,26 +193,55 @@ impl World {
 
     /// The send or receive that a process asks for, not yet numbered.
     fn post(&self, owner: u32, local: u32) -> Post {
-        let (mailbox, send, buffered, payload, key) = match *self.memo.op(local) {
+        let post = |mailbox, send, key, claim| Post {
+            mailbox,
+            send,
+            buffered: false,
+            owner,
+            slot: DETACHED,
+            post: 0,
+            payload: NONE,
+            key,
+            claim,
+            may_wait: false,
+            seen: false,
+        };
+        match *self.memo.op(local) {
             Op::Send {
                 mailbox,
                 payload,
                 key,
-                buffered,
-            } => (mailbox, true, buffered, payload, key),
-            Op::Recv { mailbox, want } => (mailbox, false, false, NONE, want),
+                manner,
+            } => {
+                let Manner {
+                    buffered,
+                    may_wait,
+                    channelled,
+                } = manner;
+                Post {
+                    buffered,
+                    may_wait,
+                    payload,
+                    ..post(mailbox, true, key, channelled.then_some(key[0]))
+                }
+            }
+            Op::Recv {
+                mailbox,
+                want,
+                claim,
+            } => post(mailbox, false, want, claim),
             ref op => unreachable!("{op:?} posts nothing"),
-        };
-        Post {
-            mailbox,
-            send,
-            buffered,
-            owner,
-            slot: DETACHED,
-            post: 0,
-            payload,
-            key,
         }
+    }
+
+    fn posted(&mut self, state: &mut State, step: Step) -> Label {
+        let local = state.member(step.process).local;
+        let post = self.post(step.process, local);
+        let (label, sent) = post_it(state, post);
+        if sent > 0 {
+            self.memo.learn_sent(post.mailbox, post.key, sent);
+        }
+        label
     }
 
     /// Do what the process asks; what others can tell of it, and what it is answered.
@@ -216,11 +254,12 @@ impl World {
         let Step { process, choice } = step;
         let own = Label::of(process, Kind::Own);
         Ok(match *self.memo.op(member.local) {
-            Op::Send { .. } | Op::Recv { .. } => {
-                let post = self.post(process, member.local);
-                (post_it(state, post), QUIET)
-            }
-            Op::Wait { timeout, ref slots } => wait(state, step, slots, (timeout, !timeout))?,
+            Op::Send { .. } | Op::Recv { .. } => (self.posted(state, step), QUIET),
+            Op::Peek { .. } => self.peek(state, step)?,
+            Op::Pick { .. } | Op::Poll(_) => (own, chosen(choice)),
+            Op::Wait {
+                timeout, ref slots, ..
+            } => wait(state, step, slots, (timeout, !timeout))?,
             Op::Test(ref slots) => {
                 let none = !complete(state, process, slots, &mut |_| {})?;
                 wait(state, step, slots, (none, false))?

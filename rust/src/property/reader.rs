@@ -11,7 +11,6 @@ use crate::property::notes::Notes;
 use crate::property::trie::{Ask, Query, Said};
 use crate::services::context::{Shared, addresses};
 use crate::services::layout::Layout;
-use crate::services::mirror::Flight;
 
 #[pyclass(frozen)]
 pub struct Reader {
@@ -113,10 +112,14 @@ impl Reader {
         if word == 0 {
             return Ok((false, false, PyList::empty(py)));
         }
-        let link = self.shared.tables.lock().links[word as usize].link.clone();
-        let end = link.end(node);
+        let (link, end, messages) = {
+            let tables = self.shared.tables.lock();
+            let link = tables.links[word as usize].link;
+            let end = link.end(node);
+            (link, end, tables.queued(link.queues[end]))
+        };
         let queued = PyList::empty(py);
-        for &envelope in link.queues[end].iter() {
+        for envelope in messages {
             queued.append(self.shared.message(py, envelope)?.get_item(2)?)?;
         }
         Ok((link.open[end], link.error[end], queued))
@@ -135,12 +138,7 @@ impl Reader {
         let mut found = Vec::new();
         {
             let tables = self.shared.tables.lock();
-            let flight = Flight {
-                envelopes: &tables.envelopes,
-                queues: &tables.queues,
-                links: &tables.links,
-                classes: &tables.classes,
-            };
+            let flight = tables.flight();
             let (layout, state) = (&self.shared.layout, &self.state);
             flight.visit(layout, state, types.as_deref(), |envelope| {
                 let bytes = tables.messages.get(envelope.number()).bytes.clone();

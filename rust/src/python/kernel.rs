@@ -89,10 +89,10 @@ impl Kernel {
         let properties = PropertyState::all(&system.properties)?;
         let notice = system.notice.map(|class| class.as_ptr() as usize);
         let mut shared = Shared {
+            tables: Mutex::new(Tables::new(notice, layout.network)),
             layout,
             codec,
             bridge,
-            tables: Mutex::new(Tables::new(notice)),
             ghost_values: Vec::new(),
             begins_unordered: Vec::new(),
             lost: Vec::new(),

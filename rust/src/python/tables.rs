@@ -17,7 +17,7 @@ macro_rules! numbered {
 
 numbered!(Fault FAULTS: CRASH "crash", RESTART "restart", DROP "drop", DUPLICATE "duplicate",
     RESET "reset", SILENT "silent_reset", CUT "cut", IDLE "idle_close", PARTITION "partition",
-    HEAL "heal", SLOWED "slow");
+    HEAL "heal", SLOWED "slow", SEVER "sever", REFUSE "refuse", TERMINATE "terminate");
 
 // Of a node; a slow one is up but takes no step.
 numbered!(NodeStatus STATUSES: DOWN "down", UP "up", FAILED "failed", SLOW "slow");
@@ -32,7 +32,7 @@ numbered!(Ordinary ORDINARY: DELIVER "deliver", RECEIVE "receive", BROKEN "broke
 // What a process asks of the world; see `processes/op.rs` for the arguments.
 numbered!(Opcode OPCODES: EXIT "Exit", FAIL "Fail", SEND "Send", RECV "Recv", WAIT "WaitAny",
     TEST "TestAny", PROBE "Probe", CANCEL "Cancel", CHOOSE "Choose", SLEEP "Sleep",
-    CREATE "Create", JOIN "Join", KILL "Kill", PUBLISH "Publish");
+    CREATE "Create", JOIN "Join", KILL "Kill", PUBLISH "Publish", PICK "Pick", POLL "Poll");
 
 /// What ended an exploration before its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -204,16 +204,10 @@ impl Expander {
     /// What two effects in a row put into flight, in a form that is equal if the network is.
     fn sent_by(&self, early: EffectId, late: EffectId) -> Vec<EnvelopeId> {
         let mut sent = [self.sends_of(early), self.sends_of(late)].concat();
-        match self.shared.layout.network {
-            // The sort is stable: each channel keeps its order.
-            Network::Ordered => {
-                sent.sort_by_key(|&envelope| self.mirror.envelopes[envelope.index()].to)
-            }
-            Network::Unordered => sent.sort_unstable(),
-            Network::Duplicating => {
-                sent.sort_unstable();
-                sent.dedup();
-            }
+        let network = self.shared.layout.network;
+        self.mirror.flight().sort_sends(network, &mut sent);
+        if network == Network::Duplicating {
+            sent.dedup();
         }
         sent
     }

@@ -310,11 +310,12 @@ impl Shared {
         if let Some(known) = self.tables.lock().messages.find(&bytes) {
             return Ok(EnvelopeId::of(known));
         }
+        let lane = self.lane(py, &message)?;
         let class = message.get_type();
         let mro = addresses(&class.getattr("__mro__")?)?;
         let mut tables = self.tables.lock();
         let class = tables.class(&mro, class.into_any().unbind());
-        Ok(tables.envelope(&bytes, marks, (source, to, class)))
+        Ok(tables.envelope(&bytes, marks, (source, to, class), lane))
     }
 
     /// The ids of encodings that a checkpoint holds.

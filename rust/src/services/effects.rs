@@ -127,7 +127,12 @@ impl Expander {
 
     #[cold]
     fn learn_delivery(&mut self, local: LocalId, envelope: EnvelopeId) -> PyResult<EffectRange> {
-        let range = self.delivered(local, envelope, self.shared.layout.skip_noops)?;
+        // What does nothing is still taken from its lane: it would bar what is behind it.
+        let network = self.shared.layout.network;
+        let alone = self.mirror.envelopes[envelope.index()].alone;
+        let barred = network == Network::Lanes && !alone;
+        let skip_noops = self.shared.layout.skip_noops && !barred;
+        let range = self.delivered(local, envelope, skip_noops)?;
         let key = delivery_key(local, envelope);
         self.deliveries.insert(key, range.pack());
         Ok(range)

@@ -14,15 +14,19 @@ use crate::python::tables::{CUT, DROP, DUPLICATE, HEAL, IDLE, PARTITION};
 use crate::services::arrivals::Arrivals;
 use crate::services::context::Shared;
 use crate::services::effects::{EffectId, Effects};
-use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
+use crate::services::ids::{EnvelopeId, LocalId, QueueId, StimulusId};
 use crate::services::layout::{Budget, Network};
+use crate::services::lines::Changes;
 use crate::services::mirror::Mirror;
 use crate::services::rule::Rule;
 use crate::services::seals::Sealing;
+use crate::services::streams::connection::Link;
 use crate::services::streams::links::Flowing;
-use crate::services::tables::{NOT_A_FAULT, Odds};
+use crate::services::tables::{NOT_A_FAULT, Odds, Tables};
 use crate::table::fingerprint::{BUDGET, mix};
 use crate::table::flat::{FlatMap, pair};
+use crate::table::lately::Lately;
+use crate::table::rolling::Rolling;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EventKind {
@@ -107,9 +111,11 @@ pub struct Expander {
     pub observed: Vec<FlatMap>,
     pub observed_mix: FlatMap,
     dues: FlatMap,
-    pub pushes: FlatMap,
-    pub doubles: FlatMap,
-    pub scratch: Vec<u32>,
+    /// (queue, message or what else happens to it) to queue.
+    pub changes: Lately<u64, QueueId>,
+    /// Room for what an event changes: as digests, and interned.
+    pub rolled: Changes<Rolling>,
+    pub built: Changes<QueueId>,
     pub candidates: Vec<Candidate>,
     /// Faults that are not to be listed, as bits.
     pub muted: u32,
@@ -120,9 +126,8 @@ pub struct Expander {
     pub arrivals: Option<Box<Arrivals>>,
     /// In a prediction: what is left out of what is listed, or put in its place.
     pub rule: Option<Box<Rule>>,
-    /// (connection, operation) to connection; and room for the connections of one state.
-    pub linked: FlatMap,
-    pub links: Vec<u32>,
+    /// The words of connections.
+    pub linked: Lately<Link, u32>,
 }
 
 impl Expander {
@@ -142,17 +147,16 @@ impl Expander {
             observed: (0..observers).map(|_| FlatMap::default()).collect(),
             observed_mix: FlatMap::default(),
             dues: FlatMap::default(),
-            pushes: FlatMap::default(),
-            doubles: FlatMap::default(),
-            scratch: Vec::new(),
+            changes: Lately::default(),
+            rolled: Changes::default(),
+            built: Changes::default(),
             candidates: Vec::new(),
             muted: 0,
             flowing: Vec::new(),
             sealing,
             arrivals,
             rule: None,
-            linked: FlatMap::default(),
-            links: Vec::new(),
+            linked: Lately::default(),
         };
         expander.sync();
         expander
@@ -160,8 +164,16 @@ impl Expander {
 
     /// Learn the ids that other threads have handed out. Cheap when there are none.
     pub fn sync(&mut self) {
-        self.mirror.sync(&self.shared.tables.lock());
+        self.learn(|_| ());
+    }
+
+    /// Ask the tables, and learn the ids that there are then.
+    pub fn learn<T>(&mut self, ask: impl FnOnce(&mut Tables) -> T) -> T {
+        let mut tables = self.shared.tables.lock();
+        let answer = ask(&mut tables);
+        self.mirror.sync(&tables);
         self.internals.resize(self.mirror.locals.len(), u64::MAX);
+        answer
     }
 
     /// List the enabled events of `state`; true if the system is at rest there, or sealed for ever.
@@ -225,7 +237,7 @@ impl Expander {
             let position = position as u32;
             self.list_arrival(state, fingerprint, (from, position))?;
             let next = || self.envelope_at(state, position).index();
-            if !(drops || duplicates) || self.mirror.envelopes[next()].notice {
+            if !(drops || duplicates) || self.mirror.envelopes[next()].reliable {
                 continue;
             }
             if drops {
@@ -273,8 +285,8 @@ impl Expander {
     pub fn envelope_at(&self, state: &[u32], position: u32) -> EnvelopeId {
         let word = state[position as usize];
         match self.shared.layout.network {
-            Network::Ordered => self.mirror.queues[word as usize].head,
-            _ => EnvelopeId::of(word),
+            Network::Ordered | Network::Lanes => self.mirror.queues[word as usize].head,
+            Network::Unordered | Network::Duplicating => EnvelopeId::of(word),
         }
     }
 

@@ -42,6 +42,8 @@ ids! {
     LocalId;
     /// A message with its sender and receiver.
     EnvelopeId;
+    /// Messages in the order in which they arrive.
+    QueueId;
     /// What a node does by itself: a timer, an action, a call, a write, a fault of its own.
     StimulusId;
 }
@@ -49,4 +51,9 @@ ids! {
 impl EffectId {
     /// No handler runs.
     pub const NONE: EffectId = EffectId(u32::MAX);
+}
+
+impl QueueId {
+    /// Nothing is under way.
+    pub const EMPTY: QueueId = QueueId(0);
 }

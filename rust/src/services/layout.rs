@@ -2,7 +2,8 @@
 //!
 //! One word per node (its local state), one per observer, one per limited fault budget, one for the
 //! partition in force if there may be any, one per pair of nodes if there are streams, then the
-//! network: a sorted bag of words, envelopes on an unordered net, whole channels on an ordered one.
+//! network: a sorted bag of words, envelopes on an unordered net, whole channels on an ordered one
+//! and on one with lanes.
 
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
@@ -17,6 +18,8 @@ pub enum Network {
     Duplicating,
     /// First in, first out, per ordered pair of nodes.
     Ordered,
+    /// As `Ordered` in each lane between two nodes; a message without a lane is a queue of one.
+    Lanes,
 }
 
 impl Network {
@@ -25,10 +28,17 @@ impl Network {
             "unordered" => Ok(Network::Unordered),
             "duplicating" => Ok(Network::Duplicating),
             "ordered" => Ok(Network::Ordered),
+            "lanes" => Ok(Network::Lanes),
             _ => Err(PyValueError::new_err(format!(
                 "no network is called `{name}`"
             ))),
         }
+    }
+
+    /// Whether the words of a state's network are queues; else they are messages.
+    #[inline(always)]
+    pub fn is_queued(self) -> bool {
+        matches!(self, Network::Ordered | Network::Lanes)
     }
 }
 

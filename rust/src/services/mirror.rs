@@ -5,8 +5,11 @@
 //! new thing the thread itself has learnt.
 
 use crate::services::ids::EnvelopeId;
-use crate::services::layout::{Layout, Network};
-use crate::services::tables::{ClassInfo, EnvelopeInfo, LinkInfo, LocalInfo, QueueInfo, Tables};
+use crate::services::lanes::Lane;
+use crate::services::layout::Layout;
+use crate::services::queues::{Node, QueueInfo, newest_first};
+use crate::services::streams::connection::LinkInfo;
+use crate::services::tables::{ClassInfo, EnvelopeInfo, LocalInfo, Tables};
 
 #[derive(Default)]
 pub struct Mirror {
@@ -14,6 +17,8 @@ pub struct Mirror {
     pub rows: Vec<u32>,
     pub ups: Vec<bool>,
     pub envelopes: Vec<EnvelopeInfo>,
+    pub lanes: Vec<Lane>,
+    pub nodes: Vec<Node>,
     pub queues: Vec<QueueInfo>,
     pub links: Vec<LinkInfo>,
     pub classes: Vec<ClassInfo>,
@@ -29,7 +34,9 @@ impl Mirror {
         catch_up(&mut self.rows, &tables.rows);
         catch_up(&mut self.ups, &tables.ups);
         catch_up(&mut self.envelopes, &tables.envelopes);
-        catch_up(&mut self.queues, &tables.queues);
+        catch_up(&mut self.lanes, &tables.lanes);
+        catch_up(&mut self.nodes, tables.queues.nodes());
+        catch_up(&mut self.queues, tables.queues.infos());
         catch_up(&mut self.links, &tables.links);
         catch_up(&mut self.classes, &tables.classes);
     }
@@ -37,6 +44,8 @@ impl Mirror {
     pub fn flight(&self) -> Flight<'_> {
         Flight {
             envelopes: &self.envelopes,
+            lanes: &self.lanes,
+            nodes: &self.nodes,
             queues: &self.queues,
             links: &self.links,
             classes: &self.classes,
@@ -48,6 +57,8 @@ impl Mirror {
 #[derive(Clone, Copy)]
 pub struct Flight<'a> {
     pub envelopes: &'a [EnvelopeInfo],
+    pub lanes: &'a [Lane],
+    pub nodes: &'a [Node],
     pub queues: &'a [QueueInfo],
     pub links: &'a [LinkInfo],
     pub classes: &'a [ClassInfo],
@@ -68,23 +79,21 @@ impl Flight<'_> {
         types: Option<&[usize]>,
         mut each: impl FnMut(EnvelopeId),
     ) {
+        let mut of = |envelope: EnvelopeId| {
+            if self.is_of(envelope, types) {
+                each(envelope);
+            }
+        };
+        let queued = |queue: u32| newest_first(self.nodes, self.queues[queue as usize]);
         for &word in layout.links(state).iter().filter(|&&word| word != 0) {
-            let queues = &self.links[word as usize].link.queues;
-            let both = queues.iter().flat_map(|queue| queue.iter());
-            let of = both.filter(|envelope| self.is_of(**envelope, types));
-            of.for_each(|&envelope| each(envelope));
+            let queues = self.links[word as usize].link.queues;
+            let both = queues.iter().flat_map(|queue| queued(queue.number()));
+            both.for_each(&mut of);
         }
         for &word in &state[layout.fixed..] {
-            if layout.network == Network::Ordered {
-                let queue = &self.queues[word as usize];
-                let of = |envelope: &&EnvelopeId| self.is_of(**envelope, types);
-                queue
-                    .envelopes
-                    .iter()
-                    .filter(of)
-                    .for_each(|&envelope| each(envelope));
-            } else if self.is_of(EnvelopeId::of(word), types) {
-                each(EnvelopeId::of(word));
+            match layout.network.is_queued() {
+                true => queued(word).for_each(&mut of),
+                false => of(EnvelopeId::of(word)),
             }
         }
     }

@@ -14,12 +14,12 @@ use crate::python::tables::FAULTS;
 use crate::search::Initial;
 use crate::services::context::Shared;
 use crate::services::ids::EnvelopeId;
-use crate::services::layout::{Budget, Layout, Network};
-use crate::services::start::sum;
+use crate::services::layout::{Budget, Layout};
+use crate::services::start::{in_flight, sum};
 use crate::services::streams::connection::Link;
 
 /// A connection: its ends, the lower first, what each has queued, and its flags.
-type SavedLink = (u32, u32, Vec<Vec<u8>>, Vec<Vec<u8>>, u64);
+type SavedLink = (u32, u32, Vec<Vec<u8>>, Vec<Vec<u8>>, u8);
 
 /// A saved state, read off an object of Python: see `presage.limits`.
 #[derive(FromPyObject)]
@@ -29,7 +29,7 @@ pub struct Origin {
     budgets: [i64; FAULTS.len()],
     partition: u32,
     links: Vec<SavedLink>,
-    /// Channels on an ordered network; else one message each.
+    /// Channels where the network has some; else one message each.
     mail: Vec<Vec<Vec<u8>>>,
 }
 
@@ -80,22 +80,20 @@ impl Origin {
                 return Err(other_system());
             }
             let queues = [envelopes(py, shared, there)?, envelopes(py, shared, back)?];
-            let link = Link::of([*one, *other], queues.map(Arc::from), *flags);
-            words[Layout::slot(*one, *other)] = shared.tables.lock().link(link);
+            let mut tables = shared.tables.lock();
+            let queues = queues.map(|queue| tables.queue(&queue));
+            let link = Link::of([*one, *other], queues, *flags);
+            words[Layout::slot(*one, *other)] = tables.link(link);
         }
         Ok(words)
     }
 
     fn in_flight(&self, py: Python<'_>, shared: &Shared) -> PyResult<Vec<u32>> {
-        let mut words = Vec::new();
+        let mut sent = Vec::new();
         for messages in &self.mail {
-            let sent = envelopes(py, shared, messages)?;
-            match shared.layout.network {
-                Network::Ordered => words.push(shared.tables.lock().queue(&sent)),
-                _ => words.extend(sent.iter().map(|envelope| envelope.number())),
-            }
+            sent.extend(envelopes(py, shared, messages)?);
         }
-        Ok(words)
+        Ok(in_flight(shared, sent.into_iter()))
     }
 }
 

@@ -13,7 +13,6 @@ use pyo3::prelude::*;
 
 use crate::services::context::Shared;
 use crate::services::ids::LocalId;
-use crate::services::layout::Network;
 use crate::services::misses::Cause;
 use crate::services::tables::{Internal, Outcome, Step};
 use crate::value::OrderGuard;
@@ -173,10 +172,7 @@ impl Shared {
     fn effects(&self, outcome: &Outcome) -> Vec<u64> {
         let tables = self.tables.lock();
         let mut sends = outcome.sends.to_vec();
-        match self.layout.network {
-            Network::Ordered => sends.sort_by_key(|&id| tables.envelopes[id.index()].to),
-            _ => sends.sort_unstable(),
-        }
+        tables.flight().sort_sends(self.layout.network, &mut sends);
         let (flows, limits) = outcome.streams_sorted();
         let odds = outcome.odds;
         let mut effects = vec![

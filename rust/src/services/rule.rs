@@ -1,7 +1,8 @@
 //! What a prediction leaves out of the events of a state, and what it puts in their place.
 //!
 //! Two rules, both given for one search. A filter refuses an event: a message is lost instead of
-//! being delivered, the connection of a stream is reset, a timer or an action does not happen.
+//! being delivered, the connection of a stream is reset, a timer or an action does not happen. On a
+//! connection that is not open at both ends a reset would lose nothing: there the message waits.
 //! The other is that of consequence prediction (CrystalBall), made adjustable: each event that a
 //! node or the network starts by itself, that is each effect of it, is listed at most so many
 //! times. So much for an effect, not for a local state: a fault whose budget was spent where the
@@ -217,6 +218,12 @@ impl Expander {
         outcome.map(|()| at_rest)
     }
 
+    /// Whether the connection at `word` is open at both ends: a reset loses what is under way.
+    fn is_whole(&self, state: &[u32], word: u32) -> bool {
+        let link = &self.mirror.links[state[word as usize] as usize].link;
+        link.open == [true; 2]
+    }
+
     /// Put what filters do in the place of the events that they refuse, from `first` on.
     fn replace_refused(
         &mut self,
@@ -235,7 +242,7 @@ impl Expander {
             }
             let what = match candidate.what {
                 EventKind::Deliver => EventKind::Shed,
-                EventKind::Receive => EventKind::Sever,
+                EventKind::Receive if self.is_whole(state, candidate.word) => EventKind::Sever,
                 _ => continue,
             };
             if !replaced.contains(&candidate.word) {

@@ -181,7 +181,7 @@ impl Sealing {
             if state[position] == 0 {
                 continue;
             }
-            let link = expander.mirror.links[state[position] as usize].link.clone();
+            let link = expander.mirror.links[state[position] as usize].link;
             for end in 0..if link.is_loop() { 1 } else { 2 } {
                 let offered = expander.offered(state, &link, end);
                 let lets =

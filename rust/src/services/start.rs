@@ -6,10 +6,9 @@ use pyo3::prelude::*;
 
 use crate::search::Initial;
 use crate::services::context::Shared;
-use crate::services::ids::{EnvelopeId, LocalId};
+use crate::services::ids::{EnvelopeId, LocalId, QueueId};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::misses::Cause;
-use crate::services::streams::connection::Op;
 use crate::services::tables::Outcome;
 use crate::table::fingerprint::{BUDGET, OBSERVER, SPLIT, mix};
 
@@ -99,16 +98,21 @@ fn connections(shared: &Shared, chosen: &[Outcome]) -> Vec<u32> {
     let mut words = vec![0; nodes * (nodes + 1) / 2];
     for (node, outcome) in chosen.iter().enumerate() {
         for flow in &outcome.flows {
-            let word = &mut words[Layout::slot(node as u32, flow.peer)];
-            let end = usize::from(node as u32 > flow.peer);
-            *word = tables.linked(*word, flow.envelope.map_or(Op::Close(end), Op::Push));
+            let ends = (node as u32, flow.peer);
+            let word = &mut words[Layout::slot(ends.0, ends.1)];
+            let (mut link, end) = (tables.linked(*word, ends), usize::from(ends.0 > ends.1));
+            match flow.envelope {
+                Some(message) => link.push(end, |queue| tables.pushed(queue, message)),
+                None => link.close(end),
+            }
+            *word = tables.link(link);
         }
     }
     words
 }
 
 /// The network words after these sends.
-fn in_flight(shared: &Shared, sends: impl Iterator<Item = EnvelopeId>) -> Vec<u32> {
+pub fn in_flight(shared: &Shared, sends: impl Iterator<Item = EnvelopeId>) -> Vec<u32> {
     let mut tables = shared.tables.lock();
     let mut words: Vec<u32> = Vec::new();
     for send in sends {
@@ -119,16 +123,14 @@ fn in_flight(shared: &Shared, sends: impl Iterator<Item = EnvelopeId>) -> Vec<u3
                     words.push(send.number());
                 }
             }
-            Network::Ordered => {
-                let ends = |envelope: EnvelopeId| {
-                    let info = tables.envelopes[envelope.index()];
-                    (info.source, info.to)
-                };
-                let same = |&queue: &u32| ends(tables.queues[queue as usize].head) == ends(send);
-                match words.iter().position(same) {
-                    Some(position) => words[position] = tables.pushed(words[position], send),
-                    None => words.push(tables.pushed(0, send)),
-                }
+            network @ (Network::Ordered | Network::Lanes) => {
+                let place = tables.flight().place(network, &words, send);
+                let place = place.unwrap_or_else(|| {
+                    words.push(QueueId::EMPTY.number());
+                    words.len() - 1
+                });
+                let queue = QueueId::of(words[place]);
+                words[place] = tables.pushed(queue, send).number();
             }
         }
     }
@@ -159,9 +161,9 @@ pub fn sum(shared: &Shared, words: &[u32]) -> u64 {
         sum = sum.wrapping_add(tables.links[word as usize].mix);
     }
     words[layout.fixed..].iter().fold(sum, |sum, &word| {
-        sum.wrapping_add(match layout.network {
-            Network::Ordered => tables.queues[word as usize].mix,
-            _ => tables.envelopes[word as usize].mix,
+        sum.wrapping_add(match layout.network.is_queued() {
+            true => tables.queues.get(QueueId::of(word)).mix,
+            false => tables.envelopes[word as usize].mix,
         })
     })
 }

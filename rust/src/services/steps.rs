@@ -18,7 +18,6 @@ use crate::python::kernel::Kernel;
 use crate::python::tables::RUNNING;
 use crate::services::context::Shared;
 use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
-use crate::services::layout::Network;
 use crate::services::misses::Cause;
 use crate::services::tables::{Outcome, Tables};
 use crate::table::fingerprint::{combine_iter, mix};
@@ -264,12 +263,9 @@ impl Shared {
 
     fn branch(&self, tables: &Tables, outcome: &Outcome) -> u64 {
         let sent = |id: EnvelopeId| tables.messages.get(id.number()).digest;
-        let to = |id: EnvelopeId| tables.envelopes[id.index()].to;
+        let (flight, network) = (tables.flight(), self.layout.network);
         let mut sends = outcome.sends.to_vec();
-        match self.layout.network {
-            Network::Ordered => sends.sort_by_key(|&id| to(id)),
-            _ => sends.sort_by_key(|&id| sent(id)),
-        }
+        sends.sort_by_key(|&id| flight.channel_key(network, id)); // stable
         let (flows, limits) = outcome.streams_sorted();
         let records = tables.records[outcome.records as usize].iter();
         let records = records.map(|&(_, value)| tables.values.get(value).digest);

@@ -1,12 +1,13 @@
 //! What an event does to the network, and the successor state written out.
 //!
-//! Each kind of network has its rule twice: as a difference of fingerprints, needed for every
-//! candidate, and as words, needed for new states only. `build` is the other half of `expand`.
+//! Each kind of network has its rule twice (queues: `channels.rs`): as a difference of
+//! fingerprints, needed for every candidate, and as words, needed for new states only. `build` is
+//! the other half of `expand`.
 //!
 //! Invariant: the words written have exactly the fingerprint that the candidate promised.
 
 use crate::services::effects::EffectId;
-use crate::services::expand::{Candidate, Effect, EventKind, Expander};
+use crate::services::expand::{Candidate, EventKind, Expander};
 use crate::services::ids::EnvelopeId;
 use crate::services::layout::{Budget, Network};
 use crate::table::flat::pair;
@@ -24,13 +25,7 @@ impl Expander {
             EventKind::Internal
         };
         match (network, what) {
-            (Network::Ordered, _) => {
-                let mut words = std::mem::take(&mut self.scratch);
-                words.clear();
-                let delta = self.ordered(&state[fixed..], candidate, &mut words);
-                self.scratch = words;
-                delta
-            }
+            (Network::Ordered | Network::Lanes, _) => self.channels_delta(state, candidate),
             // The sends are part of the effect's own delta.
             (Network::Unordered, EventKind::Internal) => 0,
             (Network::Unordered, EventKind::Duplicate) => taken(state[candidate.word as usize]),
@@ -60,78 +55,6 @@ impl Expander {
         &self.sends[start as usize..(start + count) as usize]
     }
 
-    /// Write the channels after `candidate` to `words`; gives what they add to the fingerprint.
-    fn ordered(&mut self, before: &[u32], candidate: &Candidate, words: &mut Vec<u32>) -> u64 {
-        words.extend_from_slice(before);
-        let mut delta = 0u64;
-        if candidate.what.is_mail() {
-            let position = candidate.word as usize - self.shared.layout.fixed;
-            let queue = words[position];
-            let after = match candidate.what {
-                EventKind::Duplicate => self.doubled(queue),
-                _ => self.mirror.queues[queue as usize].rest,
-            };
-            delta = self.replace(words, position, after);
-        }
-        let Some(&Effect { sends, .. }) = self.effects.get(candidate.effect) else {
-            return delta;
-        };
-        let (start, count) = sends;
-        for index in start..start + count {
-            let send = self.sends[index as usize];
-            let channel = |queue: u32| {
-                let head = self.mirror.queues[queue as usize].head.index();
-                (
-                    self.mirror.envelopes[head].source,
-                    self.mirror.envelopes[head].to,
-                )
-            };
-            let info = self.mirror.envelopes[send.index()];
-            let ends = (info.source, info.to);
-            let position = words.iter().position(|&queue| channel(queue) == ends);
-            let position = position.unwrap_or_else(|| {
-                words.push(0);
-                words.len() - 1
-            });
-            let after = self.pushed(words[position], send);
-            delta = delta.wrapping_add(self.replace(words, position, after));
-        }
-        delta
-    }
-
-    /// Put channel `after` in place of the one at `position`; 0 stands for an empty channel.
-    fn replace(&self, words: &mut Vec<u32>, position: usize, after: u32) -> u64 {
-        let share = |queue: u32| self.mirror.queues[queue as usize].mix;
-        let delta = share(after).wrapping_sub(share(words[position]));
-        if after == 0 {
-            words.remove(position);
-        } else {
-            words[position] = after;
-        }
-        delta
-    }
-
-    fn pushed(&mut self, queue: u32, envelope: EnvelopeId) -> u32 {
-        let key = pair(queue, envelope.number());
-        if let Some(known) = self.pushes.get(key) {
-            return known as u32;
-        }
-        let after = self.shared.tables.lock().pushed(queue, envelope);
-        self.sync();
-        self.pushes.insert(key, u64::from(after));
-        after
-    }
-
-    fn doubled(&mut self, queue: u32) -> u32 {
-        if let Some(known) = self.doubles.get(u64::from(queue)) {
-            return known as u32;
-        }
-        let after = self.shared.tables.lock().doubled(queue);
-        self.sync();
-        self.doubles.insert(u64::from(queue), u64::from(after));
-        after
-    }
-
     /// Write the state that `candidate` leads to from `state` to the end of `out`.
     pub fn build(&mut self, state: &[u32], candidate: &Candidate, out: &mut Vec<u32>) {
         let fixed = self.shared.layout.fixed;
@@ -159,13 +82,8 @@ impl Expander {
 
     fn build_network(&mut self, before: &[u32], candidate: &Candidate, out: &mut Vec<u32>) {
         let network = self.shared.layout.network;
-        if network == Network::Ordered {
-            let mut words = std::mem::take(&mut self.scratch);
-            words.clear();
-            self.ordered(before, candidate, &mut words);
-            out.extend_from_slice(&words);
-            self.scratch = words;
-            return;
+        if network.is_queued() {
+            return self.build_channels(before, candidate, out);
         }
         let start = out.len();
         let position = (candidate.word as usize).wrapping_sub(self.shared.layout.fixed);

@@ -13,8 +13,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::services::coverage::Before;
 use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
-use crate::services::streams::connection::{Link, Op};
-use crate::table::fingerprint::{CHANNEL, CONNECTION, ENVELOPE, LOCAL, combine_iter, mix};
+use crate::services::lanes::Lane;
+use crate::services::layout::Network;
+use crate::services::queues::Queues;
+use crate::services::streams::connection::{Link, LinkInfo};
+use crate::table::fingerprint::{ENVELOPE, LOCAL, combine_iter, mix};
 use crate::table::flat::pair;
 use crate::table::intern::Interner;
 use crate::value::Marks;
@@ -33,25 +36,10 @@ pub struct EnvelopeInfo {
     pub to: u32,
     /// Index into `classes` of the message's type.
     pub class: u32,
-    /// It is neither dropped nor duplicated.
-    pub notice: bool,
-    pub mix: u64,
-}
-
-/// A non-empty channel: its envelopes, oldest first.
-#[derive(Clone)]
-pub struct QueueInfo {
-    pub envelopes: Arc<[EnvelopeId]>,
-    pub head: EnvelopeId,
-    /// The queue without its head; 0 when nothing is left.
-    pub rest: u32,
-    pub mix: u64,
-}
-
-/// A connection that is not blank; the blank one, of any two nodes, is 0.
-#[derive(Clone)]
-pub struct LinkInfo {
-    pub link: Arc<Link>,
+    /// It is neither dropped nor duplicated: a notice, or part of a lane.
+    pub reliable: bool,
+    /// It is in no lane, where there are lanes: no queue holds it with others.
+    pub alone: bool,
     pub mix: u64,
 }
 
@@ -137,10 +125,13 @@ pub struct Tables {
     local_ids: FxHashMap<Box<[u32]>, LocalId>,
     pub messages: Interner,
     pub envelopes: Vec<EnvelopeInfo>,
-    pub queues: Vec<QueueInfo>,
-    queue_ids: FxHashMap<Arc<[EnvelopeId]>, u32>,
+    /// Per envelope, where the network has lanes; else there are none.
+    pub lanes: Vec<Lane>,
+    pub lane_ids: FxHashMap<(u32, u32, u32), EnvelopeId>,
+    laned: bool,
+    pub queues: Queues,
     pub links: Vec<LinkInfo>,
-    link_ids: FxHashMap<Arc<Link>, u32>,
+    pub link_ids: FxHashMap<Link, u32>,
     pub stimuli: Interner,
     /// Sequences of records: (node, value), from index 1.
     pub records: Vec<Arc<[(u32, u32)]>>,
@@ -180,20 +171,15 @@ pub enum Step {
 }
 
 impl Tables {
-    pub fn new(notice: Option<usize>) -> Self {
+    pub fn new(notice: Option<usize>, network: Network) -> Self {
         let mut tables = Tables {
             notice,
+            laned: network == Network::Lanes,
             ..Tables::default()
         };
         tables.records.push(Arc::new([]));
-        tables.queues.push(QueueInfo {
-            envelopes: Arc::new([]),
-            head: EnvelopeId::of(0),
-            rest: 0,
-            mix: 0,
-        });
         tables.links.push(LinkInfo {
-            link: Arc::new(Link::new(0, 0)),
+            link: Link::new(0, 0),
             mix: 0,
         });
         tables
@@ -221,12 +207,13 @@ impl Tables {
         id
     }
 
-    /// The id of the envelope with the canonical `bytes` of (source, to, message).
+    /// The id of the envelope with the canonical `bytes` of (source, to, message), in this lane.
     pub fn envelope(
         &mut self,
         bytes: &[u8],
         marks: Marks,
         (source, to, class): (usize, usize, u32),
+        lane: Option<u32>,
     ) -> EnvelopeId {
         let (id, new) = self.messages.intern(bytes, marks);
         if new {
@@ -234,9 +221,13 @@ impl Tables {
                 source: source as u32,
                 to: to as u32,
                 class,
-                notice: self.notice == self.classes[class as usize].mro.first().copied(),
+                reliable: self.notice == self.classes[class as usize].mro.first().copied(),
+                alone: false,
                 mix: mix(ENVELOPE, 0, self.messages.get(id).digest),
             });
+        }
+        if new && self.laned {
+            self.enter_lane(EnvelopeId::of(id), lane);
         }
         EnvelopeId::of(id)
     }
@@ -251,90 +242,6 @@ impl Tables {
             class: Arc::new(class),
         });
         (self.classes.len() - 1) as u32
-    }
-
-    /// The id of the channel that holds `envelopes`, oldest first; 0 for none.
-    pub fn queue(&mut self, envelopes: &[EnvelopeId]) -> u32 {
-        let Some(&head) = envelopes.first() else {
-            return 0;
-        };
-        if let Some(&id) = self.queue_ids.get(envelopes) {
-            return id;
-        }
-        let rest = self.queue(&envelopes[1..]);
-        let ends = self.envelopes[head.index()];
-        let ends = [u64::from(ends.source), u64::from(ends.to)];
-        let contents = envelopes
-            .iter()
-            .map(|&envelope| self.messages.get(envelope.number()).digest);
-        let digest = combine_iter(ends.into_iter().chain(contents));
-        let id = self.queues.len() as u32;
-        let envelopes: Arc<[EnvelopeId]> = envelopes.into();
-        self.queues.push(QueueInfo {
-            envelopes: envelopes.clone(),
-            head,
-            rest,
-            mix: mix(CHANNEL, 0, digest),
-        });
-        self.queue_ids.insert(envelopes, id);
-        id
-    }
-
-    pub fn pushed(&mut self, queue: u32, envelope: EnvelopeId) -> u32 {
-        let mut envelopes = self.queues[queue as usize].envelopes.to_vec();
-        envelopes.push(envelope);
-        self.queue(&envelopes)
-    }
-
-    /// The channel whose head stands there twice.
-    pub fn doubled(&mut self, queue: u32) -> u32 {
-        let mut envelopes = self.queues[queue as usize].envelopes.to_vec();
-        envelopes.insert(0, envelopes[0]);
-        self.queue(&envelopes)
-    }
-
-    /// The connection that `link` becomes by `op`; 0 stands for every blank one.
-    pub fn linked(&mut self, link: u32, op: Op) -> u32 {
-        let sender = |envelope: EnvelopeId| self.envelopes[envelope.index()];
-        let after = match (link, op) {
-            (0, Op::Push(envelope)) => {
-                let sent = sender(envelope);
-                Link::new(sent.source, sent.to).after(op, sent.source)
-            }
-            (0, _) => return 0,
-            (_, Op::Push(envelope)) => {
-                let source = sender(envelope).source;
-                self.links[link as usize].link.after(op, source)
-            }
-            _ => self.links[link as usize].link.after(op, 0),
-        };
-        self.link(after)
-    }
-
-    /// The id of a connection.
-    pub fn link(&mut self, link: Link) -> u32 {
-        if link.is_blank() {
-            return 0;
-        }
-        if let Some(&id) = self.link_ids.get(&link) {
-            return id;
-        }
-        let (there, back) = (&link.queues[0], &link.queues[1]);
-        let ends = link.ends.map(u64::from);
-        let head = [ends[0], ends[1], link.flags(), there.len() as u64];
-        let contents = there
-            .iter()
-            .chain(back.iter())
-            .map(|&envelope| self.messages.get(envelope.number()).digest);
-        let digest = combine_iter(head.into_iter().chain(contents));
-        let id = self.links.len() as u32;
-        let link = Arc::new(link);
-        self.links.push(LinkInfo {
-            link: link.clone(),
-            mix: mix(CONNECTION, 0, digest),
-        });
-        self.link_ids.insert(link, id);
-        id
     }
 
     /// The id of a sequence of (node, record); 0 for the empty one.

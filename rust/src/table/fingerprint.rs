@@ -27,6 +27,7 @@ pub fn scramble(word: u64) -> u64 {
 }
 
 /// One component's share of a fingerprint: what it is, where it stands, what it holds.
+#[inline(always)]
 #[pyfunction]
 pub fn mix(kind: u64, slot: u64, digest: u64) -> u64 {
     scramble(digest ^ scramble((kind << 32) | slot))
@@ -38,6 +39,7 @@ pub fn combine(digests: Vec<u64>) -> u64 {
     combine_iter(digests)
 }
 
+#[inline(always)]
 pub fn combine_iter(digests: impl IntoIterator<Item = u64>) -> u64 {
     let start = 0x243f_6a88_85a3_08d3;
     digests.into_iter().fold(start, |sum, digest| {

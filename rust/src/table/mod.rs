@@ -3,9 +3,11 @@
 pub mod fingerprint;
 pub mod flat;
 pub mod intern;
+pub mod lately;
 #[cfg(test)]
 mod loomed;
 pub mod recent;
+pub mod rolling;
 pub mod scratch;
 pub mod seen;
 pub mod slots;

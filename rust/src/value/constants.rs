@@ -11,7 +11,6 @@ use std::cmp::Reverse;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::*;
 use rustc_hash::FxHashMap;
 
 use super::blame::{Encoded, Fail, Frame};
@@ -88,11 +87,23 @@ impl<'py> Encoder<'_, 'py> {
     pub fn learn_constants<'p>(&self, plan: &'p Plan) -> Encoded<&'p Constants> {
         let mut constants = Constants::default();
         if let Some(written) = plan.written(self.py)? {
-            for (name, object) in instances(plan.class.bind(self.py))? {
+            for (name, object) in self.instances(plan)? {
                 self.learn_constant(&mut constants, plan, &written, &name, &object)?;
             }
         }
         Ok(plan.constants.get_or_init(|| constants))
+    }
+
+    /// The instances of a class that modules know by name. The name in the class's own module
+    /// comes first, then the shortest.
+    fn instances(&self, plan: &Plan) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+        let class = plan.class.bind(self.py);
+        let home = format!("{}:", class.module()?);
+        let mut found = self.codec.attributes.instances(class)?;
+        found.sort_by_cached_key(|(name, _)| {
+            (Reverse(name.starts_with(&home)), name.len(), name.clone())
+        });
+        Ok(found)
     }
 
     fn learn_constant(
@@ -145,77 +156,4 @@ impl<'py> Encoder<'_, 'py> {
         encoder.object(object, plan, layout, &frame)?;
         Ok(bytes)
     }
-}
-
-/// The instances of `class` that a module has as attributes, or a class in it; by name. The name in
-/// the module of the class comes first, then the shortest.
-fn instances<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-    let py = class.py();
-    let sys = py.import(intern!(py, "sys"))?;
-    let standard = sys.getattr(intern!(py, "stdlib_module_names"))?;
-    let home = class.module()?.to_string();
-    let mut found = Vec::new();
-    for (name, module) in sys
-        .getattr(intern!(py, "modules"))?
-        .cast::<PyDict>()?
-        .copy()?
-    {
-        let (Ok(name), Ok(module)) = (name.extract::<String>(), module.cast::<PyModule>()) else {
-            continue;
-        };
-        if name != home && !is_users(&name, module, &standard)? {
-            continue;
-        }
-        collect(
-            &module.dict().copy()?,
-            class,
-            &format!("{name}:"),
-            &mut found,
-        );
-        for (_, inner) in module.dict().copy()? {
-            let Ok(owner) = inner.cast::<PyType>() else {
-                continue;
-            };
-            if owner.module().is_ok_and(|module| module == name.as_str()) {
-                let attributes = PyDict::new(py);
-                attributes.update(owner.getattr(intern!(py, "__dict__"))?.cast()?)?;
-                let prefix = format!("{name}:{}.", owner.qualname()?);
-                collect(&attributes, class, &prefix, &mut found);
-            }
-        }
-    }
-    found.sort_by_cached_key(|(name, _)| {
-        let here = name.starts_with(&format!("{home}:"));
-        (Reverse(here), name.len(), name.clone())
-    });
-    Ok(found)
-}
-
-fn collect<'py>(
-    attributes: &Bound<'py, PyDict>,
-    class: &Bound<'py, PyType>,
-    prefix: &str,
-    found: &mut Vec<(String, Bound<'py, PyAny>)>,
-) {
-    for (name, value) in attributes {
-        if value.get_type_ptr() == class.as_type_ptr() && name.is_exact_instance_of::<PyString>() {
-            found.push((format!("{prefix}{name}"), value));
-        }
-    }
-}
-
-/// Is a module the user's: neither Python's, nor presage's own, nor installed?
-fn is_users(
-    name: &str,
-    module: &Bound<'_, PyModule>,
-    standard: &Bound<'_, PyAny>,
-) -> PyResult<bool> {
-    let top = name.split('.').next().unwrap_or_default();
-    let ours = top == "presage" && !name.starts_with("presage.systems");
-    if ours || standard.contains(top)? {
-        return Ok(false);
-    }
-    let file = module.dict().get_item("__file__")?;
-    let file = file.and_then(|file| file.extract::<String>().ok());
-    Ok(file.is_none_or(|file| !file.contains("site-packages") && !file.contains("dist-packages")))
 }

@@ -8,9 +8,10 @@
 //!
 //! Reading order: `wire` (the bytes), `encode`, `objects`, `decode`, `rebuild`; how a class is
 //! judged is in `classes`, `layout` and `refused`. `fields` writes a whole node, in which `held`
-//! finds what is shared; `constants` are written by name; `order` rebuilds sets and dicts in
-//! another order.
+//! finds what is shared; `constants`, found in `attributes`, are written by name; `order` rebuilds
+//! sets and dicts in another order.
 
+mod attributes;
 pub mod backwards;
 mod blame;
 mod classes;
@@ -55,6 +56,7 @@ use wire::{IMMUTABLE, MUTABLE, malformed};
 pub struct Codec {
     registry: Registry,
     admitted: plain::Admitted,
+    attributes: attributes::Attributes,
     /// Moments are written with the numbers they hold; else all of them are one value.
     live: bool,
 }
@@ -153,6 +155,16 @@ impl Codec {
         Ok(PyBytes::new(value.py(), &out))
     }
 
+    /// `value` itself if no part of it can be changed in place, else a fresh copy of it.
+    fn keep<'py>(&self, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = value.py();
+        let mut out = Vec::with_capacity(128);
+        if self.encode(py, &value, &mut out)?.immutable {
+            return Ok(value);
+        }
+        Ok(self.decode(py, &out)?.into_bound(py))
+    }
+
     /// A fresh value from bytes that this codec made.
     #[pyo3(name = "decode")]
     fn decode_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
@@ -184,6 +196,16 @@ impl Codec {
     #[pyo3(name = "immutable")]
     fn is_immutable(data: &[u8]) -> bool {
         immutable(data)
+    }
+
+    /// Fresh values from each of `fields`, those of one node.
+    fn decode_fields<'py>(&self, fields: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyList>> {
+        let values = PyList::empty(fields.py());
+        for field in fields.iter() {
+            let bytes = field.cast::<PyBytes>()?.as_bytes();
+            values.append(self.decode(fields.py(), bytes)?)?;
+        }
+        Ok(values)
     }
 
     /// The canonical bytes of each of `values`, the fields of one node; raises `Sharing` if one

@@ -23,7 +23,7 @@ class Channel(NamedTuple):
 
     name: str
     messages: tuple[str, ...]
-    kind: str  # of "queue" and "stream" messages are in order, the next one first
+    kind: str  # of "queue", "lane", "stream" messages are in order, the next one first
 
 
 def node_state(session: Session, node: str) -> dict[str, str]:

@@ -23,6 +23,7 @@ from presage.execution.services import ServiceExecution, event_of
 from presage.execution.state import State, States
 from presage.model.world.event import Step
 from presage.model.world.extra_fault import granting
+from presage.model.world.network import QUEUED
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.stimulus import place_of_handler
 from presage.model.world.system import System
@@ -138,22 +139,31 @@ class ServiceBranch(Branch):
         found = {}
         for automaton, local in zip(self.system.automata, self.saved(step).locals, strict=True):
             decoded = [automaton.codec.decode(each) for each in local]
-            found[automaton.name] = {name: decoded[at] for name, at in automaton.positions.items()}
+            found[automaton.name] = {name: decoded[at] for name, at in automaton.shown.items()}
         return found
 
     def channels(self, step: int) -> list[tuple[str, str, list[Any]]]:
         between = self.saved(step).transport
         return [
-            *self._sorted(between.network if self.system.network != "ordered" else (), "datagrams"),
-            *self._queued(between.network if self.system.network == "ordered" else (), "queue"),
+            *self._datagrams(between.network),
             *self._queued(between.streams[0], "stream"),
         ]
+
+    def _datagrams(self, network: Any) -> list[tuple[str, str, list[Any]]]:
+        """What is under way outside streams."""
+        if self.system.network not in QUEUED:
+            return self._sorted(network, "datagrams")
+        if self.system.network == "ordered":
+            return self._queued(network, "queue")
+        alone = [queue[0] for ends, queue in network if not ends[2]]
+        lanes = [(ends, queue) for ends, queue in network if ends[2]]
+        return [*self._sorted(alone, "datagrams"), *self._queued(lanes, "lane")]
 
     def _queued(self, queues: Any, kind: str) -> list[tuple[str, str, list[Any]]]:
         decode, names = self.system.codec.decode, self.system.names
         return [
             (f"{names[a]} -> {names[b]}", kind, [decode(each.encoded)[2] for each in queue])
-            for (a, b), queue in queues
+            for (a, b, *_), queue in queues
         ]
 
     def _sorted(self, flying: Any, kind: str) -> list[tuple[str, str, list[Any]]]:

@@ -160,6 +160,13 @@ class GuardError(PresageError):
     """
 
 
+class BadLane(PresageError):
+    """Cause: a message does not tell which lane it takes: its property `lane` raised.
+
+    Remedy: correct the property; for a datagram it gives None.
+    """
+
+
 class GhostRead(PresageError):
     """Cause: a property reads a ghost field, whose value differs between equal states.
 
@@ -189,6 +196,59 @@ class Nondeterminism(PresageError):
             "use `self.choose`, `self.random`, timers, `sorted(...)`; `presage doctor` finds"
             " the field",
         )
+
+
+class BadView(PresageError):
+    """Cause: the `view` of a real node raised, or returned other fields than at first.
+
+    Remedy: let it return the same names in every state, with plain values.
+    """
+
+
+class ProgramDiffers(Nondeterminism):
+    """Cause: a program did two different things after the same history.
+
+    Remedy: find what it learns from outside: `presage doctor` runs it in several ways.
+    """
+
+    def __init__(self, what: str) -> None:
+        PresageError.__init__(
+            self,
+            what,
+            "it depends on addresses (`id`, the order of a set of plain objects), on memory that"
+            " processes share (a compiled module), or on a clock that presage does not see",
+            "`presage doctor` tells which step; give such sets an order, or keep the module out",
+        )
+
+
+class ViewTooCoarse(Nondeterminism):
+    """Cause: two histories of a real node have one view, and go on differently.
+
+    Remedy: let the view hold what tells them apart, or merge by history.
+    """
+
+    def __init__(
+        self, node: str, event: str, effects: tuple[str, str], histories: tuple[str, str]
+    ) -> None:
+        PresageError.__init__(
+            self,
+            f"{node}: two histories with one view part at {event}: {effects[0]} after"
+            f" {histories[0]}; {effects[1]} after {histories[1]}",
+            "the view leaves something out that the program goes on from",
+            'add it to the view; or `Node(..., merge="history")`, which needs no view',
+        )
+
+    @classmethod
+    def of_replay(cls, what: str, nodes: list[str]) -> ViewTooCoarse:
+        """A path that the search found is none on live code."""
+        error = cls.__new__(cls)
+        PresageError.__init__(
+            error,
+            f"{what}; states were merged by the views of {', '.join(nodes)}",
+            "a view leaves something out that the program goes on from",
+            'add it to the view; or `Node(..., merge="history")`, which needs no view',
+        )
+        return error
 
 
 class OrderDependence(PresageError):

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from presage._results import Finding
-from presage.errors import Nondeterminism
+from presage.errors import BadChoice, NotEnabled
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.event import MAIL, PAIRS, Event, Heal, Split, Step
@@ -55,10 +55,13 @@ def follow(
     _same(finding.initial, world, "the initial state")
     for number, taken in enumerate(finding.events, 1):
         event = named(system, world, taken.kind, taken.node, taken.origin)
-        run.apply(event, tuple(taken.choices))
+        try:
+            run.apply(event, tuple(taken.choices))
+        except (NotEnabled, BadChoice) as error:
+            raise system.disagreement(str(error).partition("\n")[0]) from error
         _same(taken.fingerprint, world, f"step {number} (`{event}` at {event.node})")
         if lacking is not None and number >= lacking and run.lacks() is None:
-            raise Nondeterminism(
+            raise system.disagreement(
                 f"the search found that `{prop.name if prop else ''}` never holds from step"
                 f" {lacking} on, and it holds after step {number} on live code"
             )
@@ -69,7 +72,7 @@ def confirmed(run: ServiceExecution, finding: Finding, why: str | None) -> Confi
     """What `run` says of `finding`, whose property it decides because of `why`."""
     if why is None:
         name = run.prop.name if run.prop else "no_exception"
-        raise Nondeterminism(
+        raise run.world.system.disagreement(
             f"the search found that `{name}` is decided after {len(run.steps)} steps, and a replay"
             " on live code says otherwise"
         )
@@ -79,7 +82,7 @@ def confirmed(run: ServiceExecution, finding: Finding, why: str | None) -> Confi
 
 def _same(fingerprint: int, world: World, where: str) -> None:
     if world.fingerprint != fingerprint:
-        raise Nondeterminism(
+        raise world.system.disagreement(
             f"{where} gave another state on replay: {fingerprint:016x} != {world.fingerprint:016x}"
         )
 

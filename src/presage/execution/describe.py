@@ -105,6 +105,12 @@ class Words:
         kind = "wait" if isinstance(op, ops.WaitAny) else "test"
         return kind, f"{self.message(post.op.payload)} is with {self.to(post.op)}", "", None
 
+    def _picked(self, op: ops.Pick, channel: int) -> str:
+        if channel == ops.NONE:
+            return "nothing yet" if op.polls else "nothing is going to come"
+        chosen = ops.Recv(op.mailbox, (channel, op.want[1]))
+        return f"the next is {self.source(chosen)}"
+
     def _label(self, op: Op, taken: Taken) -> str:
         match op:
             case ops.Send():
@@ -116,6 +122,12 @@ class Words:
                 return f"{self.source(op)}: {found} there"
             case ops.Cancel():
                 return "withdrawn" if taken.response.choice else "too late"
+            case ops.Pick():
+                return self._picked(op, taken.response.choice)
+            case ops.Poll():
+                if taken.response.choice == ops.NONE:
+                    return "nothing yet"
+                return "complete" if op.n == 1 else f"{taken.response.choice} of {op.n} is complete"
             case ops.Choose():
                 return f"{taken.response.choice} of {op.n}"
             case ops.Sleep():

@@ -1,12 +1,11 @@
 """What fairness speaks of: units, and whether a loop is fair to all of them.
 
 A unit is what must get its turn on an endless execution: deliveries of one type of message on one
-channel or stream, the news at one node that its connection to another is gone, one timer of one
-node, one action of one node, the writes of one disk, the waking of one slow node. Deliveries are
-grouped by type, not told
-apart by content: content may change all the time (a retry counter), and a fairness that speaks of
-each content separately would then promise nothing. Workload calls and faults belong to no unit:
-clients may stop, and nobody is owed a fault.
+channel, lane or stream, the news at one node that its connection to another is gone, one timer of
+one node, one action of one node, the writes of one disk, the waking of one slow node. Deliveries
+are grouped by type, not told apart by content: content may change all the time (a retry counter),
+and a fairness that speaks of each content separately would then promise nothing. Workload calls and
+faults belong to no unit: clients may stop, and nobody is owed a fault.
 
 Weak: what is enabled all along is done. Strong: what is enabled again and again is done.
 """
@@ -19,6 +18,7 @@ from typing import Any
 
 from presage.model.service.local_state import Stimulus
 from presage.model.world.event import FAULT_KINDS, Event
+from presage.model.world.lane import lane_of
 from presage.model.world.stimulus import stimulus_of
 from presage.model.world.system import System
 
@@ -30,8 +30,9 @@ def unit(system: System, node: int, stimulus: Stimulus) -> str | None:
     """The unit that `stimulus` belongs to when it happens at `node`; None if to none."""
     name = system.names[node]
     kind = stimulus[0]
+    lane = _lane(system, stimulus[2]) if kind == "deliver" else ""
     if kind in ("deliver", "receive"):
-        return f"{kind} {_type(stimulus[2])} {system.names[stimulus[1]]} -> {name}"
+        return f"{kind} {_type(stimulus[2])} {system.names[stimulus[1]]} -> {name}{lane}"
     if kind == "timer":
         return f"timer {system.codec.encode(stimulus).hex()} at {name}"
     if kind == "action":
@@ -41,6 +42,11 @@ def unit(system: System, node: int, stimulus: Stimulus) -> str | None:
     if kind == "wake":
         return f"wake {name}"
     return None
+
+
+def _lane(system: System, message: Any) -> str:
+    lane = lane_of(message) if system.network == "lanes" else None
+    return "" if lane is None else f" in lane {system.codec.encode(lane).hex()}"
 
 
 def unit_of(system: System, event: Event) -> str | None:

@@ -62,7 +62,9 @@ class NearestRun:
                     return None
             if execution.failures():
                 return None
-            at_rest = not execution.world.enabled()
+            at_rest = execution.world.is_at_rest
+            if not at_rest and not execution.world.enabled():
+                return None  # a guess did not come true
             return path, Kept(len(path), len(path) - place, at_rest)
         finally:
             self._attempts.spent += len(path) + 1

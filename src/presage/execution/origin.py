@@ -14,7 +14,7 @@ from typing import Any
 from presage._core import FAULTS
 from presage.errors import BadTrace, PresageError, Untrusted
 from presage.model.world.filters import Filter
-from presage.model.world.network import Flying
+from presage.model.world.network import NETWORKS, Flying
 from presage.model.world.origin import begun_in, channels, links
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
@@ -124,10 +124,11 @@ def _flying(system: System, encoded: bytes) -> Flying:
 
 
 def _network(system: System, saved: SavedOrigin) -> Any:
-    queues = [[_flying(system, each) for each in channel] for channel in saved.mail]
-    if system.network != "ordered":
-        return tuple(each for queue in queues for each in queue)
-    return tuple(((queue[0].source, queue[0].to), tuple(queue)) for queue in queues)
+    network = NETWORKS[system.network](system.codec)
+    for channel in saved.mail:
+        for encoded in channel:
+            network.send(_flying(system, encoded))
+    return network.frozen()
 
 
 def _streams(system: System, saved: SavedOrigin) -> Any:

@@ -176,7 +176,7 @@ def failures_in(world: ProcessWorld, run: Run) -> list[PropertyFailure]:
         verdict = run(prop.judge, view)
         if not verdict:
             found.append(PropertyFailure(prop.name, "safety", verdict.why))
-    if not world.enabled():
+    if world.is_at_rest:
         found += _at_rest(world)
     return found
 
@@ -239,7 +239,7 @@ def expected(world: ProcessWorld, step: Choice) -> Taken:
         payload = None if offer is None else world.payloads.fresh(offer.payload)
         return Taken(step.process, op, Response(step.choice, payload), 1, got=(post,))
     if isinstance(op, ops.Probe):
-        response = Response(int(world.seen(op.mailbox, op.want) is not None))
+        response = Response(int(world.seen(op) is not None))
     if isinstance(op, ops.Cancel):
         post = member.posts[op.slot]
         response = Response(int(any(post is each for each in world.unmatched())))

@@ -97,18 +97,15 @@ class Sandbox:
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call user code. Raises what the fence or the watchdog has to say about it."""
         thread = threading.get_ident()
-        outer = HANDLERS.get(thread)
+        outer, running, native = HANDLERS.get(thread), self._running, self._native
         HANDLERS[thread] = self
-        self._runs += 1
-        self._running[thread] = run = self._runs
+        self._runs = running[thread] = run = self._runs + 1
         try:
-            if self._native is None:
-                return function(*args)
-            return self._native.call(run, function, *args)
+            return function(*args) if native is None else native.call(run, function, *args)
         except Stuck:
             pass
         finally:
-            del self._running[thread]
+            del running[thread]
             if outer is None:
                 del HANDLERS[thread]
             else:

@@ -60,7 +60,7 @@ class States:
         control = decode(local[0])
         status, calls, timers, failure = control
         fields: dict[str, Plain] = {
-            field: plain(decode(local[position])) for field, position in automaton.positions.items()
+            field: plain(decode(local[position])) for field, position in automaton.shown.items()
         }
         armed = sorted(show_call(name, args) for name, *args in sorted(timers, key=show))
         fields[automaton.aspect(TIMERS)] = {TYPE: "timers", **dict.fromkeys(armed, "armed")}

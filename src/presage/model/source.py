@@ -53,7 +53,7 @@ def place_of_attribute(file: str, line: int, attribute: str) -> str:
     return place(file, line)
 
 
-def _is_user(file: str) -> bool:
+def is_user_file(file: str) -> bool:
     """Whether a file is written by a user."""
     return not file.startswith(OURS) and not is_standard(file)
 
@@ -71,7 +71,7 @@ def caller() -> str:
 def decorates() -> bool:
     """Whether the innermost line of the user's code that led here is that of a decorator."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not _is_user(frame.f_code.co_filename):
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return False
@@ -83,7 +83,7 @@ def raised(traceback: TracebackType | None) -> tuple[str, str] | None:
     found = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if _is_user(code.co_filename):
+        if is_user_file(code.co_filename):
             found = (place(code.co_filename, traceback.tb_lineno), code.co_name)
         traceback = traceback.tb_next
     return found
@@ -92,7 +92,7 @@ def raised(traceback: TracebackType | None) -> tuple[str, str] | None:
 def class_statement() -> tuple[str, int]:
     """File and line of the `class` statement being executed, called while it is."""
     frame = sys._getframe(1)
-    while frame is not None and not _is_user(frame.f_code.co_filename):
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]
     return ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
@@ -100,7 +100,7 @@ def class_statement() -> tuple[str, int]:
 def frame_place(frame: FrameType | None) -> str:
     """The innermost place in the user's code that a frame is, or was called from."""
     while frame is not None:
-        if _is_user(frame.f_code.co_filename):
+        if is_user_file(frame.f_code.co_filename):
             return place(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return UNKNOWN

@@ -1,7 +1,8 @@
 """Whose doing a call is: the innermost line of a user's code that led to it, or nobody's.
 
 Nobody's is what a module does while it is imported, what the standard library does with texts for
-people (`logging`, `warnings`, `traceback`), and what presage does by itself.
+people (`logging`, `warnings`, `traceback`), what a harness of tests does beside them, and what
+presage does by itself.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import NamedTuple
 from presage.model.source import PRESAGE, SHIPPED, UNKNOWN, frame_place, is_standard, place
 
 FOR_PEOPLE = frozenset({"logging", "warnings", "traceback", "linecache", "pdb", "faulthandler"})
+# They look at the code that they test: pytest at an assertion that failed, hypothesis at garbage.
+HARNESS = frozenset({"_pytest", "pluggy", "hypothesis"})
 PROPERTIES = f"{PRESAGE}/props/"
 RUN = f"{PRESAGE}/execution/sandbox.py"
 
@@ -39,7 +42,7 @@ def user_of(frame: FrameType | None) -> User | None:
                 role = "property"
         elif not found:
             module = str(frame.f_globals.get("__name__")).partition(".")[0]
-            if module in FOR_PEOPLE:
+            if module in FOR_PEOPLE or module in HARNESS:
                 return None
             if not is_standard(file) and not file.startswith("<frozen"):
                 found = place(file, frame.f_lineno)

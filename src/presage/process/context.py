@@ -18,6 +18,8 @@ from presage.process.ops import Op, Response
 
 WAITS = [ops.WaitAny((slot,)) for slot in range(64)]
 
+PROCESS, MACHINE = 0, 1  # who answers for a leaf; see `presage.process.leaves`
+
 T = TypeVar("T")
 Asking: TypeAlias = Generator[Op, Response, T]
 
@@ -30,6 +32,8 @@ class Meeting(Protocol):
 
 class Context:
     """One process, as the libraries it calls see it."""
+
+    answerer = PROCESS
 
     __slots__ = (  # processes are run again and again, and look here for everything
         "_random",
@@ -209,10 +213,16 @@ def post(op: ops.Send | ops.Recv) -> Asking[int]:
     return slot
 
 
-def wait_any(slots: tuple[int, ...], timeout: float | None = None) -> Asking[Response]:
+def wait_any(
+    slots: tuple[int, ...],
+    timeout: float | None = None,
+    rivals: tuple[tuple[int, ...], ...] | None = None,
+    *,
+    polled: bool = False,
+) -> Asking[Response]:
     """Wait for one of `slots`; its index is the response's choice, NONE after a timeout."""
     context = current()
-    response = yield ops.WaitAny(slots, timeout)
+    response = yield ops.WaitAny(slots, timeout, rivals, polled)
     if response.choice == ops.NONE:
         context.clock += timeout or 0.0
     else:

@@ -51,6 +51,7 @@ EVENTS: dict[str, About] = {
     "os.kill": About("end", escapes="sends a signal"),
     "os.killpg": About("end", escapes="sends a signal"),
     "signal.pthread_kill": About("end", escapes="sends a signal"),
+    "socket.sethostname": About("own", escapes="changes the name of the host"),
     "os.chdir": About("own", escapes="changes the current folder"),
     "resource.setrlimit": About("own"),
     "resource.prlimit": About("own"),

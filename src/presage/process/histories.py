@@ -26,6 +26,8 @@ from presage._core import (
     JOIN,
     KILL,
     OPCODES,
+    PICK,
+    POLL,
     PROBE,
     PUBLISH,
     RECV,
@@ -255,7 +257,8 @@ class Histories:
                 return self._known.get(at) or self._note(at)
             case ops.Send():
                 box, payload = self.mailboxes.of(at.mailbox), self.payloads.number(at.payload)
-                return SEND, (box, payload, *at.key, int(at.buffered))
+                manner = at.buffered | at.may_wait << 1 | at.channelled << 2
+                return SEND, (box, payload, *at.key, manner)
             case ops.TestAny():
                 return TEST, at.slots
             case ops.Done():
@@ -277,18 +280,26 @@ class Histories:
 
     def _note(self, at: ops.WaitAny | ops.Recv) -> Asked:
         """What most processes ask again and again, remembered."""
-        asked = (
-            (WAIT, (int(at.timeout is not None), *at.slots))
-            if isinstance(at, ops.WaitAny)
-            else (RECV, (self.mailboxes.of(at.mailbox), *at.want))
-        )
+        if isinstance(at, ops.Recv):
+            claim = () if at.claim is None else (at.claim,)
+            asked: Asked = RECV, (self.mailboxes.of(at.mailbox), *at.want, *claim)
+        elif at.rivals is None and not at.polled:
+            asked = WAIT, (int(at.timeout is not None), *at.slots)
+        else:
+            rivals = (each for group in at.rivals or () for each in (len(group), *group))
+            asked = WAIT, (2 | at.polled << 2, *at.slots, *rivals)
         self._known[at] = asked
         return asked
 
     def _asked_rarely(self, at: Answer) -> Asked:
         match at:
             case ops.Probe():
-                return PROBE, (int(at.blocking), self.mailboxes.of(at.mailbox), *at.want)
+                claim = () if at.claim is None else (at.claim, int(at.polled))
+                return PROBE, (int(at.blocking), self.mailboxes.of(at.mailbox), *at.want, *claim)
+            case ops.Pick():
+                return PICK, (self.mailboxes.of(at.mailbox), *at.want, int(at.polls))
+            case ops.Poll():
+                return POLL, (at.n,)
             case ops.Cancel():
                 return CANCEL, (at.slot,)
             case ops.Join():

@@ -40,6 +40,17 @@ class _Idle(local):
 _idle = _Idle()
 
 
+def lend_greenlet() -> greenlet:
+    """A greenlet of this thread; its first `switch` is given what to run, which gives `ENDED`."""
+    idle = _idle.greenlets
+    return idle.pop() if idle else greenlet(_work)
+
+
+def return_greenlet(work: greenlet) -> None:
+    """Take a greenlet back whose body has ended."""
+    _idle.greenlets.append(work)
+
+
 def _work(run: Callable[[], object]) -> None:
     """Run one process after another; the hub is whoever resumed this greenlet last."""
     while True:
@@ -194,8 +205,7 @@ class RunningProcess:
         )
 
     def _begin(self, _: None) -> Answer:
-        idle = _idle.greenlets
-        self._greenlet = idle.pop() if idle else greenlet(_work)
+        self._greenlet = lend_greenlet()
         return self._switch(self._run)
 
     def _switch(self, given: Any) -> Answer:
@@ -205,7 +215,7 @@ class RunningProcess:
         answer = work.switch(given)
         if answer is not ENDED:
             return answer  # type: ignore[no-any-return]
-        _idle.greenlets.append(work)
+        return_greenlet(work)
         self._greenlet = self.context.ask = None
         if self._guide is not None:  # no circles: it need not wait for the garbage collector
             self._guide.stop = self._guide.no_answer

@@ -14,7 +14,7 @@ from functools import wraps
 from types import CoroutineType, FrameType, TracebackType
 from typing import Any
 
-from presage.process.context import running
+from presage.process.context import PROCESS, running
 from presage.process.leaves import escape
 
 NO_LOOP = "no running event loop"  # what asyncio says where there is none
@@ -34,7 +34,7 @@ def take_asyncio() -> None:
 def _refusing(made: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(made)
     def loop(*args: Any) -> Any:
-        if running.stack:
+        if running.stack and running.stack[-1].answerer == PROCESS:
             frame = sys._getframe(1)
             escape(f"calls `{_called(frame)}`", frame)
         return made(*args)

@@ -4,6 +4,11 @@ Everything that processes use to communicate, mailboxes, MPI or sockets, is made
 `WaitAny` and `TestAny`. A post (`Send`, `Recv`) takes a *slot* of its process, the smallest that is
 free; whoever waits names slots. A slot is free again once a wait or a test has returned it.
 
+A mailbox is one of two kinds. An ordinary one keeps all offers in the order of posting. One *of
+channels* keeps order only among offers whose keys begin with the same number; a receive that takes
+from any channel decides by `Pick` from which. There, a test is a `Poll`, which decides what it
+says, and then a wait for what it said.
+
 Invariant: what an operation does to the world depends on its fields and the world alone; what the
 process does next depends on the responses it got, and on nothing else.
 """
@@ -22,27 +27,44 @@ Key: TypeAlias = tuple[int, int]
 
 
 class Send(msgspec.Struct, frozen=True):
-    """Offer `payload` at a mailbox. `buffered`: complete for the sender at once."""
+    """Offer `payload` at a mailbox. `buffered`: complete for the sender at once.
+
+    `may_wait`: it is buffered if there is room, and there may be none. `channelled`: the mailbox is
+    one of channels, and the first number of the key is the channel.
+    """
 
     mailbox: str
     payload: Any
     key: Key = (0, 0)
     buffered: bool = False
     size: float = 0.0  # bytes, for simulation
+    may_wait: bool = False
+    channelled: bool = False
 
 
 class Recv(msgspec.Struct, frozen=True):
-    """Ask for the first offer at a mailbox whose key fits `want`."""
+    """Ask for the first offer at a mailbox whose key fits `want`.
+
+    `claim`, at one of channels: the channel that it takes from; NONE: it is going to get nothing.
+    """
 
     mailbox: str
     want: Key = (ANY, ANY)
+    claim: int | None = None
 
 
 class WaitAny(msgspec.Struct, frozen=True):
-    """Wait until some of `slots` is complete; answers which one. With a timeout, it may give up."""
+    """Wait until some of `slots` is complete; answers which one. With a timeout, it may give up.
+
+    With `rivals` it was guessed that this one, the only one, would be first. Each rival is a group
+    of slots; one that is complete while this one never is proves the guess wrong. `polled`: a test
+    said that it is complete, and might have said otherwise.
+    """
 
     slots: tuple[int, ...]
     timeout: float | None = None
+    rivals: tuple[tuple[int, ...], ...] | None = None
+    polled: bool = False
 
 
 class TestAny(msgspec.Struct, frozen=True):
@@ -54,11 +76,34 @@ class TestAny(msgspec.Struct, frozen=True):
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """Whether an offer is pending that fits; it stays there."""
+    """Whether an offer is pending that fits; it stays there.
+
+    `claim`, at a mailbox of channels: wait for an offer of that channel. `polled` as for `WaitAny`.
+    """
 
     mailbox: str
     want: Key = (ANY, ANY)
     blocking: bool = False
+    claim: int | None = None
+    polled: bool = False
+
+
+class Pick(msgspec.Struct, frozen=True):
+    """Decide from which of `channels` a receive or probe takes its offer; NONE: from none.
+
+    `polls`: for a probe that may find nothing. A search tries each channel that may have an offer.
+    """
+
+    mailbox: str
+    want: Key
+    channels: int
+    polls: bool = False
+
+
+class Poll(msgspec.Struct, frozen=True):
+    """Decide what a test says: which of `n` is complete, or NONE."""
+
+    n: int
 
 
 class Cancel(msgspec.Struct, frozen=True):
@@ -132,6 +177,8 @@ Op: TypeAlias = (
     | Join
     | Kill
     | Publish
+    | Pick
+    | Poll
 )
 End: TypeAlias = Done | Failed
 

@@ -16,6 +16,7 @@ from presage.process.ops import Probe, Recv, Send
 from presage.props.property import Property
 
 KINDS = ("always",)
+SPINS_DEFAULT = 2  # tests in vain, in a row, after which one that would be in vain waits
 PLAIN = frozenset({bool, int, float, str, bytes, type(None)})  # nobody can change these
 
 
@@ -96,7 +97,8 @@ Refine: TypeAlias = "Callable[[str, str, Any, Callable[[], Passing]], tuple[str,
 class Program:
     """Processes by name, and the properties of what they publish.
 
-    `leftovers`: that an offer is never received, or a request never met, is a violation.
+    `leftovers`: that an offer is never received, or a request never met, is a violation. `spins`:
+    after so many tests in vain, one that finds nothing shows that the process would test for ever.
 
     Libraries may set `wording`, and `refine`, which is given the kind and text of a violation, the
     steps that led to it and a search for a run that ends well; it may call it by a better name.
@@ -124,8 +126,10 @@ class Program:
         self.properties = tuple(properties)
         self.seed = seed
         self.leftovers = leftovers
+        self.spins = SPINS_DEFAULT
         self.wording: Wording | None = None
         self.refine: Refine | None = None
+        self.pardon: Any = None  # what is known to break, and looked behind
         self.codec = Codec()
         if not self.processes:
             raise BadSystem(
@@ -137,6 +141,9 @@ class Program:
         self.name = name or str(getattr(first, "__module__", "program"))
         for prop in self.properties:
             _check_property(prop)
+
+    def __repr__(self) -> str:
+        return f"Program({self.name}: {', '.join(self.processes)})"
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 from presage._core import combine, mix
 from presage.errors import BadCall
-from presage.process import ops
+from presage.process import channels, ops
+from presage.process.channels import fits as fits
+from presage.process.channels import key_of, want_of
 from presage.process.live import RunningProcess
 from presage.process.ops import Op, Response
 from presage.process.payload import NOTHING, Payloads
@@ -57,27 +59,13 @@ class Post:
 class Mailbox:
     offers: list[Post] = field(default_factory=list)
     requests: list[Post] = field(default_factory=list)
+    is_channelled: bool = False
 
     def first_offer(self, want: ops.Key) -> Post | None:
-        return next((post for post in self.offers if fits(want, _key(post))), None)
+        return next((post for post in self.offers if fits(want, key_of(post))), None)
 
     def first_request(self, key: ops.Key) -> Post | None:
-        return next((post for post in self.requests if fits(_want(post), key)), None)
-
-
-def fits(want: ops.Key, key: ops.Key) -> bool:
-    """Whether a request for `want` takes an offer with `key`."""
-    return want[0] in (ops.ANY, key[0]) and want[1] in (ops.ANY, key[1])
-
-
-def _key(post: Post) -> ops.Key:
-    assert isinstance(post.op, ops.Send), post
-    return post.op.key
-
-
-def _want(post: Post) -> ops.Key:
-    assert isinstance(post.op, ops.Recv), post
-    return post.op.want
+        return next((post for post in self.requests if fits(want_of(post), key)), None)
 
 
 @dataclass
@@ -86,6 +74,7 @@ class Member:
     daemon: bool
     posts: dict[int, Post] = field(default_factory=dict)  # open ones, by slot
     published: dict[str, int] = field(default_factory=dict)
+    vain: int = 0  # polls in a row that found nothing
     killed: bool = False  # and has still to take its last step
     ended: bool = False
     history: int = 0  # digest of what it asked and was answered
@@ -130,10 +119,22 @@ class ProcessWorld:
     def mailbox(self, name: str) -> Mailbox:
         return self.mailboxes.setdefault(name, Mailbox())
 
-    def seen(self, name: str, want: ops.Key) -> Post | None:
-        """The first offer at a mailbox that fits; looking there changes nothing."""
-        box = self.mailboxes.get(name)
-        return None if box is None else box.first_offer(want)
+    def seen(self, probe: ops.Probe) -> Post | None:
+        """The offer that a probe finds; looking there changes nothing."""
+        box = self.mailboxes.get(probe.mailbox)
+        if probe.claim is not None:
+            return channels.found(box, probe)
+        return None if box is None else box.first_offer(probe.want)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing can happen, but for sends for which there may be no room.
+
+        A moment that a wrong guess led to is no such one: something else would happen there.
+        """
+        able = (each for each in self.members.values() if any(True for _ in self.choices(each)))
+        stuck = (channels.needs_room(each) or channels.polls_in_vain(self, each) for each in able)
+        return all(stuck) and not channels.is_wrong(self)
 
     def enabled(self) -> list[Choice]:
         """Every step that can be taken, process by process."""
@@ -160,8 +161,14 @@ class ProcessWorld:
                 complete = list(self._complete(member, at.slots))
                 yield from complete or [ops.NONE]
             case ops.Probe() if at.blocking:
-                if self.seen(at.mailbox, at.want) is not None:
+                if self.seen(at) is not None:
                     yield 0
+            case ops.Pick():
+                yield from range(at.channels)
+                yield ops.NONE
+            case ops.Poll():
+                yield ops.NONE
+                yield from range(at.n)
             case ops.Join():
                 if self._member(at.name).ended:
                     yield 0
@@ -214,7 +221,13 @@ class ProcessWorld:
         options = sum(1 for _ in self.choices(member))
         post = self._posted(member, op) if isinstance(op, ops.Send | ops.Recv) else None
         response, got = self._answer(member, op, step.choice)
+        member.vain = self._vain(member, op, step.choice)
         return self._resume(member, op, response, options, post, got)
+
+    def _vain(self, member: Member, op: Op, choice: int) -> int:
+        if isinstance(op, ops.Poll) or (isinstance(op, ops.Pick) and op.polls):
+            return member.vain + (choice == ops.NONE)
+        return member.vain if isinstance(op, ops.Sleep) else 0
 
     def _resume(
         self,
@@ -261,7 +274,11 @@ class ProcessWorld:
             partner, queue, others = box.first_request(op.key), box.offers, box.requests
         else:
             partner, queue, others = box.first_offer(op.want), box.requests, box.offers
-        if partner is None:
+        if channels.is_channelled(op):
+            box.is_channelled = True
+            queue.append(post)
+            channels.settle(box)
+        elif partner is None:
             queue.append(post)
         else:
             others.remove(partner)
@@ -276,12 +293,12 @@ class ProcessWorld:
                 if offer is None:
                     return Response(choice), (post,)
                 payload = self.payloads.fresh(offer.payload)
-                return Response(choice, payload, _key(offer)), (post,)
+                return Response(choice, payload, key_of(offer)), (post,)
             case ops.Probe():
-                offer = self.mailbox(op.mailbox).first_offer(op.want)
+                offer = self.seen(op)
                 if offer is None:
                     return Response(0), ()
-                return Response(1, self.payloads.fresh(offer.payload), _key(offer)), ()
+                return Response(1, self.payloads.fresh(offer.payload), key_of(offer)), ()
             case ops.Cancel():
                 return Response(int(self._withdraw(member, op.slot))), ()
             case ops.Create():
@@ -302,6 +319,8 @@ class ProcessWorld:
         queue.remove(post)
         post.withdrawn = True
         del member.posts[slot]
+        if box.is_channelled:
+            channels.settle(box)
         return True
 
     def _kill(self, victim: Member) -> None:

@@ -18,6 +18,7 @@ from presage._core import FAULTS, Kernel
 from presage._results import Outcome, StopReason
 from presage.errors import BadSystem, HandlerStuck
 from presage.execution.budget import Budget
+from presage.execution.causes import Known
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.limits import KernelSeal, KernelSystem, Limits, Storage
 from presage.model.service.down import Down
@@ -52,6 +53,7 @@ from presage.search.processes import check_program
 from presage.search.progress import ProgressLine, Tell, progress_callback
 from presage.search.reductions import check_reduction, reduction_notes, symmetric_nodes
 from presage.search.report import Hunted, Report, with_notes, with_reservation
+from presage.search.rounds import rounds, with_known
 from presage.search.settings import (
     AUDIT_DEFAULT,
     BY_DELAYS,
@@ -83,6 +85,7 @@ def check(
     seed: int = 0,
     walks: int | None = None,
     keep_going: bool = False,
+    causes: int = 1,
     reduction: str | None = None,
     reversals: str = "stack",
     spins: int | None = None,
@@ -107,6 +110,7 @@ def check(
     spill: str | Path | None = None,
     coverage: str | Path | None = None,
     traces: str | Path | None = TRACES,
+    known: Known | None = None,
     target: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     progress: ProgressLine | None = None,
@@ -120,11 +124,14 @@ def check(
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     given = {name: value for name, value in locals().items() if name != "system"}
-    settings = _settings(Settings(**given), program=_is_program(system))
+    return _checked(system, _settings(Settings(**given), program=_is_program(system)))
+
+
+def _checked(system: System | Program, settings: Settings) -> Report:
     with settings.budget.watching():
         if isinstance(system, Program):
-            return check_program(system, settings)
-        return _check_system(prepared(system, settings), settings)
+            return rounds(check_program, system, settings)
+        return rounds(_check_system, prepared(system, settings), settings)
 
 
 def _settings(given: Settings, *, program: bool) -> Settings:
@@ -141,7 +148,7 @@ def _check_system(system: System, settings: Settings) -> Report:
         lines = annotate.watched(system) if settings.coverage is not None else None
         bridge = Bridge(system, sandbox, weighs=settings.search in WALKS, lines=lines)
         bridge.early = early_of(system, sandbox, settings)
-        learned = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders)
+        learned = disk.Learned(bridge.errors, bridge.vacuity, bridge.orders, system)
         storage = disk.prepare(system, settings, learned)
         kernel = build(system, bridge, symmetry=settings.symmetry)
         teller = partial(progress_callback, system, settings.progress)
@@ -162,8 +169,8 @@ def _check_system(system: System, settings: Settings) -> Report:
         compared, orders = twin.result(), tuple(bridge.orders.found)
         exhausted = report.exhausted and not orders
         report = replace(report, compared=compared, orders=orders, exhausted=exhausted)
-        report = with_notes(report, bridge.rules.notes())
-        report = with_reservation(report)
+        report = with_notes(report, [*bridge.rules.notes(), *system.reservations()])
+        report = with_known(with_reservation(report), system, settings)
     return annotate.written(settings.coverage, saved(report, settings.traces, bridge.early))
 
 

@@ -48,6 +48,7 @@ class Transcript(msgspec.Struct, frozen=True):
     findings: tuple[str, ...] = ()
     exhausted: bool = False  # every reachable local step was among them
     assumes: tuple[str, ...] = ()  # the seals of the system
+    idle: tuple[str, ...] = ()  # nodes whose programs did nothing that others could see
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Examined:
     seeds: tuple[int, ...] = ()
     findings: tuple[str, ...] = field(default=())
     assumes: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -67,6 +69,7 @@ class Examined:
             "hash_seeds": list(self.seeds),
             "findings": list(self.findings),
             "assumes": list(self.assumes),
+            "idle": list(self.idle),
         }
 
 
@@ -107,7 +110,8 @@ def compare(transcripts: dict[int, Transcript]) -> Examined:
                 findings.append(f"under hash seeds {seed} and {other_seed}, {difference}")
     exhausted = all(each.exhausted for each in transcripts.values())
     seeds, assumes = tuple(transcripts), first.assumes
-    return Examined(len(first.entries), exhausted, seeds, tuple(findings), assumes)
+    found = tuple(findings)
+    return Examined(len(first.entries), exhausted, seeds, found, assumes, first.idle)
 
 
 def _difference(first: Transcript, other: Transcript) -> str | None:
@@ -153,7 +157,13 @@ class _Walk:
                         queue.append(world.save())
         findings = (*self.findings, *map(str, self.orders.found))
         assumes = tuple(map(str, self.system.seals))
-        return Transcript(tuple(self.entries), findings, exhausted=not queue, assumes=assumes)
+        return Transcript(
+            tuple(self.entries),
+            findings,
+            exhausted=not queue,
+            assumes=assumes,
+            idle=tuple(self.system.idle()),
+        )
 
     def _wants_more(self) -> bool:
         return len(self.entries) < self.limit and not self.findings and not self.orders.found

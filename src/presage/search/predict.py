@@ -4,8 +4,8 @@ The search begins in a saved state and goes breadth first, in lanes. In a lane w
 event that nobody caused (a timer, an action, a call, a write, a fault) is tried at most k times for
 each of its effects; k = 1 is consequence prediction (CrystalBall, Yabandeh et al., 2009). It goes
 deep in no time and misses what a larger k finds, so k is doubled, and each lane runs to its end.
-What is left of the deadline goes to a lane without bound. Neither kind of lane contains the other:
-where there is a second thread they run at once.
+What is left of the deadline goes to a lane without bound. Neither kind of lane contains the other.
+A second thread, where there is one, begins with k = 2, for half of the time, and goes on without.
 
 Invariant: a path is returned only if live code, restored from the state, takes it and breaks the
 property. That nothing was found says so much and no more: `exhausted` is true only if a lane ended
@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from threading import Thread
 from types import TracebackType
 from typing import Any
 
 from presage._core import Halt, Kernel, cores, resident_mib
 from presage._results import Finding, Outcome
-from presage.execution.confirm import confirm
+from presage.execution.confirm import Confirmed, confirm
 from presage.execution.origin import saved_origin
 from presage.execution.sandbox import NOW, Sandbox
 from presage.execution.services import ServiceExecution
@@ -132,6 +133,7 @@ class Predictor:
         memory: int = MEMORY_DEFAULT,
         faults: Faults | None = None,
         threads: int | None = None,
+        leaving: Collection[str] = (),
     ) -> Prediction:
         """Look for a path from `snapshot` that breaks a property.
 
@@ -139,7 +141,8 @@ class Predictor:
         `filters` refuse events. `known` are paths that broke something before: they are tried
         first. `memory`: MiB that this may add to the process. `faults` are those to come; left
         out, each that the system may have, once, and what happens to any stream. `threads`: at
-        most 2 are used; left out, as many as there are cores.
+        most 2 are used; left out, as many as there are cores. `leaving`: properties that are not
+        looked at.
         """
         began = NOW()
         self._halt = Halt()
@@ -153,22 +156,26 @@ class Predictor:
         )
         run = ServiceExecution.begin(begun, self._sandbox, ())
         broken = _broken(begun, run)
-        key = (_group(begun), begun.origin.filters, run.initial)
+        key = (_group(begun), begun.origin.filters, run.initial, left := frozenset(leaving))
         remembered = self._recall(key, seconds)
-        for path in known if remembered is None or not remembered.complete else ():
-            found = replayed(begun, self._sandbox, path, broken)
-            if found is not None:
-                return Prediction(
-                    begun, found, KNOWN, broken=tuple(sorted(broken)), seconds=NOW() - began
-                )
+        paths = known if remembered is None or not remembered.complete else ()
+        found = self._first(begun, paths, broken | left)
+        if found is not None:
+            still = tuple(sorted(broken))
+            return Prediction(begun, found, KNOWN, broken=still, seconds=NOW() - began)
         if remembered is not None:
             return replace(remembered, system=begun, seconds=NOW() - began, remembered=True)
-        race = _Race(self, begun, broken, began + seconds, memory)
+        race = _Race(self, begun, broken, left, began + seconds, memory)
         race.run(min(cores(), 2) if threads is None else threads)
         prediction = race.prediction(began)
         if prediction.path is None and (prediction.complete or not prediction.interrupted):
             self._remember(key, seconds, prediction)
         return prediction
+
+    def _first(self, begun: System, paths: Sequence[Known], broken: set[str]) -> Confirmed | None:
+        """The first of some paths that can be taken here, and breaks what is not broken."""
+        tried = (replayed(begun, self._sandbox, path, broken) for path in paths)
+        return next((found for found in tried if found is not None), None)
 
     def kernel(self, begun: System) -> tuple[Bridge, Kernel]:
         """The kernel for systems begun like this one, and what answers it."""
@@ -204,20 +211,29 @@ class _Race:
     """The lanes of one prediction."""
 
     def __init__(
-        self, predictor: Predictor, begun: System, broken: set[str], end: float, memory: int
+        self,
+        predictor: Predictor,
+        begun: System,
+        broken: set[str],
+        left: frozenset[str],
+        end: float,
+        memory: int,
     ) -> None:
+        """`broken` are properties that do not hold to begin with, `left` those left out."""
         self._begun = begun
         self._broken = broken
+        self._left = left
         self._end = end
         self._sandbox = predictor.sandbox
         self._halt = predictor.halt  # ends all of it
         self._over = Halt()  # one lane is enough
         self._bridge, self._kernel = predictor.kernel(begun)
         self._bridge.errors.clear()
-        self._unjudged = unjudged(begun, broken)
+        self._unjudged = unjudged(begun, broken | left)
         self._origin = kernel_origin(begun)
         self._filters = [kernel_filter(begun, each) for each in begun.origin.filters]
         self._memory_mib = (resident_mib() or 0) + memory
+        self._bounds = (1 << power for power in count())  # that no lane has had yet
         self._lanes: list[Lane] = []
         self._found: list[tuple[Lane, Finding]] = []
         self._error: BaseException | None = None
@@ -225,14 +241,14 @@ class _Race:
     def run(self, threads: int) -> None:
         """Run all lanes, until something is found, all is looked at, or time is over."""
         if threads < 2:
-            half = NOW() + max(0.0, self._end - NOW()) / 2
-            if not self._doubling(half):
+            if not self._doubling(self._half()):
                 self._lane(None, self._end)
             return
-        second = Thread(target=self._unbounded, name="presage-predict", daemon=True)
+        second = Thread(target=self._beside, name="presage-predict", daemon=True)
+        next(self._bounds)  # the first one is for this thread
         second.start()
         try:
-            if not self._doubling(self._end):
+            if not self._doubling(self._end, 1):
                 second.join()
         finally:
             self._over.set()
@@ -240,27 +256,37 @@ class _Race:
         if self._error is not None:
             raise self._error
 
-    def _unbounded(self) -> None:
+    def _half(self) -> float:
+        """When half of the time that is left is over."""
+        return NOW() + max(0.0, self._end - NOW()) / 2
+
+    def _beside(self) -> None:
+        """What the second thread does: the next bound, in half of the time, then none.
+
+        The first lane does not end in a large system, and what the next one finds is often near.
+        """
         try:
-            if self._lane(None, self._end):
+            done, _ = self._lane(next(self._bounds), self._half())
+            if done or self._lane(None, self._end)[0]:
                 self._over.set()
         except BaseException as error:
             self._error = error
             self._over.set()
 
-    def _doubling(self, end: float) -> bool:
+    def _doubling(self, end: float, first: int | None = None) -> bool:
         """Lanes with a bound, one after the other; true if there is nothing more to do."""
-        own_events = 1
+        own_events = next(self._bounds) if first is None else first
         while own_events <= OWN_EVENTS_MAX and NOW() < end:
-            if self._lane(own_events, end):
+            done, lane = self._lane(own_events, end)
+            if done:
                 return True
-            if self._lanes[-1].stopped_by is not None or self._over.is_set():
+            if lane.stopped_by is not None or self._over.is_set():
                 break
-            own_events *= 2
+            own_events = next(self._bounds)
         return False
 
-    def _lane(self, own_events: int | None, end: float) -> bool:
-        """One search; true if it found something, or looked at everything."""
+    def _lane(self, own_events: int | None, end: float) -> tuple[bool, Lane]:
+        """One search; whether it found something or looked at everything, and what it was."""
         plan = PredictionPlan(own_events, self._filters, self._unjudged)
         limits = Limits(seconds=max(0.0, end - NOW()), memory_mib=self._memory_mib)
         outcome = self._kernel.predict(self._origin, plan, limits, [self._halt, self._over])
@@ -268,7 +294,7 @@ class _Race:
         self._lanes.append(lane)
         found = [each for each in outcome.found if self._breaks(each)]
         self._found += [(lane, each) for each in found]
-        return bool(found) or lane.complete
+        return bool(found) or lane.complete, lane
 
     def _breaks(self, finding: Finding) -> bool:
         return not finding.at or self._begun.judged[finding.at - 1].kind != "sometimes"
@@ -284,7 +310,7 @@ class _Race:
         unjudged = {
             prop.name
             for at, prop in enumerate(self._begun.properties, 1)
-            if at in errors or (outside and prop.kind in AT_REST)
+            if at in errors or (outside and prop.kind in AT_REST) or prop.name in self._left
         }
         return Prediction(
             self._begun,

@@ -85,5 +85,10 @@ class Prediction:
     @property
     def bound(self) -> int | None:
         """The largest number of times for which no path breaks anything; None: not even one."""
-        ended = (lane.own_events for lane in self.lanes if lane.stopped_by is None)
-        return max((each for each in ended if each is not None), default=None)
+        bounded = {each.own_events: each for each in self.lanes if each.own_events is not None}
+        found = None
+        for own_events in sorted(bounded):
+            if bounded[own_events].stopped_by is not None:
+                break
+            found = own_events
+        return found

@@ -35,6 +35,7 @@ from presage.search.findings import saved
 from presage.search.memory import peak_mib
 from presage.search.progress import Tell, progress_callback
 from presage.search.report import Report, with_notes
+from presage.search.rounds import with_known
 from presage.search.run_findings import confirmed_run, early_of_runs
 from presage.search.settings import Settings
 from presage.version import VERSION
@@ -99,10 +100,12 @@ def check_program(program: Program, settings: Settings) -> Report:
         violations=tuple(violations),
         peak_mib=peak_mib(),
     )
+    report = with_known(report, program, settings)
     return annotate.written(settings.coverage, saved(report, settings.traces, histories.early))
 
 
 def _kernel(program: Program, histories: Judged, settings: Settings) -> ProcessKernel:
+    program.spins = settings.spins
     return ProcessKernel(
         histories,
         histories.begin(),

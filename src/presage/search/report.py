@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from presage._results import StopReason
 from presage.errors import EXIT_NONDETERMINISM, EXIT_USAGE, OrderDependence, PropertyError
-from presage.search.summary import plain
+from presage.execution.causes import cause_of
+from presage.search.summary import html, numbers, plain, verdict
 from presage.trace.trace import common, plain_parameters
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ PARTIAL = "not all was looked at; `assert_holds(allow_partial=True)` takes that 
 STEPS_TOLD = 20  # of a trace, in the text of an assertion; the file has them all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Violation:
     """A property, the trace that breaks it, and where."""
 
@@ -55,6 +56,16 @@ class Violation:
     found: int | None = None  # steps to where it breaks, or is critical, before some were left out
     source: str = ""  # file:line of the property
     signature: str = ""  # `def one_root(world)`
+
+    def __repr__(self) -> str:
+        return f"<Violation: {self.fact}>"
+
+    @property
+    def cause(self) -> str:
+        """What it is due to: the same for all that breaks the property in the same way."""
+        if self.trace is None or self.kind == "liveness":
+            return self.prop
+        return cause_of(self.prop, self.message, self.trace.nodes)
 
     @property
     def fact(self) -> str:
@@ -132,6 +143,7 @@ class Violation:
         return {
             "property": self.prop,
             "kind": self.kind,
+            "cause": self.cause,
             "message": self.message,
             "step": self.step,
             "steps": self.steps,
@@ -204,7 +216,7 @@ class Hunted:
         return self.lengths[min(int(share * len(self.lengths)), len(self.lengths) - 1)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What one search did and found; nothing writes into it.
 
@@ -241,6 +253,7 @@ class Report:
     cycled: Cycled | None = None  # by `cycles`
     skipped: Skipped | None = None  # faults that are like others, where asked for
     violations: tuple[Violation, ...] = ()
+    known: tuple[tuple[str, str], ...] = ()  # property and cause: met, and no violation anew
     errors: tuple[str, ...] = ()  # of properties that raised
     orders: tuple[OrderDependent, ...] = ()  # what depends on an order
     assumes: tuple[str, ...] = ()  # the seals of the system: what was taken for granted
@@ -254,6 +267,13 @@ class Report:
 
     def __str__(self) -> str:
         return plain(self)
+
+    def __repr__(self) -> str:
+        head = "".join(text for text, _ in verdict(self))
+        return f"<Report of {self.system or 'a system'}: {head}; {', '.join(numbers(self))}>"
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
     @property
     def is_partial(self) -> bool:
@@ -341,6 +361,7 @@ class Report:
             "cycles": None if self.cycled is None else self.cycled.to_json(),
             "skip": None if self.skipped is None else self.skipped.to_json(),
             "violations": [violation.to_json() for violation in self.violations],
+            "known": [{"property": prop, "cause": cause} for prop, cause in self.known],
             "errors": list(self.errors),
             "order_dependence": [found.to_json() for found in self.orders],
             "second_process": None if second is None else second.to_json(),

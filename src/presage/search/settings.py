@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from presage.errors import BadSystem, HandlerStuck
 from presage.execution.budget import Budget
+from presage.execution.causes import Known
 from presage.execution.sandbox import SECONDS_DEFAULT as HANDLER_SECONDS
 from presage.limits import Limits, Weighing
+from presage.process.program import SPINS_DEFAULT
 from presage.props.property import FAIRNESSES
 from presage.search import options as opt
 from presage.search.delay.settings import Delay
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 TRACES = ".presage/traces"
 LONG = "long searches"  # a group of flags
 CHECKPOINT_SECONDS = 60.0
-SPINS_DEFAULT = 2
 # Where no time is given to go on until it ends.
 WALKS = {"walk": 1_000, "semantic": 10_000, "hunt": 10_000}
 DEPTHS = {
@@ -116,6 +117,7 @@ class Settings:
         hunts=True,
     )
     keep_going: bool = opt.switch("look on after a violation", "search", hunts=True)
+    causes: int = opt.count(1, "stop after so many causes of violations", "search")
     reduction: str = opt.words(
         None,
         REDUCTIONS,
@@ -137,6 +139,7 @@ class Settings:
         "search",
         least=0,
         use=Use(services=()),
+        rare=True,
     )
     symmetry: bool = opt.on_off(
         "default: off", "search", use=Use(("bfs", "dfs", "delay", "walk"), (), _FOLLOWED)
@@ -161,6 +164,7 @@ class Settings:
         "random walks only: no faults, likely events first",
         "search",
         use=Use(("walk",), (), _CALM),
+        rare=True,
     )
     algorithm: str = opt.words(
         "scc",
@@ -199,16 +203,16 @@ class Settings:
         hunts=True,
     )
     handler_seconds: float = opt.seconds(
-        HANDLER_SECONDS, "for one run of one handler", "limits", hunts=True
+        HANDLER_SECONDS, "for one run of one handler", "limits", hunts=True, rare=True
     )
     depth: int | None = opt.count(None, "the initial state is 1", "limits")
     states: int | None = opt.count(None, "distinct states", "limits", use=_STATES)
     checkpoint: str | Path | None = opt.text(None, "keep the progress there", LONG, use=_BFS)
     checkpoint_seconds: float = opt.seconds(
-        CHECKPOINT_SECONDS, "between two of them", LONG, use=_BFS
+        CHECKPOINT_SECONDS, "between two of them", LONG, use=_BFS, rare=True
     )
     resume: bool = opt.switch("go on from the checkpoint", LONG, use=_BFS)
-    trust: bool = opt.switch("whoever made the checkpoint", LONG, use=_BFS)
+    trust: bool = opt.switch("whoever made the checkpoint", LONG, use=_BFS, rare=True)
     spill: str | Path | None = opt.text(
         None, "go on in files there past `--memory`", LONG, use=_SPILL
     )
@@ -216,6 +220,7 @@ class Settings:
         None, "write which lines ran there; *.json: as JSON", metavar="FILE", hunts=True
     )
     traces: str | Path | None = opt.text(TRACES, "save them there", hunts=True)
+    known: Known | None = None  # causes of violations that are not to be found again
     target: str | None = None  # what it was loaded from
     parameters: Mapping[str, Any] | None = None
     progress: ProgressLine | None = None
@@ -246,6 +251,7 @@ class Settings:
             walks=self.walks or walks,
             skip=SKIPS[0] if search == "semantic" else self.skip,
             spins=SPINS_DEFAULT if self.spins is None else self.spins,
+            keep_going=self.keep_going or self.causes > 1 or bool(self.known),
             hunt=self.hunt or Hunt(),
             delay=self.delay or Delay(),
             budget=budget,
@@ -276,6 +282,12 @@ class Settings:
                 f"the reversals `{self.reversals}` are given with {given}",
                 "only `dpor` knows how to reverse races in any order",
                 "add `--reduction dpor`, or leave out `--reversals`",
+            )
+        if self.checkpoint is not None and (self.known or self.causes > 1):
+            yield (
+                "a checkpoint is asked for, and so are causes beyond those that are known",
+                "a checkpoint knows of each property only whether it was broken",
+                "leave out `--checkpoint`, or `--causes` and `--baseline`",
             )
         yield from self._skip_conflicts()
         kept = [name for name in ("checkpoint", "spill") if getattr(self, name) is not None]

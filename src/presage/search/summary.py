@@ -18,6 +18,11 @@ COLLISION_TOLD = 1e-9  # below this probability, missed states are not worth a w
 
 LOCATING_TOLD = 1.0  # seconds
 
+# Of notebooks.
+MARKS = {"held": "✓", "reached": "✓", "violated": "✗"}
+ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+PAGE = "<code>presage.page(system, report)</code> shows it step by step"
+
 # Reasons that are called like the limits which they name.
 LIMITS = (
     StopReason.DEPTH,
@@ -52,12 +57,35 @@ def plain(report: Report) -> str:
     return "\n".join(lines)
 
 
+def html(report: Report) -> str:
+    """The same for a notebook: without scripts, and without colours, for it has its theme."""
+    head = _escaped("".join(text for text, _ in verdict(report)))
+    counts, name = _escaped(", ".join(numbers(report))), _escaped(report.system)
+    lines = [f"<p>{name and f'{name}: '}<b>{head}</b><br><small>{counts}</small></p>", "<table>"]
+    for name, status in report.properties.items():
+        cells = (MARKS.get(status, "?"), _escaped(name), status)
+        lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    lines.append("</table>")
+    for found in report.violations:
+        fact, story = _escaped(found.fact), _escaped(found.explanation())
+        lines.append(f"<details><summary>✗ {fact}</summary><pre>{story}</pre>{PAGE}</details>")
+    for lead, texts in sentences(report).items():
+        escaped = (_escaped(" ".join(text.split())) for text in texts)
+        lines += [f"<p><small>{lead}: {text}</small></p>" for text in escaped]
+    return "\n".join(["<div>", *lines, "</div>"])
+
+
+def _escaped(text: str) -> str:
+    return text.translate(ESCAPES)
+
+
 def sentences(report: Report) -> dict[str, list[str]]:
     """What is said below the headline, by how each line begins."""
     return {
         "assumes": list(report.assumes),
         "heuristic": [report.skipped.share()] if report.skipped and report.is_heuristic else [],
         "not alike": [str(found) for found in report.skipped.not_alike] if report.skipped else [],
+        "known": [f"{prop} is broken: {cause}" for prop, cause in report.known],
         "error": list(report.errors),
         "order": [str(found) for found in report.orders],
         **_coverage(report),
@@ -104,6 +132,8 @@ def verdict(report: Report) -> list[tuple[str, str]]:
     pieces = []
     if report.violations:
         pieces.append((plural(len(report.violations), "violation"), "bad"))
+    if report.known:
+        pieces.append((plural(len(report.known), "known violation"), "warn"))
     if report.errors:
         pieces.append((plural(len(report.errors), "property") + " could not be judged", "bad"))
     statuses = list(report.properties.values())

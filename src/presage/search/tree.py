@@ -23,13 +23,14 @@ def check_tree(system: System) -> None:
     streams = system.streams
     bounded = streams is not None and streams.queue_size is not None
     endless = streams is not None and UNLIMITED in (faults.reset, faults.silent_reset)
+    loses = network in ("unordered", "lanes")
     refused = {
         "streams whose queues have a size": bounded,
         "streams and unlimited resets": endless,
         "streams and seals": streams is not None and bool(system.seals),
         "partitions": bool(faults.partitions),
         "clocks": system.clock is not None,
-        f"drops or duplicates on a network that is {network}": lossy and network != "unordered",
+        f"drops or duplicates on a network that is {network}": lossy and not loses,
         "unlimited duplicates": faults.duplicate == UNLIMITED,
     }
     for what, there in refused.items():

@@ -15,7 +15,7 @@ import heapq
 import math
 from typing import Any
 
-from presage.errors import BadCall
+from presage.errors import BadCall, BadSystem
 from presage.process import ops
 from presage.simulate.actor import Actor, waits_for
 from presage.simulate.fluid import Work
@@ -92,6 +92,8 @@ class Engine(Stage):
                 return self._join(actor, op)
             case ops.Sleep():
                 return self._sleep(actor, op)
+            case ops.Pick() | ops.Poll():
+                raise _undecided(actor.name)
             case ops.Choose():
                 self.draws += 1
                 self.take(actor, actor.draw(op.n))
@@ -244,6 +246,14 @@ class Engine(Stage):
         polls[op] += 1
         self.take(actor, choice)
         actor.polls = polls  # also if it was answered late: the next is again
+
+
+def _undecided(name: str) -> BadSystem:
+    return BadSystem(
+        f"process `{name}` receives from any of several channels, and a simulation has one order",
+        "a script made for a search, which explores every order",
+        'make it with ordered delivery: `script(path, ranks, buffering="zero:ordered")`',
+    )
 
 
 def _endless(process: str) -> BadCall:

@@ -23,7 +23,7 @@ from presage.trace import seal
 from presage.trace.trace import Trace
 
 FORMAT: Final = "presage-trace"
-VERSION: Final = 1
+VERSION: Final = 2
 SUFFIX = ".trace"
 
 REMEDY = "make it again with `presage check`"
@@ -61,7 +61,7 @@ class TraceFile(msgspec.Struct):
     """All that a trace file holds."""
 
     format: Literal["presage-trace"]
-    version: Literal[1]
+    version: Literal[2]
     trace: Trace
     origin: Origin = Origin()
 

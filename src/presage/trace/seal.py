@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -93,11 +92,11 @@ def _make(folder: Path, path: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.stat(folder).st_uid == os.geteuid():
         folder.chmod(0o700)  # it may be older than the key, and there is none to lose yet
-    unfinished = folder / f".{FILE}.{secrets.token_hex(8)}"
+    unfinished = folder / f".{FILE}.{os.urandom(8).hex()}"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with open(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(BYTES))
+            file.write(os.urandom(BYTES))
             file.flush()
             os.fsync(descriptor)
         try:

@@ -188,4 +188,5 @@ def test_one_finding_of_both_processes_is_told_once():
         "hash_seeds": [1, 2],
         "assumes": [],
         "findings": ["a handler calls `time.time`"],
+        "idle": [],
     }

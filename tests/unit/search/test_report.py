@@ -42,6 +42,7 @@ def violation(steps: int = 2, **more: object) -> Violation:
 TOLD = {
     "property": "one_root",
     "kind": "safety",
+    "cause": "two roots",
     "message": "two roots",
     "step": 2,
     "steps": 2,
@@ -100,6 +101,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "liveness": {"served": SURVEYED},
         **dict.fromkeys(("hunt", "delay", "cycles", "skip")),
         "violations": [TOLD],
+        "known": [],
         "errors": [],
         "order_dependence": [],
         "second_process": None,

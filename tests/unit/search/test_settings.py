@@ -8,7 +8,8 @@ import pytest
 
 from presage import Hunt, Process, Program, Service, System, check
 from presage._core import FAULTS
-from presage.cli.options import Parser, add_check, add_hunt, add_run_once, check_options
+from presage.cli.check_options import add_check, add_hunt, check_options
+from presage.cli.options import Parser, add_run_once
 from presage.errors import BadSystem
 from presage.limits import Limits, Weighing
 from presage.search.options import PROGRAM_SEARCHES, SEARCHES, options

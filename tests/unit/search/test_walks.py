@@ -28,6 +28,7 @@ from presage.execution.sandbox import Sandbox
 from presage.limits import Limits
 from presage.model.choice import Chooser as Toss
 from presage.model.weights import UNIT
+from presage.model.world.faults import PROGRAM_FAULTS
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
 from presage.search.walks import kernel_weights
@@ -56,8 +57,8 @@ def took(what: str):
 
 
 def test_an_event_comes_as_often_as_its_weight_says():
-    seldom = sum(_took(seed) == "seldom" for seed in range(400))
-    assert 75 <= seldom <= 125  # a quarter of 400; these seeds, always the same
+    seldom = sum(_took(seed) == "seldom" for seed in range(200))
+    assert 35 <= seldom <= 65  # a quarter of 200; these seeds, always the same
 
 
 def _took(seed: int) -> str:
@@ -311,10 +312,10 @@ def lost_first(seed: int, **weights: float) -> bool:
 
 
 def test_a_refusal_has_its_own_weight():
-    refused = sum(lost_first(seed) for seed in range(200))
-    assert 75 <= refused <= 125  # as likely as `wait`; these seeds, always the same
-    assert not any(lost_first(seed, refused=0) for seed in range(50))
-    assert all(lost_first(seed, refused=1_000_000) for seed in range(50))
+    refused = sum(lost_first(seed) for seed in range(100))
+    assert 35 <= refused <= 65  # as likely as `wait`; these seeds, always the same
+    assert not any(lost_first(seed, refused=0) for seed in range(20))
+    assert all(lost_first(seed, refused=1_000_000) for seed in range(20))
 
 
 def test_calm_walks_have_no_faults_of_streams():
@@ -341,7 +342,8 @@ def test_calm_walks_have_no_faults_of_streams():
     )
     report = check(system, search="walk", calm=True, walks=200, traces=None)
     assert (report.faults, report.unique > 5) == ({}, True)
-    assert set(walked(system, *FAULTS, walks=1000)) == set(FAULTS)
+    faults = set(FAULTS) - set(PROGRAM_FAULTS)
+    assert set(walked(system, *faults, walks=1000)) == faults
 
 
 def test_a_keepalive_happens_in_calm_walks_and_is_rare():

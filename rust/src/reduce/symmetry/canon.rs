@@ -43,7 +43,7 @@ impl Part {
         match (self, network) {
             (Part::Local, _) => Thing::Local,
             (Part::Observer, _) => Thing::Value,
-            (Part::Network, Network::Ordered) => Thing::Queue,
+            (Part::Network, network) if network.is_queued() => Thing::Queue,
             (Part::Network, _) => Thing::Envelope,
         }
     }
@@ -306,9 +306,9 @@ fn sum(expander: &mut Expander, words: &[u32]) -> u64 {
         sum = sum.wrapping_add(mix(SPLIT, 0, u64::from(layout.split(words))));
     }
     for &word in &words[layout.fixed..] {
-        sum = sum.wrapping_add(match layout.network {
-            Network::Ordered => expander.mirror.queues[word as usize].mix,
-            _ => expander.mirror.envelopes[word as usize].mix,
+        sum = sum.wrapping_add(match layout.network.is_queued() {
+            true => expander.mirror.queues[word as usize].mix,
+            false => expander.mirror.envelopes[word as usize].mix,
         });
     }
     sum

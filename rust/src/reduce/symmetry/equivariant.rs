@@ -33,7 +33,7 @@ struct Done {
     stimulus: u32,
     fault: u8,
     local: u32,
-    sends: Vec<u32>,
+    sends: Vec<EnvelopeId>,
     records: u32,
     broken: u64,
 }
@@ -127,7 +127,8 @@ impl Shared {
         permutation: u32,
     ) -> PyResult<Done> {
         let sends = outcome.sends.iter();
-        let sends = sends.map(|&send| self.image(Thing::Envelope, send.number(), permutation));
+        let image = |send: EnvelopeId| self.image(Thing::Envelope, send.number(), permutation);
+        let sends = sends.map(|&send| image(send).map(EnvelopeId::of));
         let sends = sends.collect::<PyResult<Vec<_>>>()?;
         Ok(Done {
             stimulus,
@@ -140,17 +141,11 @@ impl Shared {
     }
 
     /// Sends in a form that is equal if what they do to the network is.
-    fn unordered(&self, mut sends: Vec<u32>) -> Vec<u32> {
-        match self.layout.network {
-            Network::Ordered => {
-                let tables = self.tables.lock();
-                sends.sort_by_key(|&send| tables.envelopes[send as usize].to); // stable
-            }
-            Network::Unordered => sends.sort_unstable(),
-            Network::Duplicating => {
-                sends.sort_unstable();
-                sends.dedup();
-            }
+    fn unordered(&self, mut sends: Vec<EnvelopeId>) -> Vec<EnvelopeId> {
+        let network = self.layout.network;
+        self.tables.lock().flight().sort_sends(network, &mut sends);
+        if network == Network::Duplicating {
+            sends.dedup();
         }
         sends
     }
@@ -171,7 +166,7 @@ impl Shared {
                 let image = nodes[node] as usize;
                 if listed(outcomes, generator)? != listed(&begun[image], 0)? {
                     return Err(
-                        self.told("asymmetric_start", |_| Ok((node, image, nodes.to_vec())))
+                        self.refusal("asymmetric_start", |_| Ok((node, image, nodes.to_vec())))
                     );
                 }
             }
@@ -191,7 +186,7 @@ impl Shared {
         for &generator in &self.symmetry().generators {
             if arranged(generator)? != begun {
                 let nodes = self.symmetry().permutation(generator).to_vec();
-                return Err(self.told("asymmetric_begin", |_| Ok((nodes,))));
+                return Err(self.refusal("asymmetric_begin", |_| Ok((nodes,))));
             }
         }
         Ok(())
@@ -200,9 +195,9 @@ impl Shared {
     fn state_image(&self, words: &[u32], permutation: u32) -> PyResult<Vec<u32>> {
         let nodes = self.symmetry().permutation(permutation);
         let layout = &self.layout;
-        let network = match layout.network {
-            Network::Ordered => Thing::Queue,
-            _ => Thing::Envelope,
+        let network = match layout.network.is_queued() {
+            true => Thing::Queue,
+            false => Thing::Envelope,
         };
         let mut image = words.to_vec();
         for (node, &local) in words[..layout.nodes].iter().enumerate() {
@@ -223,14 +218,14 @@ impl Shared {
     fn asymmetric(self: &Arc<Self>, step: Step, image: Step, permutation: u32) -> PyErr {
         let nodes = self.symmetry().permutation(permutation).to_vec();
         match step.0 {
-            DELIVERY => self.told("asymmetric_delivery", |py| {
+            DELIVERY => self.refusal("asymmetric_delivery", |py| {
                 let fresh = self.fresh_callable(py, LocalId::of(step.1))?;
                 let other = self.fresh_callable(py, LocalId::of(image.1))?;
                 let message = self.message(py, EnvelopeId::of(step.2))?.unbind();
                 let renamed = self.message(py, EnvelopeId::of(image.2))?.unbind();
                 Ok((nodes, fresh, other, message, renamed))
             }),
-            INTERNAL => self.told("asymmetric_stimuli", |py| {
+            INTERNAL => self.refusal("asymmetric_stimuli", |py| {
                 let (node, _) = self.row(LocalId::of(step.1));
                 let fresh = self.fresh_callable(py, LocalId::of(step.1))?;
                 Ok((
@@ -240,23 +235,27 @@ impl Shared {
                     self.fresh_callable(py, LocalId::of(image.1))?,
                 ))
             }),
-            slot => self.told("asymmetric_observer", |py| {
+            slot => self.refusal("asymmetric_observer", |py| {
                 Ok((nodes, slot, self.value(py, step.1)?.unbind()))
             }),
         }
     }
 
     /// The error that a method of the bridge raises.
-    pub fn told<A>(&self, method: &str, arguments: impl FnOnce(Python<'_>) -> PyResult<A>) -> PyErr
+    pub fn refusal<A>(
+        &self,
+        method: &str,
+        arguments: impl FnOnce(Python<'_>) -> PyResult<A>,
+    ) -> PyErr
     where
         A: for<'py> pyo3::call::PyCallArgs<'py>,
     {
         Python::attach(|py| {
-            let told = arguments(py).and_then(|arguments| {
+            let refusal = arguments(py).and_then(|arguments| {
                 let bridge = self.bridge.bind(py);
                 bridge.call_method1(method, arguments).map(Bound::unbind)
             });
-            told.expect_err("it always raises")
+            refusal.expect_err("it always raises")
         })
     }
 }

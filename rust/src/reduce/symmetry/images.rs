@@ -15,7 +15,8 @@ use pyo3::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::services::context::Shared;
-use crate::services::ids::{EnvelopeId, LocalId};
+use crate::services::ids::{EnvelopeId, LocalId, QueueId};
+use crate::services::lanes::Lane;
 use crate::table::fingerprint::combine_iter;
 use crate::table::flat::pair;
 use crate::value::Form;
@@ -153,15 +154,15 @@ impl Shared {
             Thing::Value | Thing::Control => self.value_image(thing, id, &nodes)?,
             Thing::Stimulus => self.stimulus_image(id, &nodes)?,
             Thing::Local => self.local_image(LocalId::of(id), permutation, &nodes)?,
-            Thing::Envelope => self.envelope_image(id, &nodes)?,
+            Thing::Envelope => self.envelope_image(id, permutation, &nodes)?,
             Thing::Queue => {
-                let envelopes = self.tables.lock().queues[id as usize].envelopes.clone();
+                let envelopes = self.tables.lock().queued(QueueId::of(id));
                 let images = envelopes
                     .iter()
                     .map(|envelope| self.image(Thing::Envelope, envelope.number(), permutation))
                     .map(|image| image.map(EnvelopeId::of))
                     .collect::<PyResult<Vec<_>>>()?;
-                self.tables.lock().queue(&images)
+                self.tables.lock().queue(&images).number()
             }
             Thing::Records => {
                 let records = self.tables.lock().records[id as usize].clone();
@@ -230,14 +231,10 @@ impl Shared {
 
     /// Python explains that a field which lists nodes in an order has changed.
     fn unsettled(&self, node: usize, field: usize) -> PyErr {
-        Python::attach(|py| {
-            let bridge = self.bridge.bind(py);
-            let told = bridge.call_method1("unsettled", (node, field));
-            told.expect_err("it always raises")
-        })
+        self.refusal("unsettled", |_| Ok((node, field)))
     }
 
-    fn envelope_image(&self, envelope: u32, nodes: &[u32]) -> PyResult<u32> {
+    fn envelope_image(&self, envelope: u32, permutation: u32, nodes: &[u32]) -> PyResult<u32> {
         let (bytes, marks, info) = {
             let tables = self.tables.lock();
             let item = tables.messages.get(envelope);
@@ -247,8 +244,32 @@ impl Shared {
         let (source, to) = (nodes[info.source as usize], nodes[info.to as usize]);
         let renamed = self.renamed(&bytes, Form::Envelope(source, to), nodes)?;
         let ends = (source as usize, to as usize, info.class);
+        let lane = self.lane_image(envelope, &renamed, permutation)?;
         let mut tables = self.tables.lock();
-        Ok(tables.envelope(&renamed, marks, ends).number())
+        Ok(tables.envelope(&renamed, marks, ends, lane).number())
+    }
+
+    /// The lane of the message that `renamed` encodes, which must be the image of the lane of
+    /// `envelope`: else the nodes are not interchangeable.
+    fn lane_image(&self, envelope: u32, renamed: &[u8], permutation: u32) -> PyResult<Option<u32>> {
+        let Some(Lane { name, .. }) = self.tables.lock().lanes.get(envelope as usize).copied()
+        else {
+            return Ok(None);
+        };
+        let expected = name.map(|lane| self.image(Thing::Value, lane, permutation));
+        let expected = expected.transpose()?;
+        let lane = Python::attach(|py| {
+            let message = self.codec.get().decode(py, renamed)?.into_bound(py);
+            self.lane(py, &message.get_item(2)?)
+        })?;
+        if lane == expected {
+            return Ok(lane);
+        }
+        let nodes = self.symmetry().permutation(permutation).to_vec();
+        Err(self.refusal("asymmetric_lane", |py| {
+            let message = self.message(py, EnvelopeId::of(envelope))?.unbind();
+            Ok((nodes, message))
+        }))
     }
 
     /// 64 bits of a thing seen from `node`: its own name marked, other grouped names only by their
@@ -267,7 +288,7 @@ impl Shared {
                 self.outline(&bytes, Form::Envelope(ends.0, ends.1), node)
             }
             Thing::Queue => {
-                let envelopes = self.tables.lock().queues[id as usize].envelopes.clone();
+                let envelopes = self.tables.lock().queued(QueueId::of(id));
                 let parts = envelopes
                     .iter()
                     .map(|envelope| self.seen_from(Thing::Envelope, envelope.number(), node));

@@ -118,7 +118,9 @@ impl Asking<'_> {
                     None => return Ok(Some(met)), // it raised, and is judged no more
                     Some(_) => {
                         let nodes = places.to_vec();
-                        return Err(shared.told("asymmetric_property", |_| Ok((property, nodes))));
+                        return Err(
+                            shared.refusal("asymmetric_property", |_| Ok((property, nodes)))
+                        );
                     }
                 }
             }

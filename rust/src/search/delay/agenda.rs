@@ -1,8 +1,8 @@
 //! The tasks of a state: what a delay can put off.
 //!
-//! A task is a message, a channel of an ordered network, one end of a connection, or one thing that
-//! a node can start by itself. Of each at most one event is enabled, choices of its handler aside.
-//! Faults are no tasks: they have a price of their own.
+//! A task is a message, a channel of an ordered network, a lane, one end of a connection, or one
+//! thing that a node can start by itself. Of each at most one event is enabled, choices of its
+//! handler aside. Faults are no tasks: they have a price of their own.
 //!
 //! Invariant: which tasks a state has, and where each stands, is a function of the state; the key
 //! of a task is the same in every thread and process.
@@ -12,8 +12,7 @@ use pyo3::prelude::*;
 use crate::services::effects::EffectRange;
 use crate::services::expand::{Candidate, Effect, EventKind, Expander};
 use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
-use crate::services::layout::Network;
-use crate::table::fingerprint::{CHANNEL, CONNECTION, LOCAL, mix};
+use crate::table::fingerprint::{CONNECTION, LOCAL, mix};
 use crate::table::flat::{FlatMap, pair};
 
 /// Where a task stands in its state: enough to list it, and it alone, again.
@@ -240,14 +239,11 @@ fn own_end(expander: &Expander, link: u32, node: u32, what: EventKind) -> (u32, 
     (end as u32, (link.ends[end], link.ends[1 - end]))
 }
 
-/// The key of a message, or on an ordered network that of its channel.
+/// The key of a message, or of the channel in which it keeps its order.
 #[inline(always)]
 pub fn mail_key(expander: &Expander, envelope: EnvelopeId) -> u64 {
-    let info = expander.mirror.envelopes[envelope.index()];
-    match expander.shared.layout.network {
-        Network::Ordered => mix(CHANNEL, u64::from(info.source), u64::from(info.to)),
-        _ => info.mix,
-    }
+    let network = expander.shared.layout.network;
+    expander.mirror.flight().channel_key(network, envelope)
 }
 
 /// The key of the end, of a connection, that belongs to the first of two nodes.
@@ -295,8 +291,7 @@ pub fn list_task(
         }
     } else if address.0 & STREAM != 0 {
         let (position, end) = (place >> 1, place as usize & 1);
-        let link = &expander.mirror.links[state[position as usize] as usize].link;
-        let link = link.clone();
+        let link = expander.mirror.links[state[position as usize] as usize].link;
         expander.list_end(state, sum, (0, position), (&link, end))?;
     } else {
         expander.list_arrival(state, sum, (0, place))?;

@@ -44,10 +44,7 @@ impl Events<'_> {
         let Some(key) = terrain.key(after.by) else {
             return terrain.stricken(after.by).unwrap_or(after.by);
         };
-        match terrain.network {
-            Network::Ordered => key % terrain.nodes,
-            _ => self.worker.expander.mirror.envelopes[key as usize].to,
-        }
+        terrain.receiver(&self.worker.expander.mirror, key)
     }
 
     /// Whether a step may have made a difference to what a node can do. Where messages stay, what
@@ -85,7 +82,8 @@ impl Events<'_> {
             }
             let expander = &self.worker.expander;
             let open = |key: u32| {
-                let plain = self.terrain.network == Network::Unordered;
+                let plain = self.terrain.network != Network::Duplicating
+                    && self.terrain.is_message(&expander.mirror, key);
                 let known = expander.deliveries.get(pair(new.number(), key));
                 let sure = plain && known.is_some_and(|range| range as u32 > 0);
                 after.by != self.terrain.process_of(key) && !sure

@@ -269,7 +269,7 @@ impl<'a> Events<'a> {
         let known = self.worker.expander.effects.get(effect);
         let mut sent = known.map_or(Vec::new(), |effect| self.sent(effect).to_vec());
         let mirror = &self.worker.expander.mirror;
-        sent.retain(|envelope| !mirror.envelopes[envelope.index()].notice);
+        sent.retain(|envelope| !mirror.envelopes[envelope.index()].reliable);
         let found = Arc::new(all_losses(self.layout(), &sent)?);
         self.losses.insert(effect, found.clone());
         Ok(found)

@@ -129,8 +129,12 @@ fn from_all(
         machine
             .worker
             .broken(initial.broken, 0, || Route::Walked(index, Vec::new()));
+        let mirror = &machine.worker.expander.mirror;
         let sent = initial.words[layout.fixed..].iter();
-        let sent: Vec<EnvelopeId> = sent.copied().map(EnvelopeId::of).collect();
+        let mut sent: Vec<EnvelopeId> = sent
+            .map(|&word| machine.terrain.envelope(mirror, word))
+            .collect();
+        sent.retain(|envelope| !mirror.envelopes[envelope.index()].reliable);
         for lost in all_losses(layout, &sent)?
             .iter()
             .filter(|way| affordable(layout, &initial.words, way))

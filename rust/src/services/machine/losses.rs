@@ -29,10 +29,12 @@ create_exception!(_core, TooManyWays, PyException);
 /// More ways than this are refused: they are counted in the choice of a step.
 const WAYS_MAX: usize = 1 << 14;
 
-/// The ways in which what is sent at once can be lost or duplicated.
+/// The ways in which what is sent at once can be lost or duplicated; `sent` has nothing reliable.
 pub fn all_losses(layout: &Layout, sent: &[EnvelopeId]) -> PyResult<Vec<Vec<Loss>>> {
     match layout.network {
-        Network::Unordered => ways(layout, sent).ok_or_else(|| TooManyWays::new_err(WAYS_MAX)),
+        Network::Unordered | Network::Lanes => {
+            ways(layout, sent).ok_or_else(|| TooManyWays::new_err(WAYS_MAX))
+        }
         _ => Ok(vec![Vec::new()]),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | process | its next step |
 //! |---|---|
-//! | a message (all its copies), or a channel of an ordered network | its delivery |
+//! | a message (all its copies), a channel of an ordered network, or a lane | its delivery |
 //! | a node | whatever it can start by itself, faults aside |
 //! | the faults of a node, or of a connection | any of them that can happen now |
 //! | a queue of a stream | the receiver takes its head |
@@ -26,8 +26,8 @@
 //! messages stay, and where a fault may happen any number of times, whether a step does anything
 //! depends on more than that, so there all of one node is dependent.
 //!
-//! **Losses** (drops and duplicates, of unordered networks) are part of the step that sends: see
-//! `losses.rs`.
+//! **Losses** (drops and duplicates, of unordered networks and of datagrams beside lanes) are part
+//! of the step that sends: see `losses.rs`.
 //!
 //! **Faults.** A fault changes its node and a budget, and does what its label says: a restart sends
 //! and records. No other step reads what is left of these budgets. So a fault and a step elsewhere

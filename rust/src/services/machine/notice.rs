@@ -48,9 +48,11 @@ impl Events<'_> {
     /// A step as any exploration would name it: its process, which of its ways, what was lost of
     /// what it sent. `after` is the state it led to.
     pub fn name(&self, step: Step, after: &State) -> [u64; 3] {
-        let mix = |envelope: u32| self.worker.expander.mirror.envelopes[envelope as usize].mix;
+        let mirror = &self.worker.expander.mirror;
+        let mix = |envelope: u32| mirror.envelopes[envelope as usize].mix;
         let process = match (self.terrain.key(step.process), self.terrain.network) {
             (Some(envelope), Network::Unordered | Network::Duplicating) => mix(envelope),
+            (Some(lane), Network::Lanes) => mirror.lanes[lane as usize].key,
             _ => u64::from(step.process),
         };
         let lost = after.lost.iter();
@@ -135,9 +137,15 @@ impl Events<'_> {
     /// Raise `most` to what an effect sends.
     fn count_sends(&self, effect: &Effect, most: &mut Vec<(u32, u32)>) {
         let mirror = &self.worker.expander.mirror;
-        let more = match self.terrain.network {
-            Network::Unordered => most_duplicates(self.layout()),
-            _ => 0,
+        let more = |key: u32| {
+            let loses = self.terrain.network != Network::Duplicating
+                && self.terrain.queue(key).is_none()
+                && self.terrain.is_message(mirror, key);
+            if loses {
+                most_duplicates(self.layout())
+            } else {
+                0
+            }
         };
         let keys = self.sent(effect).iter();
         let mut keys: Vec<u32> = keys
@@ -146,8 +154,7 @@ impl Events<'_> {
         keys.extend(self.queues_of(effect));
         keys.sort_unstable();
         for same in keys.chunk_by(|one, other| one == other) {
-            let more = self.terrain.queue(same[0]).map_or(more, |_| 0);
-            let count = same.len() as u32 + more;
+            let count = same.len() as u32 + more(same[0]);
             match most.iter_mut().find(|(key, _)| *key == same[0]) {
                 Some((_, known)) => *known = (*known).max(count),
                 None => most.push((same[0], count)),

@@ -2,7 +2,7 @@
 
 use crate::python::tables::{CRASH, DROP, DUPLICATE};
 use crate::search::EventId;
-use crate::services::ids::{EnvelopeId, LocalId};
+use crate::services::ids::{EnvelopeId, LocalId, QueueId};
 use crate::services::layout::{Budget, Layout, Network};
 use crate::services::mirror::Mirror;
 use crate::services::streams::connection::Link;
@@ -175,7 +175,7 @@ impl Terrain {
         ends: (u32, u32),
     ) -> Option<&'m Link> {
         let word = words[self.streams? + Layout::slot(ends.0, ends.1)];
-        (word != 0).then(|| &*mirror.links[word as usize].link)
+        (word != 0).then(|| &mirror.links[word as usize].link)
     }
 
     /// The node whose faults a process is.
@@ -190,9 +190,9 @@ impl Terrain {
 
     /// The message that a word of the network delivers next.
     pub fn envelope(&self, mirror: &Mirror, word: u32) -> EnvelopeId {
-        match self.network {
-            Network::Ordered => mirror.queues[word as usize].head,
-            _ => EnvelopeId::of(word),
+        match self.network.is_queued() {
+            true => mirror.queues[word as usize].head,
+            false => EnvelopeId::of(word),
         }
     }
 
@@ -206,7 +206,26 @@ impl Terrain {
                 let info = mirror.envelopes[envelope.index()];
                 info.source * self.nodes + info.to
             }
-            _ => envelope.number(),
+            Network::Lanes => mirror.lanes[envelope.index()].channel.number(),
+            Network::Unordered | Network::Duplicating => envelope.number(),
+        }
+    }
+
+    /// Who gets this message, or what is in this channel.
+    pub fn receiver(&self, mirror: &Mirror, key: u32) -> u32 {
+        match self.network {
+            Network::Ordered => key % self.nodes,
+            // A lane is called after one of its messages.
+            _ => mirror.envelopes[key as usize].to,
+        }
+    }
+
+    /// Whether this is a message of which any copy may be next; else it is a channel.
+    pub fn is_message(&self, mirror: &Mirror, key: u32) -> bool {
+        match self.network {
+            Network::Ordered => false,
+            Network::Lanes => mirror.lanes[key as usize].name.is_none(),
+            Network::Unordered | Network::Duplicating => true,
         }
     }
 
@@ -221,21 +240,18 @@ impl Terrain {
     pub fn sent(&self, mirror: &Mirror, state: &State, key: u32) -> u32 {
         if let Some((source, to)) = self.queue(key) {
             let link = self.link(mirror, &state.words, (source, to));
-            let flying = link.map_or(0, |link| link.queues[link.end(source)].len());
-            return state.taken(key) + flying as u32;
+            let queue = link.map_or(QueueId::EMPTY, |link| link.queues[link.end(source)]);
+            return state.taken(key) + mirror.queues[queue.index()].len();
         }
-        let network = &state.words[self.fixed..];
-        let flying = match self.network {
-            Network::Ordered => {
-                let channel = self.find(mirror, &state.words, key);
-                let queue = |at: usize| &mirror.queues[state.words[at] as usize].envelopes;
-                channel.map_or(0, |at| queue(at).len())
-            }
-            _ => network.iter().filter(|&&word| word == key).count(),
+        let network = state.words[self.fixed..].iter();
+        let here = network.filter(|&&word| self.key_of(mirror, word) == key);
+        let flying: u32 = match self.network.is_queued() {
+            true => here.map(|&word| mirror.queues[word as usize].len()).sum(),
+            false => here.count() as u32,
         };
         match self.network {
-            Network::Duplicating => flying as u32,
-            _ => state.taken(key) + flying as u32,
+            Network::Duplicating => flying,
+            _ => state.taken(key) + flying,
         }
     }
 
@@ -247,10 +263,7 @@ impl Terrain {
         last: &'s State,
         node: u32,
     ) -> impl Iterator<Item = u32> + 's {
-        let to = move |key: u32| match self.network {
-            Network::Ordered => key % self.nodes,
-            _ => mirror.envelopes[key as usize].to,
-        };
+        let to = move |key: u32| self.receiver(mirror, key);
         let taken = last.taken.iter();
         let taken = taken.filter(|(key, times)| *key < STREAMS && *times > before.taken(*key));
         let flying = last.words[self.fixed..].iter();

@@ -282,9 +282,8 @@ impl Events<'_> {
             return 0;
         }
         let link = &self.worker.expander.mirror.links[word as usize].link;
-        let idle = link.queues.iter().all(|queue| queue.is_empty());
         match link.open == [true; 2] {
-            true => 1 << CUT | u32::from(idle) << IDLE,
+            true => 1 << CUT | u32::from(link.is_quiet()) << IDLE,
             false => 0,
         }
     }

@@ -2,20 +2,20 @@
 //! them.
 //!
 //! As with the network, each rule is needed as a difference of fingerprints for every candidate and
-//! as words for new states. Both come from `links_after`, which works out the connections
-//! themselves: there are few, and each operation on one is a look-up.
+//! as words for new states. Both come from `links_after`, on digests or on interned queues.
 
 use pyo3::prelude::*;
 
 use crate::python::tables::{CRASH, CUT, HEAL, IDLE, PARTITION, RESET, SILENT};
 use crate::services::effects::EffectId;
-use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
-use crate::services::ids::{EnvelopeId, LocalId};
+use crate::services::expand::{Candidate, Effect, EventKind, Expander, NOWHERE};
+use crate::services::ids::{EnvelopeId, LocalId, QueueId};
 use crate::services::layout::Layout;
-use crate::services::streams::connection::{Link, Op};
-use crate::services::tables::{Flow, Limit, Outcome};
+use crate::services::lines::Line;
+use crate::services::streams::connection::Link;
+use crate::services::tables::{Flow, Limit, NOT_A_FAULT, Outcome};
 use crate::table::fingerprint::{SPLIT, mix};
-use crate::table::flat::pair;
+use crate::table::rolling::Rolling;
 
 /// What one effect does to streams, ready for use.
 pub struct Flowing {
@@ -49,7 +49,7 @@ impl Expander {
             if state[position] == 0 {
                 continue;
             }
-            let link = self.mirror.links[state[position] as usize].link.clone();
+            let link = self.mirror.links[state[position] as usize].link;
             let word = position as u32;
             for end in 0..if link.is_loop() { 1 } else { 2 } {
                 self.list_end(state, fingerprint, (from, word), (&link, end))?;
@@ -64,9 +64,8 @@ impl Expander {
                     (from, EffectId::NONE, word, EventKind::Cut),
                 )?;
             }
-            let idle = link.queues.iter().all(|queue| queue.is_empty());
             let joined = self.shared.layout.joined(state, link.ends[0], link.ends[1]);
-            if idle && joined && self.allows(state, IDLE) {
+            if link.is_quiet() && joined && self.allows(state, IDLE) {
                 self.push_candidate(
                     state,
                     fingerprint,
@@ -110,7 +109,8 @@ impl Expander {
         if link.error[end] {
             return up(node).then_some((node, lost, EventKind::Broken));
         }
-        if let Some(&head) = link.queues[end].first() {
+        if link.queues[end] != QueueId::EMPTY {
+            let head = self.mirror.queues[link.queues[end].index()].head;
             if link.error[1 - end] || !layout.joined(state, node, peer) {
                 return None;
             }
@@ -164,14 +164,18 @@ impl Expander {
         if !self.touches_links(candidate) {
             return Some(0);
         }
-        let mut words = std::mem::take(&mut self.links);
-        let applies = self.links_after(state, candidate, &mut words);
+        let mut changed = std::mem::take(&mut self.rolled.links);
+        self.links_begun(state, candidate, &mut changed);
+        let applies = self.is_within(state, candidate, &changed);
+        if applies {
+            self.links_after(state, candidate, &mut changed);
+        }
         let before = self.shared.layout.links(state);
-        let share = |word: u32| self.mirror.links[word as usize].mix;
-        let delta = before.iter().zip(&words).fold(0u64, |delta, (&was, &now)| {
-            delta.wrapping_add(share(now)).wrapping_sub(share(was))
+        let delta = changed.iter().fold(0u64, |delta, (slot, link)| {
+            let was = self.mirror.links[before[*slot] as usize].mix;
+            delta.wrapping_add(link.share()).wrapping_sub(was)
         });
-        self.links = words;
+        self.rolled.links = changed;
         applies.then_some(delta)
     }
 
@@ -188,99 +192,139 @@ impl Expander {
         }
     }
 
-    /// Write the connections after `candidate` to `words`; false if the branch does not apply.
-    fn links_after(&mut self, state: &[u32], candidate: &Candidate, words: &mut Vec<u32>) -> bool {
-        words.clear();
-        words.extend_from_slice(self.shared.layout.links(state));
-        self.begin(candidate, words);
-        if candidate.effect == EffectId::NONE {
+    /// Whether a branch is for as many messages as were queued when its handler ran.
+    fn is_within(
+        &self,
+        state: &[u32],
+        candidate: &Candidate,
+        begun: &[(usize, Link<Rolling>)],
+    ) -> bool {
+        let Some(&Effect { node, flowing, .. }) = self.effects.get(candidate.effect) else {
             return true;
-        }
-        let effect = self.effects[candidate.effect];
-        if effect.flowing == NOWHERE {
+        };
+        let Some(flowing) = self.flowing.get(flowing as usize) else {
             return true;
-        }
-        let flowing = effect.flowing as usize;
-        for index in 0..self.flowing[flowing].limits.len() {
-            let Limit { peer, least, most } = self.flowing[flowing].limits[index];
-            let link = &self.mirror.links[words[Layout::slot(effect.node, peer)] as usize].link;
-            let held = link.queues[usize::from(effect.node > peer)].len() as u32;
-            if !(least..=most).contains(&held) {
-                return false;
-            }
-        }
-        for index in 0..self.flowing[flowing].flows.len() {
-            let Flow { peer, envelope } = self.flowing[flowing].flows[index];
-            let end = usize::from(effect.node > peer);
-            let op = envelope.map_or(Op::Close(end), Op::Push);
-            self.operate(words, Layout::slot(effect.node, peer), op);
-        }
-        true
+        };
+        flowing.limits.iter().all(|limit| {
+            let slot = Layout::slot(node, limit.peer);
+            let known = begun.iter().find(|(changed, _)| *changed == slot);
+            let link = known.map_or_else(|| self.link_at(state, (node, limit.peer)), |it| it.1);
+            let held = link.queues[usize::from(node > limit.peer)].len;
+            (limit.least..=limit.most).contains(&held)
+        })
     }
 
-    /// What an event does to connections before the handler runs.
-    fn begin(&mut self, candidate: &Candidate, words: &mut [u32]) {
-        let effect = candidate.effect;
-        let node = match effect {
-            EffectId::NONE => 0,
-            _ => self.effects[effect].node,
+    /// The connection of two nodes in `state`.
+    #[inline(always)]
+    fn link_at<L: Line>(&self, state: &[u32], (one, other): (u32, u32)) -> Link<L> {
+        match self.shared.layout.links(state)[Layout::slot(one, other)] {
+            0 => Link::new(one, other),
+            word => {
+                let link = self.mirror.links[word as usize].link;
+                link.with(link.queues.map(|queue| L::of(&self.mirror, queue)))
+            }
+        }
+    }
+
+    /// Where `changed` has the connection of two nodes; it is put there if need be.
+    #[inline(always)]
+    fn changing<L: Line>(
+        &self,
+        state: &[u32],
+        ends: (u32, u32),
+        changed: &mut Vec<(usize, Link<L>)>,
+    ) -> usize {
+        let slot = Layout::slot(ends.0, ends.1);
+        let known = changed.iter().position(|(known, _)| *known == slot);
+        known.unwrap_or_else(|| {
+            changed.push((slot, self.link_at(state, ends)));
+            changed.len() - 1
+        })
+    }
+
+    /// Write the connections that the handler of `candidate` changes to those that are `changed`.
+    fn links_after<L: Line>(
+        &mut self,
+        state: &[u32],
+        candidate: &Candidate,
+        changed: &mut Vec<(usize, Link<L>)>,
+    ) {
+        let Some(&Effect { node, flowing, .. }) = self.effects.get(candidate.effect) else {
+            return;
         };
-        let slot = || candidate.word as usize - self.shared.layout.streams.unwrap_or(0);
-        let op = match candidate.what {
+        if flowing == NOWHERE {
+            return;
+        }
+        for index in 0..self.flowing[flowing as usize].flows.len() {
+            let Flow { peer, envelope } = self.flowing[flowing as usize].flows[index];
+            let end = usize::from(node > peer);
+            let at = self.changing(state, (node, peer), changed);
+            let link = &mut changed[at].1;
+            match envelope {
+                Some(envelope) => link.push(end, |queue| queue.pushed(self, envelope)),
+                None => link.close(end),
+            }
+        }
+    }
+
+    /// Write the connections that an event changes before the handler runs to `changed`.
+    fn links_begun<L: Line>(
+        &mut self,
+        state: &[u32],
+        candidate: &Candidate,
+        changed: &mut Vec<(usize, Link<L>)>,
+    ) {
+        changed.clear();
+        let effect = self.effects.get(candidate.effect);
+        let (node, fault) = effect.map_or((0, NOT_A_FAULT), |effect| (effect.node, effect.fault));
+        if matches!(candidate.what, EventKind::Internal | EventKind::Deliver) {
+            if ends_process(fault) {
+                self.end_process(state, node, fault as usize == SILENT, changed);
+            }
+            return;
+        }
+        let interned = self.mirror.links[state[candidate.word as usize] as usize].link;
+        let at = self.changing(state, (interned.ends[0], interned.ends[1]), changed);
+        let link = &mut changed[at].1;
+        match candidate.what {
             EventKind::Receive => {
-                let link = &self.mirror.links[words[slot()] as usize].link;
-                Op::Take(if link.is_loop() {
+                let from = if link.is_loop() {
                     0
                 } else {
                     1 - link.end(node)
-                })
+                };
+                let head = self.mirror.queues[interned.queues[from].index()].head;
+                link.take(from, |queue| queue.popped(self, head));
             }
             EventKind::Broken | EventKind::Refused | EventKind::KeepAlive => {
-                Op::Hear(self.mirror.links[words[slot()] as usize].link.end(node))
+                link.hear(link.end(node));
             }
-            EventKind::Cut | EventKind::Sever => Op::Cut,
-            EventKind::Idle => Op::Part,
-            _ => {
-                let fault = match effect {
-                    EffectId::NONE => return,
-                    _ => self.effects[effect].fault,
-                };
-                if ends_process(fault) {
-                    self.end_process(node, fault as usize == SILENT, words);
-                }
-                return;
-            }
-        };
-        self.operate(words, slot(), op);
+            EventKind::Cut | EventKind::Sever => link.cut(),
+            EventKind::Idle => link.part(),
+            _ => unreachable!("nothing else concerns a connection"),
+        }
     }
 
-    fn end_process(&mut self, node: u32, silently: bool, words: &mut [u32]) {
+    fn end_process<L: Line>(
+        &self,
+        state: &[u32],
+        node: u32,
+        silently: bool,
+        changed: &mut Vec<(usize, Link<L>)>,
+    ) {
         for peer in 0..self.shared.layout.nodes as u32 {
-            let end = usize::from(node > peer);
-            let op = if silently {
-                Op::Vanish(end)
-            } else {
-                Op::Close(end)
-            };
-            self.operate(words, Layout::slot(node, peer), op);
-        }
-    }
-
-    fn operate(&mut self, words: &mut [u32], slot: usize, op: Op) {
-        let link = words[slot];
-        if link == 0 && !matches!(op, Op::Push(_)) {
-            return;
-        }
-        let key = pair(link, op.code());
-        words[slot] = match self.linked.get(key) {
-            Some(known) => known as u32,
-            None => {
-                let after = self.shared.tables.lock().linked(link, op);
-                self.sync();
-                self.linked.insert(key, u64::from(after));
-                after
+            if self.shared.layout.links(state)[Layout::slot(node, peer)] == 0 {
+                continue; // there is nothing to give up
             }
-        };
+            let (at, end) = (
+                self.changing(state, (node, peer), changed),
+                usize::from(node > peer),
+            );
+            match silently {
+                true => changed[at].1.vanish(end),
+                false => changed[at].1.close(end),
+            }
+        }
     }
 
     /// Write the connections and the partition after `candidate` into its successor.
@@ -296,11 +340,27 @@ impl Expander {
             return;
         };
         if self.touches_links(candidate) {
-            let mut words = std::mem::take(&mut self.links);
-            self.links_after(state, candidate, &mut words);
-            successor[first..first + words.len()].copy_from_slice(&words);
-            self.links = words;
+            let mut changed = std::mem::take(&mut self.built.links);
+            self.links_begun(state, candidate, &mut changed);
+            self.links_after(state, candidate, &mut changed);
+            for (slot, link) in &changed {
+                successor[first + slot] = self.link_word(*link);
+            }
+            self.built.links = changed;
         }
+    }
+
+    /// The word that stands for a connection; 0 for a blank one.
+    fn link_word(&mut self, link: Link) -> u32 {
+        if link.is_blank() {
+            return 0;
+        }
+        if let Some(known) = self.linked.get(&link) {
+            return known;
+        }
+        let word = self.learn(|tables| tables.link(link));
+        self.linked.insert(link, word);
+        word
     }
 }
 

@@ -43,6 +43,7 @@ from presage.model.service.service import Service
 from presage.model.service.stream import Connect, Lost, Streams
 
 BRANCHES_MAX = 100_000  # outcomes of one step
+_new = tuple.__new__  # several times as fast as the constructor of a named tuple
 EMPTY: Mapping[int, int] = MappingProxyType({})  # no stream holds anything
 
 
@@ -257,7 +258,7 @@ class Automaton(Node):
             return self._lose(values, message, source, chooser, again)
         if handler is None:
             return unhandled(values, self.service, message, self.names[source])
-        if not self._admits(handler, values, source, message):
+        if handler.guard is not None and not self._admits(handler, values, source, message):
             return None
         sent = (message, self.names[source]) if handler.with_source else (message,)
         return self._perform(handler.function, sent, values, values[0], chooser, again)
@@ -321,6 +322,7 @@ class Automaton(Node):
         )
         service = self._revive(values, run)
         failure = _call(function, service, args, chooser)
+        flows, limits = run.end()
         if chooser.beyond is not None:
             return Fork(chooser.beyond)
         if chooser.error is not None:
@@ -330,9 +332,7 @@ class Automaton(Node):
             # The node stops as it was before; of what it did in this step only logs remain.
             stopped = again()
             stopped[0] = (FAILED, control[1], UNARMED, brief)
-            return Outcome(
-                chooser.made, stopped, [], [], full, run.logs, (), run.limits, chooser.share
-            )
+            return Outcome(chooser.made, stopped, [], [], full, run.logs, (), limits, chooser.share)
         held = service.__dict__
         if len(held) != len(self.fields):
             raise wrong_fields(self.service, function, self.fields, held)
@@ -340,18 +340,10 @@ class Automaton(Node):
             after = [(UP, control[1], run.timers, None), *self._pick(held)]
         except KeyError:
             raise wrong_fields(self.service, function, self.fields, held) from None
-        return Outcome(
-            chooser.made,
-            after,
-            run.sends,
-            run.records,
-            None,
-            run.logs,
-            run.flows,
-            run.limits,
-            chooser.share,
-            run.delays,
-        )
+        made = chooser.made if chooser.taken else ()
+        sends, records, logs = run.sends, run.records, run.logs
+        done = (made, after, sends, records, None, logs, flows, limits, chooser.share, run.delays)
+        return _new(Outcome, done)
 
     def _check_same(
         self, before: list[tuple[int, int]], after: list[tuple[int, int]], supplied: int

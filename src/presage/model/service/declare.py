@@ -42,6 +42,7 @@ class FieldMark(Struct, frozen=True):
     default: Any = MISSING
     factory: Callable[[], Any] | None = None
     checkpoint: bool = True  # whether checkpoints of a live node hold it
+    hidden: bool = False  # part of the state, but never shown
 
 
 def _mark(

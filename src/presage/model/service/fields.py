@@ -38,6 +38,7 @@ class Field(Struct, frozen=True):
     default: Any
     factory: Callable[[], Any] | None
     checkpoint: bool = True  # whether checkpoints of a live node hold it
+    hidden: bool = False  # part of the state, but never shown
 
     @property
     def required(self) -> bool:
@@ -105,8 +106,9 @@ def _field(
             NOT_FIELDS.get(name, "names that begin so belong to Python and to presage"),
             "choose another name",
         )
+    hidden = False
     if isinstance(value, FieldMark):
-        checkpoint = value.checkpoint
+        checkpoint, hidden = value.checkpoint, value.hidden
         kind, value, factory = value.kind, value.default, value.factory
     else:
         factory = None
@@ -142,7 +144,7 @@ def _field(
             "a ghost starts every handler with its default, so it needs one",
             f"`{name}: ... = ghost(0)`",
         )
-    return Field(name, kind, value, factory, checkpoint)
+    return Field(name, kind, value, factory, checkpoint, hidden)
 
 
 def _factory(kind: FieldKind, maker: str) -> str:

@@ -31,6 +31,9 @@ class Exposed(NamedTuple):
     reset: bool = False
     silent: bool = False
     slow: bool = False
+    sever: bool = False  # this and the others below: of nodes that run a program
+    refuse: bool = False
+    terminate: bool = False
 
 
 UNHARMED = Exposed()
@@ -39,6 +42,8 @@ GENERIC = "__orig_class__"  # what `typing` leaves in an instance of `Store[int]
 
 class Node:
     """One addressable process. Holds nothing that changes, except caches."""
+
+    opaque = False  # whether it runs a program instead of handlers: there is no more to see
 
     def __init__(
         self,
@@ -59,9 +64,13 @@ class Node:
         kinds = [field.kind for field in self.shape.fields]
         self.fields: tuple[str, ...] = tuple(field.name for field in self.shape.fields)
         self.positions = {field: at for at, field in enumerate(self.fields, 1)}  # in values
+        self._places = tuple(enumerate(self.fields, 1))
         self.ghosts = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "ghost")
         self.durables = frozenset(at for at, kind in enumerate(kinds, 1) if kind == "durable")
         self.disks = tuple(at for at, kind in enumerate(kinds, 1) if kind == "disk")
+        self.shown = {  # as `positions`, of what people see
+            field.name: at for at, field in enumerate(self.shape.fields, 1) if not field.hidden
+        }
         self.omitted = frozenset(  # what checkpoints leave out
             at for at, field in enumerate(self.shape.fields, 1) if not field.checkpoint
         )
@@ -128,7 +137,9 @@ class Node:
 
     def _revive(self, values: Values, run: Run | Quiet) -> Service:
         service = object.__new__(self.service)
-        service.__dict__ = dict(zip(self.fields, values[1:], strict=True))
+        held = service.__dict__
+        for position, field in self._places:
+            held[field] = values[position]
         service._run = run
         return service
 

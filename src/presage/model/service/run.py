@@ -85,13 +85,14 @@ class Run:
             self._stream = Stream(size, self.chooser, self._peer, self._as_it_is_now)
         return self._stream
 
-    @property
-    def flows(self) -> Sequence[Flow]:
-        return self._stream.flows if self._stream is not None else ()
+    def end(self) -> tuple[Sequence[Flow], Sequence[Limit]]:
+        """The handler has returned: what it did to streams, and what that rests on.
 
-    @property
-    def limits(self) -> Sequence[Limit]:
-        return self._stream.limits if self._stream is not None else ()
+        The stream and the run refer to each other. They part here, so that both are freed at once
+        and not by the garbage collector.
+        """
+        stream, self._stream = self._stream, None
+        return ((), ()) if stream is None else (stream.flows, stream.limits)
 
     def send(self, to: str, message: Any) -> None:
         self.sends.append((self._peer(to, "send"), self._as_it_is_now(message, "message")))
@@ -182,10 +183,9 @@ class Run:
         if isinstance(value, Down) and what == "message":
             self._refuse_notice()
         try:
-            encoded = self._codec.encode(value)
+            return self._codec.keep(value)
         except NotState as error:
             self.chooser.refuse(error.at(f"{caller()}: {what} {type(value).__name__}"))
-        return value if self._codec.immutable(encoded) else self._codec.decode(encoded)
 
     def _refuse(self, fact: str, cause: str, remedy: str) -> NoReturn:
         self.chooser.refuse(BadCall(f"{caller()}: {fact}", cause, remedy))

@@ -22,10 +22,11 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from presage._core import Codec, combine, mix
-from presage.model.world.network import Flying
+from presage.model.world.network import Flying, queue_part
 
 CONNECTION = 5  # a kind of part of a fingerprint
 OPEN, OPEN_PEER, ERROR, ERROR_PEER = 1, 2, 4, 8  # flags of a connection, lower node first
+FLAGS = 16  # how many sets of them there are
 
 End: TypeAlias = tuple[int, int]
 
@@ -152,9 +153,13 @@ class Connections:
             flags = OPEN * ((a, b) in self._open) + OPEN_PEER * ((b, a) in self._open)
             flags += ERROR * ((a, b) in self._errors) + ERROR_PEER * ((b, a) in self._errors)
             there, back = self._queues.get((a, b), []), self._queues.get((b, a), [])
-            contents = there if a == b else there + back
-            digests = [codec.digest(envelope.encoded) for envelope in contents]
-            yield mix(CONNECTION, 0, combine([a, b, flags, len(there), *digests]))
+            queues = [queue_part(codec, there), queue_part(codec, back if a != b else [])]
+            yield mix(CONNECTION, _place(a, b) * FLAGS + flags, combine(queues))
 
     def _used(self) -> set[End]:
         return {*self._queues, *self._open, *self._errors}
+
+
+def _place(a: int, b: int) -> int:
+    """A number for two nodes, the lower one first."""
+    return b * (b + 1) // 2 + a

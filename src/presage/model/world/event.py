@@ -186,8 +186,25 @@ class Wake(Own, frozen=True, tag="wake"):
     """A slow node goes on."""
 
 
+class Refuse(Own, frozen=True, tag="refuse"):
+    """A real node refuses the next connection that is asked for."""
+
+
+class Terminate(Own, frozen=True, tag="terminate"):
+    """A signal asks a real node to end."""
+
+
+class Sever(_Event, frozen=True, tag="sever"):
+    """A connection of a real node breaks; both ends hear of it."""
+
+    connection: str  # by the addresses of its ends
+
+    def __str__(self) -> str:
+        return self.connection
+
+
 Mishap: TypeAlias = Drop | Duplicate | Cut | Idle | Split | Heal  # of the network: runs no handler
-Event: TypeAlias = Deliver | Receive | Lost | Fire | Act | Made | Save | Own | Mishap
+Event: TypeAlias = Deliver | Receive | Lost | Fire | Act | Made | Save | Own | Sever | Mishap
 for _event in (*get_args(Event), *Lost.__subclasses__(), *Own.__subclasses__()):
     _event.kind = _event.__struct_config__.tag
 OWN: dict[str, type[Own]] = {cls.kind: cls for cls in Own.__subclasses__()}

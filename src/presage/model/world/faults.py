@@ -8,12 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from presage._core import FAULTS
-from presage.errors import BadSystem
+from presage.errors import BadSystem, UnknownNode
 from presage.model.keywords import named_arguments
+from presage.model.service.stream import Streams
 
 UNLIMITED = math.inf
+PROGRAM_FAULTS = ("sever", "refuse", "terminate")  # they happen to real nodes only
 STREAM_FAULTS = ("silent_reset", "cut", "idle_close")  # they happen to connections only
 
 
@@ -79,6 +82,9 @@ class Faults:
     heal: float = 0
     slow: float = 0
     partitions: Sequence[Partition] = ()  # the ways in which the network may fall apart
+    sever: float = 0  # of connections of real nodes; there `cut` is another word for it
+    refuse: float = 0
+    terminate: float = 0
     notices: bool = False  # whether a crash sends `Down` to the other nodes
 
     def __post_init__(self) -> None:
@@ -132,3 +138,48 @@ def _check_notices(crash: float, notices: bool) -> None:
             "a notice says that a node has crashed, and none can",
             "`crash=1, notices=True`, or leave `notices` out",
         )
+
+
+def checked_faults(
+    faults: Any,
+    network: str,
+    names: tuple[str, ...],
+    streams: Streams | None,
+    *,
+    programs: bool,
+) -> Faults:
+    """What `System(faults=...)` is given; refuses what can happen to nothing in the system."""
+    if not isinstance(faults, Faults):
+        raise BadSystem(
+            f"`faults` is a `{type(faults).__name__}`",
+            "a dict or a number given for it",
+            "`faults=Faults(crash=1, drop=2)`",
+        )
+    for node in faults.nodes or ():
+        if node not in names:
+            raise UnknownNode(node, names, "`Faults(nodes=...)`")
+    for partition in faults.partitions:
+        for node in partition.nodes:
+            if node not in names:
+                raise UnknownNode(node, names, f"`Faults(partitions=...)`: `{partition}`")
+    for fault in STREAM_FAULTS:
+        if getattr(faults, fault) and streams is None and not programs:
+            raise BadSystem(
+                f"a budget for `{fault}` in a system without streams",
+                "the fault happens to connections, and there are none",
+                f"`System(..., streams=Streams())`, or leave `{fault}` out",
+            )
+    for fault in PROGRAM_FAULTS:
+        if getattr(faults, fault) and not programs:
+            raise BadSystem(
+                f"a budget for `{fault}` in a system without real nodes",
+                "the fault happens to programs that presage runs, and there are none",
+                f"`RealSystem({{...}})`, or leave `{fault}` out",
+            )
+    if faults.duplicate and network == "duplicating":
+        raise BadSystem(
+            "a budget for `duplicate` on a duplicating network",
+            "that network may deliver every message again anyway",
+            'leave `duplicate` out, or take `network="unordered"`',
+        )
+    return faults

@@ -9,7 +9,7 @@ A node's messages to itself are never refused: there is nothing between it and i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from presage.errors import BadSystem, UnknownNode
@@ -61,14 +61,18 @@ def filter_of(event: Event) -> Filter | None:
     return found if found.refuses(event) else None
 
 
-def in_place_of(system: System, event: Event) -> Event | None:
-    """What happens where a filter refuses `event`; None: nothing."""
+def in_place_of(system: System, event: Event, whole: Collection[tuple[str, str]]) -> Event | None:
+    """What happens where a filter refuses `event`; None: nothing, it waits.
+
+    `whole` are the connections that are open at both ends, the lower node first. A reset of
+    another one would lose nothing: its messages are sent again.
+    """
     match event:
         case Deliver():
             return Drop(event.node, event.source, event.message)
         case Receive():
-            ends = sorted((event.node, event.source), key=system.index)
-            return Cut(*ends)
+            one, other = sorted((event.node, event.source), key=system.index)
+            return Cut(one, other) if (one, other) in whole else None
     return None
 
 
@@ -85,6 +89,12 @@ def checked_filters(system: System, filters: Iterable[Filter]) -> tuple[Filter, 
         for name in (each.node, each.source):
             if name is not None and name not in system.indices:
                 raise UnknownNode(name, system.names, f"a filter of `{system.name}`")
+    if system.network == "lanes" and any(each.kind == "deliver" for each in found):
+        raise BadSystem(
+            f"a filter of deliveries for the system `{system.name}`, whose network has lanes",
+            "what a filter refuses is lost, and nothing is lost from the middle of a lane",
+            "leave the filter out, or check the system on another network",
+        )
     if found and system.seals:
         raise BadSystem(
             f"filters for the system `{system.name}`, which has seals",

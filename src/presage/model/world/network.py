@@ -1,10 +1,14 @@
-"""Messages in flight, in the three standard semantics, for the live `World`.
+"""Messages in flight, in the three standard semantics and in lanes, for the live `World`.
 
 | network | holds | delivering | dropping | duplicating |
 |---|---|---|---|---|
 | unordered | a multiset | takes one copy | takes one copy | adds a copy |
 | duplicating | a set | takes nothing | takes the message | (never) |
 | ordered | a queue per ordered pair | takes the head | takes the head | doubles the head |
+| lanes | a multiset, a queue per lane | takes a copy or a head | as unordered | as unordered |
+
+On `lanes` a message may be part of a stream (`lane.py`): it keeps its place there, and is never
+lost. One that is not is a datagram.
 
 Written to be read, and apart from the kernel's, which it is compared with.
 """
@@ -13,12 +17,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from presage._core import Codec, combine, mix
+from presage._core import Codec, mix, queue_share
+from presage.model.world.lane import encoded_lane
 
-ENVELOPE, CHANNEL = 3, 4  # kinds of parts of a fingerprint
+ENVELOPE = 3  # a kind of part of a fingerprint
+QUEUED = ("ordered", "lanes")  # networks that are frozen as channels: (ends, envelopes) each
 
 
 class Flying(NamedTuple):
@@ -31,6 +37,13 @@ class Flying(NamedTuple):
 
 class Network(ABC):
     """What is in flight. Two networks with equal `frozen()` are the same state."""
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+
+    def loses(self, envelope: Flying) -> bool:
+        """Whether `envelope` may be lost or repeated; else it is part of a stream."""
+        return True
 
     @abstractmethod
     def send(self, envelope: Flying) -> None:
@@ -65,8 +78,18 @@ class Network(ABC):
         """Become what was `frozen`."""
 
     @abstractmethod
-    def parts(self, codec: Codec) -> Iterator[int]:
+    def parts(self) -> Iterator[int]:
         """What each part adds to a fingerprint."""
+
+
+def message_part(codec: Codec, envelope: Flying) -> int:
+    """What a message adds to a fingerprint where nothing keeps it in order."""
+    return mix(ENVELOPE, 0, codec.digest(envelope.encoded))
+
+
+def queue_part(codec: Codec, queue: Sequence[Flying]) -> int:
+    """What a queue adds to a fingerprint."""
+    return queue_share([message_part(codec, envelope) for envelope in queue])
 
 
 def _order(envelope: Flying) -> bytes:
@@ -76,7 +99,8 @@ def _order(envelope: Flying) -> bytes:
 class Unordered(Network):
     """Any message may come next, each copy once."""
 
-    def __init__(self) -> None:
+    def __init__(self, codec: Codec) -> None:
+        super().__init__(codec)
         self._copies: Counter[Flying] = Counter()
 
     def send(self, envelope: Flying) -> None:
@@ -104,9 +128,9 @@ class Unordered(Network):
     def restore(self, frozen: Any) -> None:
         self._copies = Counter(frozen)
 
-    def parts(self, codec: Codec) -> Iterator[int]:
+    def parts(self) -> Iterator[int]:
         for envelope in self.flying():
-            yield mix(ENVELOPE, 0, codec.digest(envelope.encoded))
+            yield message_part(self._codec, envelope)
 
 
 class Duplicating(Unordered):
@@ -128,7 +152,8 @@ class Duplicating(Unordered):
 class Ordered(Network):
     """Between each two nodes, in each direction, messages arrive in the order they were sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, codec: Codec) -> None:
+        super().__init__(codec)
         self._channels: dict[tuple[int, int], list[Flying]] = {}  # none of them empty
 
     def send(self, envelope: Flying) -> None:
@@ -162,14 +187,75 @@ class Ordered(Network):
     def restore(self, frozen: Any) -> None:
         self._channels = {ends: list(channel) for ends, channel in frozen}
 
-    def parts(self, codec: Codec) -> Iterator[int]:
-        for (source, to), channel in sorted(self._channels.items()):
-            digests = [codec.digest(envelope.encoded) for envelope in channel]
-            yield mix(CHANNEL, 0, combine([source, to, *digests]))
+    def parts(self) -> Iterator[int]:
+        for channel in self._channels.values():
+            yield queue_part(self._codec, channel)
+
+
+class Lanes(Network):
+    """Datagrams, and streams beside them: each lane between two nodes keeps its order."""
+
+    def __init__(self, codec: Codec) -> None:
+        super().__init__(codec)
+        self._datagrams = Unordered(codec)
+        self._lanes: dict[tuple[int, int, bytes], list[Flying]] = {}  # none of them empty
+
+    def _ends(self, envelope: Flying) -> tuple[int, int, bytes]:
+        """Who sends to whom, in which lane; no lane is encoded as nothing."""
+        message = self._codec.decode(envelope.encoded)[2]
+        return envelope.source, envelope.to, encoded_lane(self._codec, message)
+
+    def loses(self, envelope: Flying) -> bool:
+        return not self._ends(envelope)[2]
+
+    def send(self, envelope: Flying) -> None:
+        if self.loses(envelope):
+            self._datagrams.send(envelope)
+        else:
+            self._lanes.setdefault(self._ends(envelope), []).append(envelope)
+
+    def deliver(self, envelope: Flying) -> None:
+        if self.loses(envelope):
+            self._datagrams.deliver(envelope)
+            return
+        ends = self._ends(envelope)
+        assert self._lanes[ends][0] == envelope, "only the head of a lane can be taken"
+        del self._lanes[ends][0]
+        if not self._lanes[ends]:
+            del self._lanes[ends]
+
+    def drop(self, envelope: Flying) -> None:
+        self.deliver(envelope)
+
+    def duplicate(self, envelope: Flying) -> None:
+        assert self.loses(envelope), "nothing in a lane is repeated"
+        self._datagrams.send(envelope)
+
+    def deliverable(self) -> list[Flying]:
+        heads = [lane[0] for lane in self._lanes.values()]
+        return sorted([*self._datagrams.deliverable(), *heads], key=_order)
+
+    def flying(self) -> list[Flying]:
+        queued = [envelope for lane in self._lanes.values() for envelope in lane]
+        return sorted([*self._datagrams.flying(), *queued], key=_order)
+
+    def frozen(self) -> Any:
+        alone = [((each.source, each.to, b""), (each,)) for each in self._datagrams.flying()]
+        return tuple(sorted([*alone, *((ends, tuple(lane)) for ends, lane in self._lanes.items())]))
+
+    def restore(self, frozen: Any) -> None:
+        self._datagrams.restore([each for ends, (each, *_) in frozen if not ends[2]])
+        self._lanes = {ends: list(lane) for ends, lane in frozen if ends[2]}
+
+    def parts(self) -> Iterator[int]:
+        yield from self._datagrams.parts()
+        for lane in self._lanes.values():
+            yield queue_part(self._codec, lane)
 
 
 NETWORKS: dict[str, type[Network]] = {
     "unordered": Unordered,
     "duplicating": Duplicating,
     "ordered": Ordered,
+    "lanes": Lanes,
 }

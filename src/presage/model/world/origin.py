@@ -24,7 +24,7 @@ from presage.model.world.event import FAULT_KINDS, Cut, Drop, Event, Mishap
 from presage.model.world.event import not_enabled as refusal
 from presage.model.world.faults import Faults
 from presage.model.world.filters import Filter, checked_filters, in_place_of
-from presage.model.world.network import Flying
+from presage.model.world.network import QUEUED, Flying
 from presage.model.world.snapshot import Local, Snapshot
 from presage.model.world.system import System
 from presage.model.world.transport import Frozen
@@ -112,7 +112,7 @@ def cleaned(system: System, snapshot: Snapshot) -> Snapshot:
         ),
         snapshot.observers,
         tuple(system.faults.budgets),
-        _without(snapshot.transport, system.network == "ordered", beyond),
+        _without(snapshot.transport, system.network in QUEUED, beyond),
     )
 
 
@@ -123,12 +123,12 @@ def _blank(system: System, at: int) -> Local:
     return tuple(map(system.codec.encode, values))
 
 
-def _without(transport: Frozen, ordered: bool, beyond: set[int]) -> Frozen:
+def _without(transport: Frozen, queued: bool, beyond: set[int]) -> Frozen:
     """The transport without what is on its way to nodes outside, and with no open end there."""
     if not beyond:
         return transport
     network = transport.network
-    if ordered:
+    if queued:
         network = tuple((ends, channel) for ends, channel in network if ends[1] not in beyond)
     else:
         network = tuple(envelope for envelope in network if envelope.to not in beyond)
@@ -141,7 +141,7 @@ def _without(transport: Frozen, ordered: bool, beyond: set[int]) -> Frozen:
 
 def channels(system: System, transport: Frozen) -> list[list[bytes]]:
     """The messages outside streams, encoded: by channel where there is an order, else alone."""
-    if system.network == "ordered":
+    if system.network in QUEUED:
         return [[each.encoded for each in channel] for _, channel in transport.network]
     return [[each.encoded] for each in transport.network]
 
@@ -188,7 +188,9 @@ class OriginWorld(World):
     def _instead(self, listed: Sequence[Event]) -> dict[Any, Event]:
         """What happens in place of the events that are refused, by its rank."""
         refused = [event for event in listed if self._refuses(event)]
-        found = (in_place_of(self.system, event) for event in refused)
+        names = self.system.names
+        whole = {(names[a], names[b]) for a, b in self._transport.streams.whole()}
+        found = (in_place_of(self.system, event, whole) for event in refused)
         return {self._rank(event): event for event in found if event is not None}
 
     def _is_free(self, event: Event) -> bool:

@@ -88,7 +88,7 @@ def changes(
             "timers": (was[2], now[2]),
         }
         changed = {automaton.aspect(name): two for name, two in aspects.items() if two[0] != two[1]}
-        for field, position in automaton.positions.items():
+        for field, position in automaton.shown.items():
             if old[position] != new[position]:
                 changed[field] = (decode(old[position]), decode(new[position]))
         if changed:

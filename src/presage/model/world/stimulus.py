@@ -21,6 +21,7 @@ from presage.model.world.event import (
     Own,
     Receive,
     Save,
+    Sever,
     Split,
 )
 from presage.model.world.system import System
@@ -36,6 +37,8 @@ def event_of(system: System, node: int, stimulus: Stimulus) -> Event:
         return Fire(automaton.name, stimulus[1], tuple(stimulus[2:]))
     if kind == "action":
         return Act(automaton.name, stimulus[1], tuple(stimulus[2:]))
+    if kind == "sever":
+        return Sever(automaton.name, stimulus[1])
     if kind == "write":
         return Save(automaton.name, stimulus[1], stimulus[2])
     return OWN[kind](automaton.name)
@@ -52,6 +55,8 @@ def stimulus_of(system: System, event: Event) -> Stimulus:
             return (event.kind, event.name, *event.args)
         case Save():
             return ("write", event.disk, event.key)
+        case Sever():
+            return ("sever", event.connection)
         case Made() | Own():
             return (event.kind,)
     raise AssertionError(f"`{event.kind}` happens to the network, not to a node")

@@ -17,6 +17,7 @@ from presage.errors import (
     BadProperty,
     BadPrototype,
     BadSystem,
+    Nondeterminism,
     NotState,
     UnknownNode,
     did_you_mean,
@@ -32,17 +33,17 @@ from presage.model.service.service import Service
 from presage.model.service.stream import Streams
 from presage.model.source import place_of
 from presage.model.weights import Weights
-from presage.model.world.faults import STREAM_FAULTS
 from presage.model.world.faults import UNLIMITED as UNLIMITED
 from presage.model.world.faults import Faults as Faults
+from presage.model.world.faults import checked_faults
+from presage.model.world.lane import lane_of
+from presage.model.world.network import NETWORKS
 from presage.model.world.rules import Rules, checked_rules
 from presage.model.world.seals import checked_seals
 from presage.model.world.symmetry import Symmetric
 from presage.model.world.symmetry import symmetric as checked_symmetric
 
 C = TypeVar("C")
-
-NETWORKS = ("unordered", "duplicating", "ordered")
 
 
 @runtime_checkable
@@ -70,6 +71,8 @@ class Claim(Protocol):
 class System:
     """A distributed system, ready to be checked."""
 
+    programs = False  # whether nodes may run programs, which have connections of their own
+
     def __init__(
         self,
         nodes: Mapping[str, Service],
@@ -93,7 +96,9 @@ class System:
         self.indices = {node: index for index, node in enumerate(self.names)}
         self.network = _checked_network(network)
         self.streams = _checked_streams(streams)
-        self.faults = _checked_faults(faults or Faults(), network, self.names, self.streams)
+        self.faults = checked_faults(
+            faults or Faults(), network, self.names, self.streams, programs=self.programs
+        )
         self.calls = checked_calls(calls or {}, self.nodes)
         self.clock = _checked(clock, Timed, "clock=Timed(drift=1)")
         self.clocks = Clocks(self.names, self.clock) if self.clock else None
@@ -106,6 +111,7 @@ class System:
         self.weights = _checked(weights, Weights, "weights=Weights(timer=4)")
         self.name = name or type(next(iter(self.nodes.values()))).__name__
         self.codec = Codec()
+        self.pardon: Any = None  # what is known to break, and looked behind
         self.origin: Any = None  # where executions begin, if not by every `start`
         self.outside: tuple[str, ...] = ()  # nodes of which nothing is known
         self.observed_known = True  # whether observers have heard of all that was recorded
@@ -121,6 +127,13 @@ class System:
     def judged(self) -> tuple[Any, ...]:
         """All that is judged: the properties, then the conditions of the seals."""
         return (*self.properties, *(seal.claim for seal in self.seals))
+
+    def skips(self, message: Any) -> bool:
+        """Whether a delivery of `message` that does nothing is left out. In a lane none is.
+
+        It would stand before all that is behind it for ever.
+        """
+        return self.skip_noops and (self.network != "lanes" or lane_of(message) is None)
 
     def observed(self) -> list[Any]:
         return [self.codec.decode(encoded) for encoded in self._observed]
@@ -140,6 +153,12 @@ class System:
 
         The codec of the system writes what they hold without the numbers, as a search wants it.
         """
+        if self.network == "lanes":
+            raise BadSystem(
+                "a system whose network has lanes cannot run live",
+                "live nodes have datagrams, and the streams that `self.stream` is for",
+                'send by `self.stream`, with `streams=Streams()` and `network="unordered"`',
+            )
         return self._automata(Codec(live=True), timed=False)
 
     def _automata(self, codec: Codec, *, timed: bool) -> tuple[Automaton, ...]:
@@ -154,6 +173,10 @@ class System:
     def _automaton(
         self, index: int, node: str, prototype: Service, codec: Codec, timed: bool
     ) -> Automaton:
+        return Automaton(index, node, prototype, **self._surroundings(node, codec, timed))
+
+    def _surroundings(self, node: str, codec: Codec, timed: bool) -> dict[str, Any]:
+        """What the automaton of a node knows of the system that it is in."""
         workload = self.calls.get(node, ())
         for call in workload:
             try:
@@ -161,31 +184,57 @@ class System:
             except NotState as error:
                 raise error.at(f"calls[{node!r}]: {call.method}") from None
         faults, exposed = self.faults, self.faults.nodes is None or node in self.faults.nodes
-        return Automaton(
-            index,
-            node,
-            prototype,
-            codec=codec,
-            indices=self.indices,
-            workload=workload,
-            exposed=Exposed(
+        return {
+            "codec": codec,
+            "indices": self.indices,
+            "workload": workload,
+            "exposed": Exposed(
                 crash=exposed and faults.crash > 0,
                 restart=faults.restart > 0,
                 reset=exposed and faults.reset > 0,
                 silent=exposed and faults.silent_reset > 0,
                 slow=exposed and faults.slow > 0,
+                sever=exposed and faults.sever > 0,
+                refuse=exposed and faults.refuse > 0,
+                terminate=exposed and faults.terminate > 0,
             ),
-            streams=self.streams,
-            timed=timed,
-            noticed=faults.notices,
-            outside=frozenset(map(self.index, self.outside)),
-        )
+            "streams": self.streams,
+            "timed": timed,
+            "noticed": faults.notices,
+            "outside": frozenset(map(self.index, self.outside)),
+        }
 
     def _encode_observer(self, name: str, observer: Observer) -> bytes:
         try:
             return self.codec.encode(observer.initial())
         except NotState as error:
             raise error.at(f"observer {name}: initial()") from None
+
+    def saved_histories(self) -> bytes:
+        """What another process needs to go on from states of this one, beside their values."""
+        return b""
+
+    def load_histories(self, saved: bytes) -> None:
+        """Take up what `saved_histories` returned in another process."""
+
+    def sources(self) -> list[str]:
+        """Digests of code that nodes import by themselves, and that the system does not name."""
+        return []
+
+    def disagreement(self, what: str) -> Nondeterminism:
+        """Live code does something else than the search said it would."""
+        return Nondeterminism(what)
+
+    def vary(self) -> None:
+        """Change what programs may not depend on: the clock they start with, addresses, garbage."""
+
+    def idle(self) -> list[str]:
+        """Nodes that run programs which did nothing so far that others could see."""
+        return []
+
+    def reservations(self) -> list[str]:
+        """What bounds of the nodes themselves kept from being searched, and what they leave out."""
+        return []
 
     def __repr__(self) -> str:
         return f"System({self.name}: {', '.join(self.names)}; {self.network})"
@@ -251,38 +300,6 @@ def _checked_streams(streams: Any) -> Streams | None:
         "the size of the queues given for it, or the class for an instance",
         "`streams=Streams(queue_size=2)`, or `streams=True` for queues without limit",
     )
-
-
-def _checked_faults(
-    faults: Any, network: str, names: tuple[str, ...], streams: Streams | None
-) -> Faults:
-    if not isinstance(faults, Faults):
-        raise BadSystem(
-            f"`faults` is a `{type(faults).__name__}`",
-            "a dict or a number given for it",
-            "`faults=Faults(crash=1, drop=2)`",
-        )
-    for node in faults.nodes or ():
-        if node not in names:
-            raise UnknownNode(node, names, "`Faults(nodes=...)`")
-    for partition in faults.partitions:
-        for node in partition.nodes:
-            if node not in names:
-                raise UnknownNode(node, names, f"`Faults(partitions=...)`: `{partition}`")
-    for fault in STREAM_FAULTS:
-        if getattr(faults, fault) and streams is None:
-            raise BadSystem(
-                f"a budget for `{fault}` in a system without streams",
-                "the fault happens to connections, and there are none",
-                f"`System(..., streams=Streams())`, or leave `{fault}` out",
-            )
-    if faults.duplicate and network == "duplicating":
-        raise BadSystem(
-            "a budget for `duplicate` on a duplicating network",
-            "that network may deliver every message again anyway",
-            'leave `duplicate` out, or take `network="unordered"`',
-        )
-    return faults
 
 
 def _check_heard(faults: Faults, automata: Sequence[Automaton]) -> None:

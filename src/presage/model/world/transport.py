@@ -49,7 +49,7 @@ class Transport:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self.network = NETWORKS[system.network]()
+        self.network = NETWORKS[system.network](system.codec)
         self.streams = Connections()
         self.partition = 0  # the number of the one in force, from 1; 0: none
 
@@ -58,6 +58,10 @@ class Transport:
     def datagrams(self) -> list[Flying]:
         """The messages outside streams that may be delivered next."""
         return [each for each in self.network.deliverable() if self._joined(each.source, each.to)]
+
+    def losable(self) -> list[Flying]:
+        """The messages outside streams and lanes that may be lost or repeated next."""
+        return list(filter(self.network.loses, self.network.deliverable()))
 
     def events(self, up: Callable[[int], bool], budgets: Sequence[float]) -> Iterator[Event]:
         """What may happen to streams and to the network as a whole."""
@@ -159,7 +163,7 @@ class Transport:
 
     def parts(self) -> Iterator[int]:
         """What each part adds to a fingerprint."""
-        yield from self.network.parts(self._system.codec)
+        yield from self.network.parts()
         yield from self.streams.parts(self._system.codec)
         if self.partition:
             yield mix(SPLIT, 0, self.partition)

@@ -112,7 +112,7 @@ class World:
                     found.append(self._event(automaton, stimulus))
         for fault, kind in ((DROP, Drop), (DUPLICATE, Duplicate)):
             if self.budgets[fault] > 0:
-                mail = self._mail(kind, self._transport.network.deliverable())
+                mail = self._mail(kind, self._transport.losable())
                 found += (event for event in mail if not isinstance(event.message, Down))
         return sorted(filter(self._arrives, found), key=self._rank)
 
@@ -224,8 +224,8 @@ class World:
             raise not_enabled(event, "the budget for it is spent")
         if envelope is None and event not in self._transport.events(self._is_up, self.budgets):
             raise not_enabled(event, "the network is not in a state for it")
-        if envelope is not None and envelope not in self._transport.network.deliverable():
-            raise not_enabled(event, "no such message is next on the network")
+        if envelope is not None and envelope not in self._transport.losable():
+            raise not_enabled(event, "no such message is next on the network, or it has a lane")
         if isinstance(event, Drop | Duplicate) and isinstance(event.message, Down):
             raise not_enabled(event, "a notice is neither lost nor repeated")
         self.budgets[fault] -= 1
@@ -319,7 +319,7 @@ class World:
 
     def _skipped(self, event: Event, automaton: Automaton, outcome: Outcome) -> bool:
         """Whether this is a delivery that does nothing, in a system that leaves such out."""
-        skips = isinstance(event, Deliver) and self.system.skip_noops
+        skips = isinstance(event, Deliver) and self.system.skips(event.message)
         if not skips or outcome.sends or outcome.flows or outcome.records or outcome.failure:
             return False
         before = self._locals[automaton.index]

@@ -38,7 +38,17 @@ DERIVED = {
 }
 # Of objects of presage's own: texts for people, caches, and what is made from the rest.
 TOLD = {"source", "signature", "_found"}
-MADE = {"codec", "automata", "nodes", "_observed"}
+MADE = {
+    "codec",
+    "automata",
+    "nodes",
+    "_observed",
+    "histories",
+    "tips",
+    "drivers",
+    "isolations",
+    "_ballast",
+}
 NESTED_MAX = 20  # of what is in a set
 
 
@@ -54,6 +64,7 @@ class Definition:
         self._homes = {_top(type(node)) for node in system.nodes.values()}
         self._value({name: part for name, part in vars(system).items() if name not in MADE})
         self._value([(node.name, node.service, node.initial()) for node in system.automata])
+        self._put(*system.sources())
         while self._waiting:
             thing = self._waiting.popleft()
             if isinstance(thing, type):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import sys
+from binascii import a2b_base64
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -55,10 +56,12 @@ class Learned(Struct, frozen=True):
     errors: dict[int, str]  # why properties could not be judged
     vacuity: Vacuity
     orders: Orders
+    system: System
 
     def saved(self) -> bytes:
         parts = {"vacuity": self.vacuity.saved(), "orders": self.orders.saved()}
-        return msgspec.json.encode({"errors": self.errors, **parts})
+        histories = self.system.saved_histories()
+        return msgspec.json.encode({"errors": self.errors, "histories": histories, **parts})
 
     def recall(self, saved: bytes) -> None:
         parts = msgspec.json.decode(saved)
@@ -66,6 +69,7 @@ class Learned(Struct, frozen=True):
             self.errors.setdefault(int(at), text)
         self.vacuity.recall(parts["vacuity"])
         self.orders.recall(parts["orders"])
+        self.system.load_histories(a2b_base64(parts["histories"]))
 
 
 class Checkpoint:

@@ -96,6 +96,9 @@ class _Node:
 
     def count(self, tallies: dict[Key, _Tally]) -> None:
         shape = self.node.shape
+        if self.node.opaque:
+            self._calls(tallies)
+            return
         if shape.starts:
             again = sum(
                 steps

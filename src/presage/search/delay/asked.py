@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from presage._core import Codec
 from presage.errors import BadScheduler
 from presage.model.service.local_state import Stimulus
+from presage.model.world.lane import lane_of
 from presage.model.world.system import System
 from presage.process.histories import Histories
 from presage.search.delay.scheduler import Ran, Scheduler, Task
@@ -39,6 +40,10 @@ class ServiceTasks:
         names, (kind, *rest) = self._system.names, stimulus
         if kind == "deliver" and self._system.network == "ordered":
             return Task(key, "channel", names[node], names[rest[0]])
+        if kind == "deliver" and self._system.network == "lanes":
+            lane = lane_of(rest[1])
+            if lane is not None:
+                return Task(key, "channel", names[node], names[rest[0]], args=(lane,))
         if kind == "receive":
             return Task(key, "stream", names[node], names[rest[0]])
         if kind == "lost":

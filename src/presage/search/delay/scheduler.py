@@ -19,8 +19,8 @@ MAIL = ("deliver", "channel", "stream")
 class Task(Struct, frozen=True, eq=False):
     """What a delay can put off. Of each task at most one event is possible, choices aside.
 
-    Equal messages are one task. So is a channel of an ordered network, and one end of a stream:
-    these have no message.
+    Equal messages are one task. So is a channel of an ordered network, a lane, and one end of a
+    stream: these have no message.
     """
 
     key: int  # the same for the same task
@@ -28,7 +28,7 @@ class Task(Struct, frozen=True, eq=False):
     node: str  # where it happens; of a stream, the other end
     source: str = ""  # of mail: who sent it
     name: str = ""  # of a timer, an action, a disk or a class of messages
-    args: tuple[Any, ...] = ()
+    args: tuple[Any, ...] = ()  # of a channel: its lane, if it has one
     message: Any = None
 
     def __eq__(self, other: object) -> bool:

@@ -26,7 +26,9 @@ from presage.errors import (
     Sharing,
     explain,
 )
+from presage.execution.causes import Pardon
 from presage.execution.fairness import unit
+from presage.execution.protocol import NO_EXCEPTION
 from presage.execution.sandbox import Sandbox
 from presage.model.choice import NOT_THEIRS
 from presage.model.service.automaton import Automaton
@@ -34,6 +36,7 @@ from presage.model.service.local_state import Outcome, Stimulus, Values, is_up
 from presage.model.service.stream import Lost
 from presage.model.source import raised
 from presage.model.weights import Weights, units
+from presage.model.world.lane import encoded_lane
 from presage.model.world.observers import observer_error
 from presage.model.world.seals import condition_failed
 from presage.model.world.system import System
@@ -91,7 +94,8 @@ class Bridge(Asymmetry):
         self.arrived = self.rules.arrived
         self._weights = (system.weights or Weights()) if weighs else None
         self._haunted = [
-            GhostCheck(node, self._names) if node.ghosts else None for node in self.automata
+            GhostCheck(node, self._names) if node.ghosts and not node.opaque else None
+            for node in self.automata
         ]
         self._step_properties = [
             [(at, prop) for at, prop in enumerate(self.properties, 1) if self._concerns(prop, node)]
@@ -150,9 +154,9 @@ class Bridge(Asymmetry):
         self, node: int, fresh: Callable[[], Values] | None, outcome: Outcome, weighs: Odds
     ) -> Branch:
         broken = 0
-        if outcome.failure is not None:
+        if outcome.failure is not None and not self._forgives(outcome.failure):
             broken = EXCEPTION
-            self._broke("no_exception")
+            self._broke(NO_EXCEPTION)
         if fresh and self._step_properties[node] and is_up(outcome.values[0]):
             before = fresh()
             if is_up(before[0]):
@@ -162,6 +166,10 @@ class Bridge(Asymmetry):
         if self.system.streams is None:
             return branch
         return (*branch, outcome.flows, outcome.limits)
+
+    def _forgives(self, failure: str) -> bool:
+        pardon: Pardon | None = self.system.pardon
+        return pardon is not None and pardon.forgives(NO_EXCEPTION, failure)
 
     def _broken(self, node: int, before: Values, outcome: Outcome) -> int:
         automaton, codec = self.automata[node], self.system.codec
@@ -235,6 +243,18 @@ class Bridge(Asymmetry):
         clocks = self.system.clocks
         return clocks is None or clocks.due(faces, node, stimulus)
 
+    def lane(self, message: Any) -> Any:
+        """The lane of a message that is met for the first time; None for a datagram."""
+        codec = self.system.codec
+        lane = self._run(encoded_lane, codec, message)
+        copy = codec.reorder(codec.decode, codec.encode(message))
+        if self._run(encoded_lane, codec, copy) != lane:
+            raise Nondeterminism(
+                f"the lane of a `{type(message).__name__}` is another in an equal message, whose"
+                " sets and dicts may have another order"
+            )
+        return codec.decode(lane) if lane else None
+
     def unit(self, node: int, stimulus: Stimulus) -> str | None:
         """What fairness calls `stimulus` at `node`; None where it is silent."""
         return unit(self.system, node, stimulus)
@@ -253,23 +273,28 @@ class Bridge(Asymmetry):
 
     def read_by_step(self, node: int, stimulus: Stimulus) -> int:
         """Which values of a node a step, and what is asked about it, can read; a bit for each."""
+        if self.automata[node].opaque and not self._step_properties[node]:
+            return 0  # the code of a program never sees the record
         if self._step_properties[node] or self._haunted[node]:
             return ALL
         return read_by_step(self.automata[node], stimulus)
 
     def read_by_guards(self, node: int) -> int:
         """Which values decide what a node can start by itself."""
+        if self.automata[node].opaque and not any(c.when for c in self.automata[node].workload):
+            return 0
         return ALL if self._haunted[node] else read_by_guards(self.automata[node])
 
     def touched_by_message(self, node: int, message: Any) -> int:
         """Which values of a node a delivery, and what is asked about it, can read or set."""
-        if self._step_properties[node] or self._haunted[node]:
+        node_ = self.automata[node]
+        if self._step_properties[node] or self._haunted[node] or node_.opaque:
             return ALL
         return touched_by_message(self.automata[node], message)
 
     def touched_together(self, node: int) -> list[int]:
         """For each thing that may be possible or not at a node: which values decide on it."""
-        return touched_together(self.automata[node])
+        return [ALL] if self.automata[node].opaque else touched_together(self.automata[node])
 
     def order_matters(self, node: int, fresh: Fresh, stimulus: Stimulus) -> None:
         """A step does something else where sets and dicts have another order: collect it."""

@@ -9,6 +9,7 @@ from presage.errors import NotState
 from presage.model.service.automaton import Automaton
 from presage.model.service.local_state import Outcome, Stimulus
 from presage.model.service.stream import Lost
+from presage.model.world.lane import lane_of
 from presage.trace.show import show, show_call
 
 # What one branch did: name of a part, what is compared of it, what is shown of it.
@@ -107,8 +108,16 @@ def _form(parts: Parts) -> list[tuple[str, Any]]:
 
 def _plain(automaton: Automaton, network: str, outcome: Outcome) -> Outcome:
     """`outcome` without the orders that nobody can tell."""
-    encode, ordered = automaton.codec.encode, network == "ordered"
-    sends = sorted(outcome.sends, key=lambda send: (send[0], b"" if ordered else encode(send[1])))
+    encode = automaton.codec.encode
+
+    def channel(send: tuple[int, Any]) -> tuple[int, bytes]:
+        to, message = send
+        lane = lane_of(message) if network == "lanes" else None
+        if network == "ordered":
+            return to, b""
+        return (to, encode(message)) if lane is None else (to, encode((lane,)))
+
+    sends = sorted(outcome.sends, key=channel)
     flows = sorted(outcome.flows, key=lambda flow: flow.peer)
     return outcome._replace(choices=(), sends=sends, flows=flows)
 

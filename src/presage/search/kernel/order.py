@@ -127,6 +127,8 @@ class Orders:
 
     def add_step(self, node: Automaton, fresh: Fresh, stimulus: Stimulus) -> bool:
         """Tell of a step that does something else in the second order; False if it does not."""
+        if node.opaque:  # it does not see the values, so neither their order
+            return False
         function = node.function(stimulus, fresh())
         code = f"{node.service.__name__}.{getattr(function, '__name__', stimulus[0])}"
         if code in self._known:

@@ -82,6 +82,11 @@ class Asymmetry:
         self._explain_step(places, (node, fresh, here), (image, other, there))
         self._raise(places, f"`{self._told(node, here)}` does not do what it does for the other")
 
+    def asymmetric_lane(self, places: Sequence[int], message: tuple[int, int, Any]) -> NoReturn:
+        """The lane of a message is another with the names exchanged."""
+        shown = type(message[2]).__name__
+        self._raise(places, f"the lane of a `{shown}` is not the same with their names exchanged")
+
     def asymmetric_stimuli(
         self, places: Sequence[int], node: int, fresh: Fresh, other: Fresh
     ) -> NoReturn:

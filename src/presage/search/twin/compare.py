@@ -17,6 +17,7 @@ import msgspec
 from presage._core import Kernel, Steps, resident_mib
 from presage.errors import PresageError
 from presage.execution.budget import Budget
+from presage.execution.causes import known_causes
 from presage.execution.sandbox import CPU, Sandbox
 from presage.model.source import place_of
 from presage.search.kernel.bridge import Bridge
@@ -141,7 +142,10 @@ class Twin:
     def begin(self, kernel: Kernel, memory_mib: int | None) -> None:
         """Start it, if it may find something; call `result` for what it says."""
         spent = CPU() - self._began
-        suspected = suspicious(self._system)
+        opaque = any(node.opaque for node in self._system.automata)
+        if opaque and self._in_process:
+            return  # sets of libraries that nobody here wrote; another process has another seed
+        suspected = opaque or suspicious(self._system)
         if not suspected and spent < ALWAYS_SECONDS:
             return
         least, share = SUSPICIOUS if suspected else USUAL
@@ -187,6 +191,8 @@ class Twin:
             first=first,
             steps=steps,
             verdicts=verdicts,
+            known=known_causes(self._system),
+            histories=self._system.saved_histories(),
         )
 
     def result(self) -> Compared | None:

@@ -32,6 +32,8 @@ class Request(msgspec.Struct, frozen=True):
     first: list[list[bytes]]  # the values that each node begins with
     steps: list[Step]
     verdicts: list[Judged]
+    known: dict[str, list[str]] = {}  # causes that properties forgive
+    histories: bytes = b""  # that values name, see `System.saved_histories`
 
 
 class Apart(msgspec.Struct, frozen=True):
