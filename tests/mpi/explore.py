@@ -30,7 +30,7 @@ class Explored:
 
 def explore(path, ranks, buffering, args=(), beyond=False):
     """`beyond`: a rank that fails does not end a run, the others go on."""
-    program = script(path, ranks, args, buffering)
+    program = script(path, ranks, args, f"{buffering}:ordered")
     looks = any(word in path.read_text() for word in LOOKING)
     explored, fine = Explored(), None
     seen, open_paths, bad = set(), [()], []

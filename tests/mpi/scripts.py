@@ -25,5 +25,5 @@ def outcomes(folder, text, ranks=3):
     found = []
     for buffering in ("zero", "eager"):
         with Fence():
-            found.append(play(script(path, ranks, (), buffering)))
+            found.append(play(script(path, ranks, (), f"{buffering}:ordered")))
     return found

@@ -48,6 +48,7 @@ def test_where_the_search_is_cut_the_label_says_that_it_is_not_known():
         return races.Passing(None, False)
 
     class Step:
+        process, post, then = "rank 0", None, None
         op = races.Recv("0/1", want=(races.ANY, races.ANY))
 
     kind, text = races.refined("deadlock", "stuck", [Step()], cut)

@@ -23,7 +23,9 @@ def test_the_same_is_found(make, first, buffering, tmp_path):
         path.write_text(text)
         plain = explore(path, ranks, buffering, beyond=True)
         expected = {CLAIMS.get(kind, "no_exception") for kind in plain.raw}
-        report = check(script(path, ranks, (), buffering), keep_going=True, traces=None)
+        report = check(
+            script(path, ranks, (), f"{buffering}:ordered"), keep_going=True, traces=None
+        )
         assert {found.prop for found in report.violations} == expected, text
         assert report.exhausted, text
 

@@ -62,7 +62,7 @@ def test_a_leak_names_where_it_was_made(tmp_path):
 
 def test_races_are_found_along_a_run(tmp_path):
     text = "if rank == 0:\n    comm.recv()\n    comm.recv()\nelse:\n    comm.send(1, dest=0)\n"
-    program = script(written(tmp_path, text), 3)
+    program = script(written(tmp_path, text), 3, (), "zero:ordered")
     with Fence():
         found = races.races(one_run(program))
     assert len(found) == 2 and "a receive of rank 0 got a message of rank" in found[0]
@@ -74,7 +74,7 @@ def test_messages_that_follow_from_each_other_do_not_race(tmp_path):
         "elif rank == 1:\n    comm.send(1, dest=0)\n"
         "else:\n    comm.recv(source=0)\n    comm.send(1, dest=0)\n"
     )
-    program = script(written(tmp_path, text), 3)
+    program = script(written(tmp_path, text), 3, (), "zero:ordered")
     with Fence():
         assert races.races(one_run(program)) == []
 
@@ -87,10 +87,10 @@ def test_what_is_wrong_with_one_buffering_is_told_beside_what_is_wrong_with_the_
         "else:\n    comm.recv(tag=2)\n    comm.recv(tag=1)\n"
     )
     path = written(tmp_path, text)
-    found = check_script(path, 2, traces=None).violations
+    found = check_script(path, 2, ordered=True, traces=None).violations
     assert [(each.prop, each.kind) for each in found] == [("no_exception", "exception")] * 2
     assert "KeyError" in found[0].message and "ValueError" in found[1].message
-    [alone] = check_script(path, 2, buffering="eager", traces=None).violations
+    [alone] = check_script(path, 2, buffering="eager", ordered=True, traces=None).violations
     assert alone.message == found[1].message
 
 

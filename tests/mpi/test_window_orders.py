@@ -100,7 +100,7 @@ def random_text(seed):
 @pytest.mark.parametrize("first", [0])
 def test_check_finds_what_every_order_shows(first, tmp_path):
     claims = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
-    for seed in range(first, first + 2):
+    for seed in range(first, first + (2 if first else 1)):
         path = written(tmp_path, random_text(seed))
         for buffering in ("zero", "eager"):
             plain = explore(path, 2, buffering, beyond=True)
@@ -110,7 +110,7 @@ def test_check_finds_what_every_order_shows(first, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(2, 2 + round(14 * FACTOR), 2))
+@pytest.mark.parametrize("first", range(1, 1 + round(14 * FACTOR), 2))
 @pytest.mark.usefixtures("verdicts_only")
 def test_check_finds_what_every_order_of_many_shows(first, tmp_path):
     test_check_finds_what_every_order_shows(first, tmp_path)

@@ -30,7 +30,7 @@ DIRECT = (*FROM_ROOT, *TO_ROOT, *CROSSWISE)
 
 def gathered(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
     """A blocking call: give one's contribution, and get one's result, if there is one."""
-    if current_rank().eager and call.bare in DIRECT:
+    if call.bare in DIRECT and current_rank().eager:
         return (yield from _direct(core, call, mine, result))
     if core.rank:
         yield from tell(core, 0, call, mine)

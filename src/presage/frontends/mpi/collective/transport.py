@@ -66,9 +66,9 @@ def _blocking(core: CommState, call: Call, mine: Any, result: Result) -> Asking[
         return result([mine], 0)
     if core.sides is not None:
         return (yield from intergroup.gathered(core, call, mine, result))
-    if current_rank().eager and call.shape in FROM_ROOT:
+    if call.shape in FROM_ROOT and current_rank().eager:
         return (yield from _from_root(core, call, mine, result))
-    if current_rank().eager and call.shape in TO_ROOT:
+    if call.shape in TO_ROOT and current_rank().eager:
         return (yield from _to_root(core, call, mine, result))
     if core.rank:
         yield from tell(core, 0, call, mine)
@@ -125,7 +125,9 @@ def _started(plan: Plan) -> Asking[Request]:
     slots = []
     for rank in others:
         slots.append((yield from post(Recv(channel(core, rank, core.rank)))))
-    needed = _needed(core, call) if current_rank().eager else others
+    needed = _needed(core, call)
+    if needed != others and not current_rank().eager:
+        needed = others
     wanted = [slot for rank, slot in zip(others, slots, strict=True) if rank in needed]
     for rank, slot in zip(others, slots, strict=True):
         if rank not in needed:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from presage.errors import BadCall
 from presage.frontends.mpi.core.comm_state import CommState, RankId
+from presage.frontends.mpi.core.delivery import Delivery
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.model.source import place
 from presage.process.context import current
@@ -28,7 +29,8 @@ NOTE = "mpi"  # where a rank is kept among the notes of its process
 class Launcher(Protocol):
     """What the ranks of a program run, and what they have in common; those spawned later, too."""
 
-    eager: bool
+    delivery: Delivery
+    was_asked: bool  # whether some rank did something that depends on the buffering
     strict: bool
     has_files: bool  # whether somebody holds files
     places: Places
@@ -43,7 +45,7 @@ class Launcher(Protocol):
 @dataclass(eq=False)
 class Rank:
     number: RankId
-    eager: bool
+    delivery: Delivery
     strict: bool  # whether what is left open at the end is reported
     world: CommState
     own: CommState  # of COMM_SELF
@@ -58,7 +60,14 @@ class Rank:
     times_read: int = 0
     finalized: bool = False
     windows: list[Any] = field(default_factory=list)  # that it has made and not freed
+    drain: Any = None  # calls of `Waitany` that have not been waited for
     files: set[str] = field(default_factory=set)  # whose processes were asked for
+
+    @property
+    def eager(self) -> bool:
+        """Whether it goes on as soon as it may."""
+        self.launcher.was_asked = True
+        return self.delivery.is_eager
 
     def keep(self, what: str) -> int:
         """A handle that has to be freed; gives its number."""
@@ -97,8 +106,8 @@ def begin(at: int, job: Job, launcher: Launcher) -> Rank:
     world = CommState(job.world, job.members, at, "MPI_COMM_WORLD")
     own = CommState(f"self{number}" if not job.label else f"{number} self", (number,), 0)
     own.title = "MPI_COMM_SELF"
-    places, eager, strict = launcher.places, launcher.eager, launcher.strict
-    rank = Rank(number, eager, strict, world, own, places, launcher, cores=[world, own])
+    places, delivery, strict = launcher.places, launcher.delivery, launcher.strict
+    rank = Rank(number, delivery, strict, world, own, places, launcher, cores=[world, own])
     current().notes[NOTE] = rank
     return rank
 
@@ -152,6 +161,8 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
     Windows are told of it, but for the one that is called.
     """
     rank = current_rank()
+    if rank.drain is not None:
+        rank.drain.settle()
     if rank.finalized:
         raise MPIException("invalid-argument", f"{name} is called after Finalize, at {where()}")
     for window in rank.windows:

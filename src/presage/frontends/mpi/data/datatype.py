@@ -128,25 +128,46 @@ def _basic(name: str, sign: str, form: str) -> tuple[str, Datatype]:
     return name, Datatype(name, Basic(sign, form, width), predefined=True)
 
 
+ALIASES = {
+    "UINT": "UNSIGNED",
+    "UNSIGNED_INT": "UNSIGNED",
+    "SIGNED_SHORT": "SHORT",
+    "SIGNED_INT": "INT",
+    "SIGNED_LONG": "LONG",
+    "SIGNED_LONG_LONG": "LONG_LONG",
+    **{f"SINT{bits}_T": f"INT{bits}_T" for bits in (8, 16, 32, 64)},
+    "F_BOOL": "LOGICAL",
+    "F_INT": "INTEGER",
+    "F_FLOAT": "REAL",
+    "F_DOUBLE": "DOUBLE_PRECISION",
+    "F_COMPLEX": "COMPLEX",
+    "F_FLOAT_COMPLEX": "COMPLEX",
+    "F_DOUBLE_COMPLEX": "DOUBLE_COMPLEX",
+    **dict.fromkeys(("INTEGER16", "REAL2", "COMPLEX4"), "DATATYPE_NULL"),  # not everywhere
+}
+
+
 def _predefined() -> dict[str, Datatype]:
     named = {
-        "i1": ("b", "SIGNED_CHAR INT8_T"),
+        "i1": ("b", "SIGNED_CHAR INT8_T INTEGER1 LOGICAL1"),
         "u1": ("B", "UNSIGNED_CHAR UINT8_T"),
         "char": ("B", "CHAR CHARACTER"),
         "byte": ("B", "BYTE PACKED"),
-        "i2": ("h", "SHORT INT16_T INTEGER2"),
+        "i2": ("h", "SHORT INT16_T INTEGER2 LOGICAL2"),
         "u2": ("H", "UNSIGNED_SHORT UINT16_T"),
-        "i4": ("i", "INT INT32_T INTEGER INTEGER4 LOGICAL"),
+        "i4": ("i", "INT INT32_T INTEGER INTEGER4 LOGICAL LOGICAL4"),
         "u4": ("I", "UNSIGNED UINT32_T WCHAR"),
-        "i8": ("q", "LONG LONG_LONG INT64_T INTEGER8 AINT OFFSET COUNT"),
+        "i8": ("q", "LONG LONG_LONG INT64_T INTEGER8 LOGICAL8 AINT OFFSET COUNT"),
         "u8": ("Q", "UNSIGNED_LONG UNSIGNED_LONG_LONG UINT64_T"),
         "f4": ("f", "FLOAT REAL REAL4"),
         "f8": ("d", "DOUBLE DOUBLE_PRECISION REAL8"),
         "c8": ("ff", "C_FLOAT_COMPLEX COMPLEX COMPLEX8 CXX_FLOAT_COMPLEX"),
         "c16": ("dd", "C_DOUBLE_COMPLEX C_COMPLEX DOUBLE_COMPLEX COMPLEX16 CXX_DOUBLE_COMPLEX"),
-        "f16": ("16s", "LONG_DOUBLE"),
-        "c32": ("32s", "C_LONG_DOUBLE_COMPLEX"),
+        "f16": ("16s", "LONG_DOUBLE REAL16"),
+        "c32": ("32s", "C_LONG_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX COMPLEX32"),
         "bool": ("?", "C_BOOL BOOL CXX_BOOL"),
+        "i2i4": ("hi", "SHORT_INT"),
+        "f16i4": ("16si", "LONG_DOUBLE_INT"),
         "i4i4": ("ii", "INT_INT TWOINT"),
         "f4i4": ("fi", "FLOAT_INT"),
         "f8i4": ("di", "DOUBLE_INT"),
@@ -156,8 +177,7 @@ def _predefined() -> dict[str, Datatype]:
     types = dict(
         _basic(name, sign, form) for sign, (form, names) in named.items() for name in names.split()
     )
-    types["UNSIGNED_INT"] = types["UINT"] = types["UNSIGNED"]
-    return types
+    return types | {name: types[known] for name, known in ALIASES.items()}
 
 
 TYPES = _predefined()

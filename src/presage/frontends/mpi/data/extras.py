@@ -1,4 +1,4 @@
-"""Names of mpi4py that scripts meet now and then: hints, raw memory, codes of errors."""
+"""Names of mpi4py that scripts meet now and then: hints, raw memory, error handlers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ import pickle
 from typing import Any
 
 from presage.frontends.mpi.data.buffers import buffer
-
-ERRORS = (
-    "SUCCESS ERR_BUFFER ERR_COUNT ERR_TYPE ERR_TAG ERR_COMM ERR_RANK ERR_REQUEST ERR_ROOT ERR_GROUP"
-    " ERR_OP ERR_TOPOLOGY ERR_DIMS ERR_ARG ERR_UNKNOWN ERR_TRUNCATE ERR_OTHER ERR_INTERN"
-    " ERR_IN_STATUS ERR_PENDING"
-)
-CODES = {name: code for code, name in enumerate(ERRORS.split())}
 
 
 class Info(dict[str, str]):
@@ -34,6 +27,42 @@ class Info(dict[str, str]):
 
     def Free(self) -> None:
         self.clear()
+
+
+INFO_NULL, INFO_ENV = Info(), Info()
+
+
+class Errhandler:
+    """`MPI.Errhandler`: errors are exceptions here, whichever one is set."""
+
+    def __init__(self, errhandler: Errhandler | None = None) -> None:
+        self._name: str = "" if errhandler is None else errhandler._name
+
+    @classmethod
+    def named(cls, name: str) -> Errhandler:
+        made = cls()
+        made._name = name
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Errhandler):
+            return NotImplemented
+        return self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __bool__(self) -> bool:
+        return bool(self._name)
+
+    def Free(self) -> None:
+        self._name = ""
+
+
+ERRHANDLER_NULL = Errhandler()
+ERRORS_RETURN = Errhandler.named("return")
+ERRORS_ABORT = Errhandler.named("abort")
+ERRORS_ARE_FATAL = Errhandler.named("fatal")
 
 
 class Memory:
@@ -90,8 +119,8 @@ class Unheeded:
     def Set_errhandler(self, errhandler: Any) -> None:
         """Errors always are exceptions."""
 
-    def Get_errhandler(self) -> Any:
-        return None
+    def Get_errhandler(self) -> Errhandler:
+        return Errhandler(ERRORS_RETURN)
 
     def Get_info(self) -> Info:
         return Info()

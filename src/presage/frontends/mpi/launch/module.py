@@ -12,7 +12,7 @@ from presage.frontends.mpi.communicator import cart, comm, grid, intercomm
 from presage.frontends.mpi.core import group, status
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import current_rank
-from presage.frontends.mpi.data import buffers, datatype, dtlib, extras, op
+from presage.frontends.mpi.data import buffers, constants, datatype, dtlib, extras, op
 from presage.frontends.mpi.inter import spawn
 from presage.frontends.mpi.io import file as files
 from presage.frontends.mpi.launch.finalize import finalize
@@ -35,7 +35,8 @@ SHARED = (
     (buffers, "IN_PLACE BOTTOM"),
     (datatype, "Datatype"),
     (op, "Op"),
-    (extras, "Info Pickle"),
+    (extras, "INFO_NULL INFO_ENV Info Pickle Errhandler"),
+    (extras, "ERRHANDLER_NULL ERRORS_RETURN ERRORS_ABORT ERRORS_ARE_FATAL"),
     (request, "REQUEST_NULL Request"),
     (persistent, "Prequest"),
     (message, "MESSAGE_NULL MESSAGE_NO_PROC Message"),
@@ -47,19 +48,14 @@ SHARED = (
     (files, "SEEK_SET SEEK_CUR SEEK_END FILE_NULL File"),
 )
 THREADS = ("THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE")
-UNHEEDED = ("INFO_NULL", "ERRORS_RETURN", "ERRORS_ARE_FATAL", "ERRORS_ABORT", "ERRHANDLER_NULL")
 
 CONSTANTS: dict[str, Any] = {
     **{name: getattr(module, name) for module, names in SHARED for name in names.split()},
     **{name: level for level, name in enumerate(THREADS)},
-    **dict.fromkeys(UNHEEDED),
     **files.MODES,
     "Exception": MPIException,
     "TAG_UB": 0,
-    "BSEND_OVERHEAD": 64,
-    "MAX_PROCESSOR_NAME": 256,
-    "MAX_ERROR_STRING": 256,
-    "DISPLACEMENT_CURRENT": -54278278,
+    "WIN_FLAVOR": window.WIN_CREATE_FLAVOR,
     "VERSION": 4,
     "SUBVERSION": 0,
     "buffer": extras.Memory,
@@ -96,7 +92,7 @@ def _functions() -> dict[str, Any]:
         "Detach_buffer": extras.detach_buffer,
         "Get_address": extras.get_address,
         "Compute_dims": grid.compute_dims,
-        "Get_error_string": str,
+        "Get_error_string": constants.error_string,
         "Get_error_class": int,
         "Alloc_mem": lambda size, info=None: memoryview(bytearray(size)),
         "Free_mem": lambda mem: None,
@@ -113,7 +109,7 @@ def _build() -> dict[str, ModuleType]:
     package, mpi = ModuleType("mpi4py"), ModuleType("mpi4py.MPI")
     util, pkl5 = ModuleType("mpi4py.util"), ModuleType("mpi4py.util.pkl5")
     types = ModuleType("mpi4py.util.dtlib")
-    for names in (CONSTANTS, datatype.TYPES, op.OPS, extras.CODES, _functions()):
+    for names in (constants.NUMBERS, CONSTANTS, datatype.TYPES, op.OPS, _functions()):
         mpi.__dict__.update(names)
     mpi.__dict__.update(__getattr__=_missing, __package__="mpi4py")
     rc = SimpleNamespace(initialize=True, finalize=None, threads=True, thread_level="multiple")

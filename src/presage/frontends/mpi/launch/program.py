@@ -13,8 +13,10 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from presage.errors import BadTarget
+from presage.frontends.mpi.core.delivery import BUFFERINGS as BUFFERINGS
+from presage.frontends.mpi.core.delivery import Delivery
 from presage.frontends.mpi.core.mistakes import MPIException
-from presage.frontends.mpi.core.rank import Job, Places, begin
+from presage.frontends.mpi.core.rank import Job, Places, begin, current_rank
 from presage.frontends.mpi.inter.spawn import adopt
 from presage.frontends.mpi.io.server import KEEPER, Keeper
 from presage.frontends.mpi.launch.environment import Environment
@@ -25,7 +27,6 @@ from presage.model.source import place
 from presage.process.context import current
 from presage.process.program import Process, Program
 
-BUFFERINGS = ("zero", "eager")
 RANKS_MAX = 1_000  # beyond, one run alone takes minutes
 BESIDE_MAX = 100  # modules looked at
 
@@ -42,7 +43,12 @@ class Script:
         around.surround(current())
         around.enter()
         try:
-            self._run(main)
+            try:
+                self._run(main)
+            except Exception:
+                if (drain := current_rank().drain) is not None:
+                    drain.settle()  # or it would not have come so far
+                raise
             finalize()
         finally:
             around.leave()
@@ -66,18 +72,21 @@ def script(
 ) -> Program:
     """The program of `ranks` processes that run the script.
 
-    `buffering`: whether a standard send waits for its receive (`zero`) or never does (`eager`).
+    `buffering`: whether a standard send waits for its receive (`zero`), never does (`eager`) or
+    each as it happens (`any`); `any:1024`: above so many bytes it always does. `any:ordered`: who
+    sends first is received first, which MPI does not promise.
     `strict`: whether requests and handles that are left open at the end are reported.
     `to_disk`: whether files that are written through MPI are written, as in a plain run.
     """
-    if not 1 <= ranks <= RANKS_MAX or buffering not in BUFFERINGS:
+    delivery = Delivery.of(buffering)
+    if not 1 <= ranks <= RANKS_MAX:
         raise BadTarget(
-            f"a script cannot be run by {ranks} ranks with buffering `{buffering}`",
-            "a misspelt word, or a number that no search could end with",
-            f"1 to {RANKS_MAX:,} ranks, and `zero` or `eager`; `both` are two programs",
+            f"the script `{path}` cannot be run by {ranks} ranks",
+            "a number that no search could end with",
+            f"1 to {RANKS_MAX:,} ranks",
         )
     file = Path(path)
-    launcher = ScriptLauncher(buffering == "eager", strict, _mentions(file, b"File"))
+    launcher = ScriptLauncher(delivery, strict, _mentions(file, b"File"))
     body = launcher.body(file, tuple(args), Job.first(ranks))
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
     if launcher.has_files:
@@ -86,6 +95,12 @@ def script(
     program.wording = wording
     program.refine = refined
     return program
+
+
+def depends_on_buffering(program: Program) -> bool:
+    """Whether a rank of a script has done something that depends on the buffering, by now."""
+    bodies = (process.body for process in program.processes.values())
+    return any(isinstance(body, Body) and body.depends_on_buffering for body in bodies)
 
 
 def _compiled(path: Path) -> CodeType:
@@ -123,8 +138,9 @@ def _mentions(path: Path, *words: bytes) -> bool:
 class ScriptLauncher:
     """What the ranks of a program run, and what they have in common; those spawned later, too."""
 
-    def __init__(self, eager: bool, strict: bool, has_files: bool) -> None:
-        self.eager = eager
+    def __init__(self, delivery: Delivery, strict: bool, has_files: bool) -> None:
+        self.delivery = delivery
+        self.was_asked = False
         self.strict = strict
         self.has_files = has_files  # whether somebody holds files
         self.places: Places = {}
@@ -157,6 +173,10 @@ class Body:
         self._launcher = launcher
         self._command = command
         self.file = str(made.path)
+
+    @property
+    def depends_on_buffering(self) -> bool:
+        return self._launcher.was_asked
 
     def __repr__(self) -> str:
         return place(str(self._made.path), 1)

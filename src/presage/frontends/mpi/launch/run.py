@@ -64,7 +64,7 @@ def mpirun(
     path: str | Path, ranks: int, args: Sequence[str] = (), *, tagged: bool = False
 ) -> Outcome:
     """Run a script once, as fast as it goes; what it prints is printed."""
-    program = script(path, ranks, args, "eager", strict=False, to_disk=True)
+    program = script(path, ranks, args, "eager:ordered", strict=False, to_disk=True)
     before = sys.stdout
     out = Tagged(sys.stdout) if tagged else None
     try:

@@ -33,8 +33,8 @@ from presage.frontends.mpi.point.transfer import (
     send,
     swap,
 )
-from presage.process.context import asked
-from presage.process.ops import Probe, Response
+from presage.process.context import blocking
+from presage.process.ops import Response
 
 Kind = Callable[[str, Any], Content]  # of a call and what it was given
 Way = tuple[Any, int, int]  # what goes, to or from which rank, with which tag
@@ -211,8 +211,11 @@ class PointToPoint(Handle):
         if of.rank == PROC_NULL:
             fill(status, NULL_STATUS)
             return MESSAGE_NO_PROC
-        if _name == "improbe" and _looked(of, waits=False).choice == 0:
-            return None
+        if _name == "improbe":
+            found = _looked(of, waits=False)
+            if found.choice == 0:
+                return None
+            of = of._replace(rank=found.key[0], tag=found.key[1])
         response = next_message(of)
         fill(status, post.status_of(response))
         return Message.of(response)
@@ -234,4 +237,4 @@ def _filled(status: Status | None, got: tuple[Any, Status]) -> Any:
 
 
 def _looked(of: Peer, waits: bool) -> Response:
-    return asked(Probe(of.core.inbox, (of.rank, of.tag), waits))
+    return blocking(post.look(of.core, of.rank, of.tag, waits=waits))

@@ -1,8 +1,9 @@
 """One message from one rank to another: the posts that all point-to-point calls are made of.
 
 A communicator has a mailbox for each member; a message is offered there with the sender's rank and
-its tag as key. Mailboxes keep order and requests take the first offer that fits: so messages do not
-overtake one another, as MPI demands.
+its tag as key. It is a mailbox of channels, one for each sender: messages of one rank do not
+overtake one another, as MPI demands, and those of different ranks are received in any order. With
+ordered delivery it is an ordinary mailbox, where the first to be sent is the first to be received.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import pickle
 from typing import Any
 
 from presage.frontends.mpi.core.comm_state import CommState
+from presage.frontends.mpi.core.delivery import ANY as EITHER
 from presage.frontends.mpi.core.rank import current_rank
-from presage.frontends.mpi.core.status import ANY_TAG, Status
+from presage.frontends.mpi.core.status import ANY_SOURCE, ANY_TAG, Status
 from presage.frontends.mpi.data.buffers import Data
 from presage.frontends.mpi.data.objects import OBJECT, PICKLE, unpack
 from presage.process.context import Asking, post
-from presage.process.ops import Recv, Response, Send
+from presage.process.ops import NONE, Pick, Probe, Recv, Response, Send
 
 STANDARD, SYNCHRONOUS, BUFFERED, READY = "standard", "synchronous", "buffered", "ready"
 MODES = {"send": STANDARD, "ssend": SYNCHRONOUS, "bsend": BUFFERED, "rsend": READY}
@@ -25,14 +27,43 @@ OBJECT_BYTES = 64  # what a plain object counts for, where nobody has pickled it
 
 def offer(core: CommState, dest: int, tag: int, payload: Any, mode: str) -> Asking[int]:
     """Post a message; it may be received from now on."""
-    buffered = mode == BUFFERED or (mode in (STANDARD, READY) and current_rank().eager)
+    delivery, size = current_rank().delivery, size_of(payload)
+    may_fit = mode in (STANDARD, READY) and (delivery.limit is None or size <= delivery.limit)
+    buffered = mode == BUFFERED or (may_fit and current_rank().eager)
+    may_wait = buffered and mode != BUFFERED and delivery.buffering == EITHER
     name = f"{core.outbox}/{dest}"
     key = (core.rank, tag)
-    return (yield from post(Send(name, payload, key, buffered, float(size_of(payload)))))
+    channelled = not delivery.ordered
+    op = Send(name, payload, key, buffered, float(size), may_wait, channelled)
+    return (yield from post(op))
 
 
 def request(core: CommState, source: int, tag: int) -> Asking[int]:
-    return (yield from post(Recv(core.inbox, (source, tag))))
+    claim = yield from _claim(core, source, tag)
+    return (yield from post(Recv(core.inbox, (source, tag), claim)))
+
+
+def look(core: CommState, source: int, tag: int, *, waits: bool) -> Asking[Response]:
+    """Probe; the choice of the response is 0 if nothing was found."""
+    want = (source, tag)
+    if current_rank().delivery.ordered:
+        return (yield Probe(core.inbox, want, waits))
+    if waits:
+        claim = yield from _claim(core, source, tag)
+        return (yield Probe(core.inbox, want, True, claim))
+    response = yield Pick(core.inbox, want, len(core.reach), polls=True)
+    if response.choice == NONE:
+        return Response(0)
+    return (yield Probe(core.inbox, want, True, response.choice, polled=True))
+
+
+def _claim(core: CommState, source: int, tag: int) -> Asking[int | None]:
+    """From whom a receive is going to get its message; None where that is not decided before."""
+    if current_rank().delivery.ordered:
+        return None
+    if source != ANY_SOURCE:
+        return source
+    return (yield Pick(core.inbox, (source, tag), len(core.reach))).choice
 
 
 def size_of(payload: Any) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from presage.frontends.mpi.core.rank import enter_call
+from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.status import UNDEFINED, Status, fill
+from presage.frontends.mpi.point import guesses
+from presage.frontends.mpi.point.drain import Drain
 from presage.frontends.mpi.point.request_state import RequestState
-from presage.process.context import Asking, blocking, test_any, wait_any
+from presage.process.context import Asking, blocking, current, test_any, wait_any
 from presage.process.ops import NONE, Choose, Response
 
 Requests = Sequence[RequestState]
@@ -43,9 +45,8 @@ class RequestSets:
     @staticmethod
     def testall(requests: Requests, statuses: Statuses = None) -> tuple[bool, list[Any] | None]:
         _note("testall", requests)
-        for request in requests:
-            if not blocking(request.look()):
-                return False, None
+        if not blocking(_all(requests)):
+            return False, None
         return True, _say_all(requests, range(len(requests)), statuses)
 
     @staticmethod
@@ -53,19 +54,28 @@ class RequestSets:
         requests: Requests, statuses: Statuses = None
     ) -> tuple[list[int] | None, list[Any] | None]:
         _note("waitsome", requests)
-        first = blocking(_any(requests, wait_any))
-        return _say_some(requests, first, statuses)
+        return _say_some(requests, statuses, waits=True)
 
     @staticmethod
     def testsome(
         requests: Requests, statuses: Statuses = None
     ) -> tuple[list[int] | None, list[Any] | None]:
         _note("testsome", requests)
-        return _say_some(requests, None, statuses)
+        return _say_some(requests, statuses, waits=False)
 
     @classmethod
     def Waitany(cls, requests: Requests, status: Status | None = None) -> int:
-        return cls.waitany(requests, status)[0]
+        rank = current_rank()
+        if status is not None or rank.delivery.ordered or rank.windows:
+            return cls.waitany(requests, status)[0]
+        if rank.drain is None or not rank.drain.is_of(requests):
+            _note("waitany", requests)
+            if sum(1 for each in requests if each.is_active) < 2:
+                return cls.waitany(requests, status)[0]
+            text, known = dict(current().notes), current().notes
+            rank.drain = Drain(requests, lambda: known.update(text))
+        index = rank.drain.finish() if rank.drain.is_last else rank.drain.more()
+        return index  # type: ignore[no-any-return]
 
     @classmethod
     def Testany(cls, requests: Requests, status: Status | None = None) -> tuple[int, bool]:
@@ -95,6 +105,8 @@ def _any(
     """One that has arrived, or any of several; with `test_any`, None if none has."""
     if not any(each.is_active for each in requests):
         return UNDEFINED
+    if not current_rank().delivery.ordered:
+        return (yield from (guesses.first if ask is wait_any else guesses.polled)(requests))
     if any(each.has_arrived for each in requests):
         return (yield from _among_arrived(requests))
     while True:
@@ -106,6 +118,15 @@ def _any(
         requests[index].got(response)
         if requests[index].has_arrived:
             return index
+
+
+def _all(requests: Requests) -> Asking[bool]:
+    if not current_rank().delivery.ordered:
+        return (yield from guesses.all_of(requests))
+    for request in requests:
+        if not (yield from request.look()):
+            return False
+    return True
 
 
 def _among_arrived(requests: Requests) -> Asking[int]:
@@ -138,14 +159,23 @@ def _say(requests: Requests, index: int, status: Status | None) -> Any:
 
 
 def _say_some(
-    requests: Requests, first: int | None, statuses: Statuses
+    requests: Requests, statuses: Statuses, *, waits: bool
 ) -> tuple[list[int] | None, list[Any] | None]:
-    """All that have arrived by now, besides the `first`."""
+    """Those that have arrived by now."""
     if not any(each.is_active for each in requests):
         return None, None
-    blocking(_absorb(requests))
-    ready = [i for i, each in enumerate(requests) if i == first or each.has_arrived]
+    if current_rank().delivery.ordered:
+        ready = blocking(_ready(requests, waits))
+    else:
+        ready = blocking(guesses.some(requests, waits=waits))
     return ready, _say_all(requests, ready, statuses)
+
+
+def _ready(requests: Requests, waits: bool) -> Asking[list[int]]:
+    """All that have arrived; with `waits`, at least one."""
+    first = (yield from _any(requests, wait_any)) if waits else None
+    yield from _absorb(requests)
+    return [i for i, each in enumerate(requests) if i == first or each.has_arrived]
 
 
 def _say_all(requests: Requests, which: Sequence[int], statuses: Statuses) -> list[Any]:

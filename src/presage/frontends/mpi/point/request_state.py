@@ -14,11 +14,17 @@ from presage.frontends.mpi.core.comm_state import RankId
 from presage.frontends.mpi.core.rank import current_rank
 from presage.frontends.mpi.core.status import Status
 from presage.frontends.mpi.data.hazards import Watched
-from presage.process.context import Asking, test_any, wait_any
-from presage.process.ops import NONE, Response
+from presage.process.context import Asking, is_running, test_any, wait_any
+from presage.process.ops import NONE, Poll, Response
 
 # Given the responses to its posts: what the request gives, and what is known of it.
 Finish = Callable[[list[Response]], tuple[Any, Status]]
+
+
+def _settle() -> None:
+    """Somebody looks at a request: which of several is complete has to be decided now."""
+    if is_running() and (rank := current_rank()).drain is not None:
+        rank.drain.settle()
 
 
 class RequestState:
@@ -52,11 +58,13 @@ class RequestState:
         return request
 
     def __bool__(self) -> bool:
+        _settle()
         return self.is_active
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RequestState):
             return NotImplemented
+        _settle()
         return self is other or not (self or other)
 
     __hash__ = object.__hash__
@@ -95,13 +103,28 @@ class RequestState:
         self._slots.pop(0)
         self._responses.append(response)
 
-    def arrive(self) -> Asking[None]:
-        """Wait until every post is complete."""
+    @property
+    def is_open(self) -> bool:
+        return self.is_active and bool(self._slots)
+
+    @property
+    def open_slots(self) -> tuple[int, ...]:
+        return tuple(self._slots)
+
+    def arrive(
+        self, rivals: tuple[tuple[int, ...], ...] | None = None, *, polled: bool = False
+    ) -> Asking[None]:
+        """Wait until every post is complete; `rivals` and `polled` as for `WaitAny`."""
         while self._slots:
-            self.got((yield from wait_any((self.next_slot,))))
+            slot = (self.next_slot,)
+            self.got((yield from wait_any(slot, rivals=rivals, polled=polled)))
 
     def look(self) -> Asking[bool]:
         """Whether every post is complete now."""
+        if self._slots and not current_rank().delivery.ordered:
+            if (yield Poll(1)).choice == NONE:
+                return False
+            yield from self.arrive(polled=True)
         while self._slots:
             response = yield from test_any((self.next_slot,))
             if response.choice == NONE:

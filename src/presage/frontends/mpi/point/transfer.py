@@ -17,8 +17,8 @@ from presage.frontends.mpi.data.hazards import Watched, use
 from presage.frontends.mpi.data.objects import pack
 from presage.frontends.mpi.point import envelope as post
 from presage.frontends.mpi.point.request import Request, at_once
-from presage.process.context import Asking, blocking, exchange, wait_any
-from presage.process.ops import Recv, Response
+from presage.process.context import Asking, blocking, wait_any
+from presage.process.ops import Response
 
 
 class Content(ABC):
@@ -141,8 +141,8 @@ def _sent(to: Peer, payload: Any, mode: str) -> Asking[None]:
 
 
 def _received(of: Peer) -> Asking[Response]:
-    payload, key = yield from exchange(Recv(of.core.inbox, (of.rank, of.tag)))
-    return Response(0, payload, key)
+    slot = yield from post.request(of.core, of.rank, of.tag)
+    return (yield from wait_any((slot,)))
 
 
 def _swapped(to: Peer, payload: Any, of: Peer) -> Asking[Response]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from presage.process.ops import ANY, Probe, Recv, Send
+from presage.process.ops import ANY, Pick, Probe, Recv, Send, WaitAny
 from presage.process.program import Passing
 from presage.process.world import Post, Taken, fits
 
@@ -18,6 +18,7 @@ Clock = dict[str, int]
 
 RACE = "message-race"
 HAZARD = "buffer-hazard"
+NEEDS_ROOM = "a standard send may wait for its receive, and is stuck then"
 NOT_KNOWN = "whether another order of arrival ends well is not known: the search for one was cut"
 
 
@@ -77,13 +78,14 @@ def differing(failing: Iterable[Taken], passing: Iterable[Taken]) -> list[str]:
     Neither message was sent because of the other.
     """
     bad, good = _known(failing), _known(passing)
-    others = {key: post.partner for key, post in _numbered(good.wildcards)}
+    others = dict(_numbered(good.wildcards))
     found = []
     for key, wanted in _numbered(bad.wildcards):
-        got, other = wanted.partner, others.get(key)
-        if got is None or other is None or got.owner == other.owner:
+        twin = others.get(key)
+        got, other = wanted.partner, None if twin is None else twin.partner
+        if twin is None or got is None or other is None or got.owner == other.owner:
             continue
-        if _rival(bad, wanted, got) is not None or _rival(good, wanted, other) is not None:
+        if _rival(bad, wanted, got) is not None or _rival(good, twin, other) is not None:
             found.append(_both(wanted, got, other))
     return found
 
@@ -115,6 +117,9 @@ def _rival(known: _Known, wanted: Post, got: Post) -> Post | None:
             continue
         if not fits(wanted.op.want, other.op.key):
             continue
+        # By channel, a message may be received before one that was sent because of it.
+        if other.op.channelled and not known.is_before(wanted, other):
+            return other
         if not known.is_before(other, got) and not known.is_before(got, other):
             return other
     return None
@@ -132,6 +137,8 @@ def refined(
 
     `passing` searches all orders for one that ends well.
     """
+    if kind == "deadlock" and _needs_room(failing):
+        return kind, f"{text}\n{NEEDS_ROOM}"
     if kind not in ("exception", "deadlock") or not any(map(_is_open, failing)):
         return kind, text
     steps, exhausted = passing()
@@ -143,7 +150,23 @@ def refined(
     return RACE, f"{text}\nwith another order of arrival the program ends well: {found[0]}"
 
 
+def _needs_room(steps: Sequence[Taken]) -> bool:
+    """Whether somebody is left at a send that would go on if there were room for its message."""
+    last = {step.process: step.then for step in steps}
+    posts = {(step.process, step.post.slot): step.post for step in steps if step.post is not None}
+    waited = [
+        posts.get((process, then.slots[0]))
+        for process, then in last.items()
+        if isinstance(then, WaitAny) and len(then.slots) == 1
+    ]
+    return any(
+        isinstance(post.op, Send) and post.op.may_wait and post.partner is None
+        for post in waited
+        if post is not None
+    )
+
+
 def _is_open(step: Taken) -> bool:
     """Whether a step leaves open from whom a message comes; without one nothing races."""
     op = step.op
-    return isinstance(op, Recv | Probe) and op.want[0] == ANY and _is_of_ranks(op.mailbox)
+    return isinstance(op, Recv | Probe | Pick) and op.want[0] == ANY and _is_of_ranks(op.mailbox)

@@ -1,0 +1,72 @@
+"""Numbers of MPI that scripts name: classes of errors, limits, kinds of types, keys of attributes.
+
+Which number each is, an implementation of MPI chooses; scripts may rely only on their being
+different where the standard says so. Those that change what a call does are defined beside it.
+"""
+
+from __future__ import annotations
+
+ERROR_CLASSES = (
+    "SUCCESS ERR_BUFFER ERR_COUNT ERR_TYPE ERR_TAG ERR_COMM ERR_RANK ERR_REQUEST ERR_ROOT ERR_GROUP"
+    " ERR_OP ERR_TOPOLOGY ERR_DIMS ERR_ARG ERR_UNKNOWN ERR_TRUNCATE ERR_OTHER ERR_INTERN"
+    " ERR_IN_STATUS ERR_PENDING ERR_ACCESS ERR_AMODE ERR_BAD_FILE ERR_CONVERSION ERR_DUP_DATAREP"
+    " ERR_FILE_EXISTS ERR_FILE_IN_USE ERR_FILE ERR_INFO ERR_INFO_KEY ERR_INFO_VALUE ERR_INFO_NOKEY"
+    " ERR_IO ERR_NAME ERR_NO_MEM ERR_NOT_SAME ERR_NO_SPACE ERR_NO_SUCH_FILE ERR_PORT ERR_QUOTA"
+    " ERR_READ_ONLY ERR_SERVICE ERR_SPAWN ERR_UNSUPPORTED_DATAREP ERR_UNSUPPORTED_OPERATION ERR_WIN"
+    " ERR_BASE ERR_LOCKTYPE ERR_KEYVAL ERR_RMA_CONFLICT ERR_RMA_SYNC ERR_SIZE ERR_DISP ERR_ASSERT"
+    " ERR_ERRHANDLER ERR_RMA_RANGE ERR_RMA_ATTACH ERR_RMA_SHARED ERR_RMA_FLAVOR ERR_SESSION"
+    " ERR_PROC_ABORTED ERR_VALUE_TOO_LARGE ERR_REVOKED ERR_PROC_FAILED ERR_PROC_FAILED_PENDING"
+)
+COMBINERS = (
+    "NAMED DUP CONTIGUOUS VECTOR HVECTOR INDEXED HINDEXED INDEXED_BLOCK HINDEXED_BLOCK STRUCT"
+    " SUBARRAY DARRAY RESIZED VALUE_INDEX F90_INTEGER F90_REAL F90_COMPLEX"
+)
+KEYS = "IO WTIME_IS_GLOBAL UNIVERSE_SIZE LASTUSEDCODE"  # of attributes that nobody has set
+FIRST_KEY = 1_000_001  # beyond those that scripts create
+
+CODES = {name: code for code, name in enumerate(ERROR_CLASSES.split())}
+NUMBERS = {
+    **CODES,
+    **{f"COMBINER_{name}": at for at, name in enumerate(COMBINERS.split(), 1)},
+    **{name: at for at, name in enumerate(KEYS.split(), FIRST_KEY)},
+    "ERR_LASTCODE": 0x3FFFFFFF,
+    "KEYVAL_INVALID": -1,
+    "UNWEIGHTED": 1,
+    "WEIGHTS_EMPTY": 2,
+    "ORDER_C": 56,
+    "ORDER_FORTRAN": 57,
+    "ORDER_F": 57,
+    "TYPECLASS_REAL": 1,
+    "TYPECLASS_INTEGER": 2,
+    "TYPECLASS_COMPLEX": 3,
+    "DISTRIBUTE_BLOCK": 121,
+    "DISTRIBUTE_CYCLIC": 122,
+    "DISTRIBUTE_NONE": 123,
+    "DISTRIBUTE_DFLT_DARG": -49767,
+    "F_SOURCE": 0,
+    "F_TAG": 1,
+    "F_ERROR": 2,
+    "F_STATUS_SIZE": 5,
+    "COMM_TYPE_HW_GUIDED": 2,
+    "COMM_TYPE_HW_UNGUIDED": 3,
+    "COMM_TYPE_RESOURCE_GUIDED": 4,
+    "MAX_PROCESSOR_NAME": 256,
+    "MAX_ERROR_STRING": 256,
+    "MAX_PORT_NAME": 256,
+    "MAX_INFO_KEY": 255,
+    "MAX_INFO_VAL": 1024,
+    "MAX_OBJECT_NAME": 128,
+    "MAX_DATAREP_STRING": 128,
+    "MAX_LIBRARY_VERSION_STRING": 8192,
+    "MAX_PSET_NAME_LEN": 1024,
+    "MAX_STRINGTAG_LEN": 1024,
+    "DISPLACEMENT_CURRENT": -54278278,
+    "DISP_CUR": -54278278,
+    "BSEND_OVERHEAD": 64,
+}
+
+
+def error_string(code: int) -> str:
+    """`MPI.Get_error_string`: the name of its class."""
+    names = [name for name, known in CODES.items() if known == code]
+    return f"MPI_{names[0]}" if names else f"error {code}"
