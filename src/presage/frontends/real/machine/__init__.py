@@ -1,0 +1,1 @@
+"""The simulated operating system of one process."""

@@ -1,0 +1,14 @@
+"""The whole simulated operating system: importing this makes every part and every leaf known."""
+
+from presage.frontends.real.machine import (
+    aio,
+    clock,
+    escapes,
+    filesystem,
+    network,
+    signals,
+    threads,
+    tls,
+)
+
+__all__ = ["aio", "clock", "escapes", "filesystem", "network", "signals", "threads", "tls"]

@@ -1,0 +1,57 @@
+"""End a program that never waits while a system is made; in a search the sandbox does that.
+
+A system starts each real node once to learn the fields of its view, before any search begins. A
+program that spins there would hang without a word.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from types import TracebackType
+
+from presage.errors import HandlerStuck
+from presage.model.choice import Interrupted
+from presage.model.source import frame_place
+
+SECONDS = 10.0
+AGAIN_SECONDS = 1.0  # until it is asked once more: code may catch what ends it
+
+
+class Overdue(Interrupted):
+    """Ends code that runs too long."""
+
+
+class Patience:
+    """A context manager: what runs inside on this thread may take so many seconds."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._thread = threading.get_ident()
+        self._over = threading.Event()
+        self._where = ""
+        self._dog = threading.Thread(target=self._look, name="presage-patience", daemon=True)
+
+    def __enter__(self) -> None:
+        self._dog.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        self._dog.join()
+        if self._where:
+            raise HandlerStuck(self._where, self._seconds) from error
+
+    def _look(self) -> None:
+        seconds = self._seconds
+        while not self._over.wait(seconds):
+            frame = sys._current_frames().get(self._thread)
+            self._where = self._where or frame_place(frame)
+            raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+            raise_in(ctypes.c_ulong(self._thread), ctypes.py_object(Overdue))
+            seconds = AGAIN_SECONDS

@@ -1,0 +1,52 @@
+"""What tests take from PyPI by name, into a folder of the user's cache; never committed.
+
+`PRESAGE_TEST_CACHE` is another folder for it.
+"""
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+
+def cache() -> Path:
+    named = os.environ.get("PRESAGE_TEST_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = Path(named) if named else base / "presage-tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def folder(name: str) -> Path | None:
+    """The source distribution `name`, unpacked; None if it cannot be fetched."""
+    place = cache() / name
+    if not place.exists():
+        target = cache() / "downloads"
+        package = name.replace("-", "==", 1)
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(target)]
+        fetched = subprocess.run([*command, "--no-binary", ":all:", package], timeout=280)
+        if fetched.returncode:
+            return None
+        with tarfile.open(next(target.glob(f"{name}*.tar.gz"))) as archive:
+            archive.extractall(cache(), filter="data")
+    return place
+
+
+def packages() -> Path | None:
+    """A folder with pytest-asyncio, which these tests need."""
+    place = cache() / "pytest-asyncio"
+    if not place.exists():
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--target",
+            str(place),
+        ]
+        if subprocess.run([*command, "pytest-asyncio", "async-timeout"], timeout=280).returncode:
+            return None
+    return place
