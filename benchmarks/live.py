@@ -19,6 +19,7 @@ import struct
 import sys
 import tempfile
 import time
+from typing import cast
 
 import msgspec
 from msgspec import Struct
@@ -67,8 +68,7 @@ class Plain(asyncio.Protocol):
         self.decoder = msgspec.msgpack.Decoder(Echo)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data

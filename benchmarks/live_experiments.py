@@ -6,6 +6,7 @@ Distributed Systems", NSDI 2009, section 5. Run by `make live`, in minutes. The 
     make live LIVE="--seconds 5000 --churn 60 --every 10 --deadline 1 --runs 100 --nodes 49 \\
         --blocks 1280 --size 16000 --samples 100"
 
+`--only real` runs 25 real processes, three times for each of three modes, in 12 minutes.
 `--only paxos,bullet` measures some anew and keeps what is known of the others, in
 `benchmarks/live_experiments.json`; `--only ''` writes the page alone. Fails unless every condition
 holds that the page lists.
@@ -25,13 +26,15 @@ from typing import Any
 import live_bullet
 import live_paxos
 import live_randtree
+import live_real
+import live_rounds
 from live_modes import MODES, Pace
 from live_page import conditions, page
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "live-experiments.md"
 DATA = ROOT / "benchmarks" / "live_experiments.json"
-EXPERIMENTS = ("randtree", "paxos", "bullet", "depth")
+EXPERIMENTS = ("randtree", "rounds", "paxos", "bullet", "depth")
 PAXOS_BUGS = ("PX-bug1", "PX-bug2")
 
 Task = tuple[tuple[str, ...], Callable[..., Any], tuple[Any, ...]]  # where it goes, what it is
@@ -41,6 +44,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(EXPERIMENTS), help="of these, by commas")
     parser.add_argument("--seeds", type=int, default=10, help="of RandTree; default: 10")
+    parser.add_argument("--round-seeds", type=int, default=3, help="of runs by deadline")
     parser.add_argument("--seconds", type=float, default=100.0, help="of a run of RandTree")
     parser.add_argument("--churn", type=float, default=2.0, help="seconds between two kills")
     parser.add_argument("--every", type=float, default=20.0, help="seconds between two rounds")
@@ -52,6 +56,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--size", type=int, default=8_000, help="bytes of a block")
     parser.add_argument("--samples", type=int, default=20, help="live states to predict from")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--real-runs", type=int, default=3, help="of 25 processes, for each mode")
+    parser.add_argument("--real-seconds", type=float, default=75.0)
+    parser.add_argument("--real-churn", type=float, default=0.7)
+    parser.add_argument("--real-every", type=float, default=20.0)
+    parser.add_argument("--real-deadline", type=float, default=0.1)
     return parser.parse_args()
 
 
@@ -71,6 +80,12 @@ def tasks(args: argparse.Namespace) -> Iterator[Task]:
         for seed in range(args.downloads):
             for mode in MODES:
                 yield ("bullet", mode, str(seed)), live_bullet.run, (mode, seed, *file, pace)
+    if "rounds" in chosen:
+        for deadline in (None, *live_rounds.DEADLINES):
+            mode = "none" if deadline is None else "steer"
+            how = (args.seconds, args.churn, Pace(args.every, deadline or 0.0))
+            for seed in range(args.round_seeds):
+                yield ("rounds", str(deadline or mode), str(seed)), alone, (mode, seed, *how)
     if "randtree" in chosen:
         how = (args.seconds, args.churn, pace)
         for seed in range(args.seeds):
@@ -78,6 +93,20 @@ def tasks(args: argparse.Namespace) -> Iterator[Task]:
                 for mode in MODES:
                     place = ("randtree", bugs, mode, str(seed))
                     yield place, live_randtree.run, (bugs, mode, seed, *how)
+
+
+def alone(mode: str, seed: int, *how: Any) -> Any:
+    """One run in which predictions alone keep nodes out of violations, or nothing does."""
+    return live_rounds.kept(live_randtree.run("five", mode, seed, *how))
+
+
+def real_tasks(args: argparse.Namespace) -> Iterator[Task]:
+    """Runs of real processes, to be run one after the other."""
+    pace = Pace(args.real_every, args.real_deadline)
+    how = (args.real_seconds, args.real_churn, pace)
+    for seed in range(args.real_runs if "real" in args.only.split(",") else 0):
+        for mode in live_real.REAL_MODES:
+            yield ("real", mode, str(seed)), live_real.run, ("five", mode, seed, *how)
 
 
 def put(data: dict[str, Any], place: tuple[str, ...], result: Any) -> None:
@@ -96,12 +125,13 @@ def main() -> int:
             name: value for name, value in vars(args).items() if name not in ("only", "processes")
         }
     context = get_context("spawn")
-    with ProcessPoolExecutor(args.processes, context, max_tasks_per_child=1) as pool:
-        running = [(place, pool.submit(what, *how)) for place, what, how in tasks(args)]
-        for place, future in running:
-            put(data, place, future.result())
-            DATA.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
-            print(" ".join(place), flush=True)
+    for processes, chosen in ((args.processes, tasks(args)), (1, real_tasks(args))):
+        with ProcessPoolExecutor(processes, context, max_tasks_per_child=1) as pool:
+            running = [(place, pool.submit(what, *how)) for place, what, how in chosen]
+            for place, future in running:
+                put(data, place, future.result())
+                DATA.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+                print(" ".join(place), flush=True)
     held = conditions(data)
     PAGE.write_text("\n".join(page(data, held)) + "\n")
     for each in held:

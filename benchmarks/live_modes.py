@@ -7,7 +7,7 @@ kills and starts, which is drawn before the run begins.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -16,7 +16,7 @@ from typing import Any
 from presage.model.world.system import System
 from presage.runtime.foreseeing import SteeredCluster
 from presage.runtime.foresight import Foresight
-from presage.runtime.frame import HEADER, Frame, Kind
+from presage.runtime.frame import Frame, Kind, Messages
 from presage.runtime.shaping import Shape
 from presage.runtime.steer_options import SteerOptions
 from presage.runtime.virtual import VirtualCluster
@@ -52,10 +52,10 @@ class Traffic:
     count: Counter[str] = field(default_factory=Counter)
     size: Counter[str] = field(default_factory=Counter)
 
-    def note(self, frame: Frame) -> None:
-        """A frame is sent."""
-        self.count[frame.kind.name] += 1
-        self.size[frame.kind.name] += HEADER.size + len(frame.body)
+    def note(self, frame: Frame | Messages) -> None:
+        """A frame is sent, or several in a row."""
+        self.count[frame.kind.name] += len(frame.bodies) if isinstance(frame, Messages) else 1
+        self.size[frame.kind.name] += frame.size
 
 
 class Measured(VirtualCluster):
@@ -66,7 +66,7 @@ class Measured(VirtualCluster):
         self.traffic = Traffic()
         self.lossy: set[tuple[type, str, str]] = set()
 
-    def transmit(self, source: str, to: str, frames: list[Frame]) -> None:
+    def transmit(self, source: str, to: str, frames: Sequence[Frame | Messages]) -> None:
         """Write frames to the socket of two nodes."""
         for frame in frames:
             self.traffic.note(frame)

@@ -42,6 +42,8 @@ class Actions:
 
     def until(self, now: float) -> float | None:
         """When the first of those that rest for a while may run again; None if there is none."""
+        if not self._resting:
+            return None
         times = [until for until in self._resting.values() if now < until < inf]
         return min(times, default=None)
 
@@ -55,7 +57,8 @@ class Actions:
 
     def wake(self) -> None:
         """The state is another: none rests any more."""
-        self._resting.clear()
+        if self._resting:
+            self._resting.clear()
 
 
 def _idle(record: Record) -> bool:

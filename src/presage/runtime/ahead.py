@@ -1,8 +1,9 @@
 """What a node's process has for looking ahead: a lookout, and the oracle that it asks.
 
-Without an oracle a node takes part in the snapshots of others, and that is all. With one, questions
-go to it and answers come back through the event loop; a question that is not answered in time is
-given up, by ending the process that works on it. What goes wrong there is said once.
+A node that does not steer takes part in the snapshots of others, and that is all. Where it
+predicts, questions go to the oracle and answers come back through the event loop. A question that
+is not answered in time is given up, by ending the process that works on it. What goes wrong there
+is said once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from presage.runtime.checkpoint import Checkpoint
 from presage.runtime.cluster import Cluster
 from presage.runtime.delta import BadCheckpoint
 from presage.runtime.driver import Driver
-from presage.runtime.foresight import CANDIDATES_MAX, Question
+from presage.runtime.foresight import CANDIDATES_MAX, HIDDEN_MAX, Question
 from presage.runtime.guard import SECONDS as GUARD_SECONDS
 from presage.runtime.lookout import Inspect, Lookout
 from presage.runtime.neighbours import Neighbours
@@ -69,13 +70,13 @@ class Ahead:
         self._listens = False  # to the oracle
         self.lookout: Lookout | None = None
         steer = cluster.steer
-        if oracle is None or steer is None:
+        if steer is None or steer.mode == "off":
             self.neighbours = Neighbours(driver.host, inspect=inspect)
             return
-        self._listens = True
         round_trip = 0.0 if cluster.shape is None else cluster.shape.rtt_ms / 1000
         options = steer.options(round_trip)
-        self._seconds = SLACK * (1 + CANDIDATES_MAX) * (options.deadline + 2 * GUARD_SECONDS)
+        searches = 1 + HIDDEN_MAX + CANDIDATES_MAX
+        self._seconds = SLACK * searches * (options.deadline + 2 * GUARD_SECONDS)
         self.lookout = self.neighbours = Lookout(
             driver.host,
             options,
@@ -85,7 +86,9 @@ class Ahead:
             bytes_per_second=steer.bytes_per_second,
             inspect=partial(self._inspected, inspect),
         )
-        self._loop.add_reader(oracle.socket, self._heard)
+        if oracle is not None:
+            self._listens = True
+            self._loop.add_reader(oracle.socket, self._heard)
 
     def close(self) -> None:
         """Ask nothing more."""
@@ -164,10 +167,13 @@ class Ahead:
     @property
     def counts(self) -> dict[str, int]:
         """What `presage status` says of it; nothing where nobody looks ahead."""
-        if self.lookout is None or self._oracle is None:
+        if self.lookout is None:
             return {}
-        own = {"oracle_killed": self._oracle.killed, "questions_dropped": self._oracle.dropped}
-        return steering_counts(self.lookout) | own
+        found = steering_counts(self.lookout)
+        if self._oracle is not None:
+            found["oracle_killed"] = self._oracle.killed
+            found["questions_dropped"] = self._oracle.dropped
+        return found
 
     def seen(self) -> Seen:
         """What is to see of the node."""

@@ -66,3 +66,4 @@ class SteerCounts:
     refused: int = 0  # steps that the immediate check refused
     resets: int = 0
     starving: int = 0  # kinds of events that were refused again and again
+    starved: int = 0  # of these, those whose refusal keeps a property from ever holding

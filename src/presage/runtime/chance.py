@@ -64,10 +64,5 @@ class LiveChooser(Chooser):
         super().__init__((), extends=False, held=held, draw=chance.draw)
         self._wall = wall
 
-    @property
-    def used(self) -> bool:
-        """Whether it has answered something, or refused to."""
-        return bool(self.taken) or self.error is not None
-
     def now(self) -> float | None:
         return self._wall()

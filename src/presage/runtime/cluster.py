@@ -84,6 +84,8 @@ class Steer(Struct, frozen=True, forbid_unknown_fields=True):
     hold: Seconds = 0.5  # for which a message of a stream is held back
     nodes_max: Annotated[int, Meta(ge=1, le=1000)] = NODES_MAX  # of a snapshot
     bytes_per_second: Annotated[float, Meta(gt=0)] | None = None  # of checkpoints; None: any number
+    checks: bool = True  # whether steps are judged before they are committed
+    predicts: bool = True
 
     def options(self, round_trip: float) -> SteerOptions:
         """The same as steering takes it."""
@@ -93,6 +95,8 @@ class Steer(Struct, frozen=True, forbid_unknown_fields=True):
             deadline=self.deadline,
             hold=self.hold,
             round_trip=max(round_trip, ROUND_TRIP_MIN),
+            checks=self.checks,
+            predicts=self.predicts,
         )
 
 

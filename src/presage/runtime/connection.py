@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from typing import Protocol
+from typing import Protocol, cast
 
 from presage.runtime.frame import (
     HELLO_MAX,
@@ -24,6 +24,7 @@ from presage.runtime.frame import (
     Frame,
     Hello,
     Kind,
+    Messages,
     encode,
     hello_frame,
     read_hello,
@@ -50,6 +51,9 @@ class Owner(Protocol):
 
     def passed(self, connection: Connection, frame: Frame) -> None:
         """A frame came in; `BadFrame` ends the connection."""
+
+    def messages(self, peer: str, messages: Messages) -> None:
+        """Frames with messages came in, in a row."""
 
     def settle(self) -> None:
         """All frames that there were have been passed."""
@@ -86,8 +90,8 @@ class Connection(asyncio.Protocol):
     # -- called by asyncio -------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Those of uvloop are no subclass of it.
+        self._transport = cast("asyncio.Transport", transport)
         made = transport.get_extra_info("socket")
         made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
         self._keep_alive(made)
@@ -130,7 +134,6 @@ class Connection(asyncio.Protocol):
     def advance(self) -> None:
         """Pass on what has come in, as far as the owner takes it."""
         passed, room = 0, 1 if self.said is None else self.owner.room(self)
-        pull = self._decoder.pull
         try:
             while self._transport is not None:
                 if passed >= room:
@@ -138,7 +141,13 @@ class Connection(asyncio.Protocol):
                     if passed >= room:
                         self._pause()
                         break
-                frame = pull()
+                if self.said is not None:
+                    messages = self._decoder.messages(room - passed)
+                    if messages is not None:
+                        passed += len(messages.bodies)
+                        self.owner.messages(self.said.name, messages)
+                        continue
+                frame = self._decoder.pull() if len(self._decoder) else None
                 if frame is None:
                     self._unpause()
                     break

@@ -139,6 +139,8 @@ class Control:
                 await writer.drain()
         except (OSError, ValueError):  # gone, or a line without end
             pass
+        except asyncio.CancelledError:
+            pass  # the node ends while somebody is connected: asyncio would take that for a fault
         finally:
             self._open.discard(writer)
             writer.close()

@@ -12,12 +12,12 @@ Invariant: `turn` runs after everything that may have changed what the node can 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage.runtime.cluster import Cluster
 from presage.runtime.emulation import Emulation
-from presage.runtime.frame import BadFrame, Frame, Hello, Kind, encode, hello, pack
+from presage.runtime.frame import BadFrame, Frame, Hello, Kind, Messages, encode, hello, pack
 from presage.runtime.host import Host
 from presage.runtime.listening import Sockets
 from presage.runtime.node import LiveNode
@@ -40,7 +40,8 @@ class StreamHost(Host):
     def __init__(self, make: Callable[[Host], LiveNode], driver: Driver) -> None:
         self._closed: list[str] = []
         self._driver = driver
-        super().__init__(make, driver, driver.read)
+        super().__init__(make, driver)
+        self._decode = self.node.automaton.codec.decode_plain
 
     def close(self, to: str) -> None:
         link = self.links.get(to)
@@ -65,6 +66,7 @@ class Driver:
         say: Callable[[str], None],
     ) -> None:
         self.host = StreamHost(make, self)
+        self.messages = self.host.messages
         self.node = self.host.node
         self.failure: str | None = None
         self.ended = asyncio.Event()  # the node has failed
@@ -73,7 +75,6 @@ class Driver:
         self._loop = asyncio.get_running_loop()
         self._wire: Wire | None = None
         self._emulated: Emulation | None = None
-        self._codec = self.node.automaton.codec
         self._soon = False
         self._turning = False
         self._eager = not (self.node.automaton.durables or self.node.automaton.disks)
@@ -210,8 +211,8 @@ class Driver:
         else:
             self._emulated.open(peer)
 
-    def write(self, peer: str, frames: list[Frame]) -> None:
-        data = b"".join(map(encode, frames))
+    def write(self, peer: str, frames: Sequence[Frame | Messages]) -> None:
+        data = encode(frames[0]) if len(frames) == 1 else b"".join(map(encode, frames))
         if self._emulated is not None:
             self._emulated.write(peer, data)
         elif self.wire.write(peer, data) > OUTBOX_MAX:
@@ -247,7 +248,3 @@ class Driver:
         self.wire.blame(peer, f"it does not handle messages: more than {OUTBOX_MAX:,} bytes wait")
         self.wire.reset(peer)
         self.refused(peer)
-
-    def read(self, body: bytes) -> Any:
-        """The message that a body holds; raises `ValueError`."""
-        return self._codec.decode_plain(body)

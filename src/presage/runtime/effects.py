@@ -10,6 +10,7 @@ from presage.errors import BadCall, NotState, Sharing
 from presage.model.service.automaton import Automaton
 from presage.model.service.local_state import Outcome, Stimulus, Values
 from presage.model.world.snapshot import Local
+from presage.runtime.step import Record, Surroundings
 
 
 def encoded(
@@ -56,8 +57,11 @@ def flows(
     """What a step does to streams: peers and bodies; None: the connection is given up."""
     done: list[tuple[str, bytes | None]] = []
     for peer, closes, message in outcome.flows:
-        body = None if closes else codec.encode(message)
-        if body is not None and len(body) > limit:
+        if closes:
+            done.append((names[peer], None))
+            continue
+        body = codec.encode(message)
+        if len(body) > limit:
             raise BadCall(
                 f"a message of {len(body):,} bytes was sent to `{names[peer]}` on a stream;"
                 f" its frame may have {limit:,}",
@@ -66,3 +70,20 @@ def flows(
             )
         done.append((names[peer], body))
     return done
+
+
+def hand_over(record: Record, near: Surroundings, names: Sequence[str]) -> None:
+    """Tell the surroundings what a committed step took, and what it does to peers."""
+    if record.body is not None:
+        source = names[record.stimulus[1]]
+        if record.sequence is None:
+            near.received(source)
+        else:
+            near.delivered(source, record.sequence)
+    for to, body in record.sends:
+        near.send(to, body)
+    for to, flow in record.flows:
+        if flow is None:
+            near.close(to)
+        else:
+            near.stream(to, flow)

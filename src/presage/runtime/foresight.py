@@ -3,8 +3,10 @@
 From a snapshot, a path to a violation is looked for. The first events of the path that can be
 refused are candidates. A filter against one is tried by predicting once more with it in force; one
 that leaves a violation in reach is *unhelpful*. One that would keep the system from ever getting on
-*kills progress*. What is left is put in force at the node where the event would happen; if that is
-another node the path is handed over to it, and it decides on a snapshot of its own.
+*kills progress*. A violation that nobody can prevent often is near, and would hide all others: what
+is behind it is looked for, without its property. What is left is put in force at the node where the
+event would happen; if that is another node the path is handed over to it, and it decides on a
+snapshot of its own.
 
 Invariant: what is put in force is only ever what a network or a clock could do by itself.
 """
@@ -30,6 +32,7 @@ from presage.search.prediction import Prediction
 from presage.trace.trace import Trace
 
 CANDIDATES_MAX = 3  # events of a path against which a filter is tried
+HIDDEN_MAX = 2  # properties whose violation nobody can prevent, behind which more is looked for
 
 Decision: TypeAlias = Literal[
     "clean",  # nothing was found
@@ -53,6 +56,7 @@ class Question:
     seconds: float = 1.0
     acts: bool = True  # whether something is to be done
     own: frozenset[tuple[str, ...]] = frozenset()  # known paths on which only `node` is to act
+    refused: tuple[Filter, ...] = ()  # kinds of events that the check refuses again and again
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Foreseen:
     broken: tuple[str, ...] = ()  # properties that do not hold in the snapshot
     starved: str = ""  # the property that a refused filter would have kept from holding
     own: bytes = b""  # what happens at the node that asked, encoded; see `PredictedViolation`
+    hungry: tuple[tuple[Filter, str], ...] = ()  # refusals, and the property that each starves
 
 
 class Foresight:
@@ -98,12 +103,32 @@ class Foresight:
 
     def answer(self, question: Question, node: str) -> Foreseen:
         """What is ahead of the nodes in the question's snapshot, as `node` sees it."""
+        found = self._ahead(question, node)
+        return replace(found, hungry=self._hungry(question)) if question.refused else found
+
+    def _hungry(self, question: Question) -> tuple[tuple[Filter, str], ...]:
+        """The refusals that would keep the system from ever getting on, if they went on so."""
+        judged = (
+            (each, self._guard.starves(question.snapshot, (each,), outside=question.outside))
+            for each in question.refused
+        )
+        return tuple((each, found.prop) for each, found in judged if found is not None)
+
+    def _ahead(self, question: Question, node: str) -> Foreseen:
         found = self._predict(question, question.filters, question.known)
         if found.path is None:
             return self._answer(found, "clean")
         if not question.acts:
             return self._answer(found, "watched")
-        return replace(self._decided(question, found, node), own=self._own(found.path, node))
+        hidden: list[str] = []  # properties against whose violation nothing can be done
+        answer = first = self._decided(question, found, node, hidden)
+        while answer.decision == "unpreventable" and len(hidden) < HIDDEN_MAX:
+            hidden.append(answer.prop)
+            behind = self._predict(question, question.filters, question.known, hidden)
+            if behind.path is None:
+                break
+            answer = self._decided(question, behind, node, hidden)
+        return first if answer.decision == "unpreventable" else answer
 
     def _own(self, path: Confirmed, node: str) -> bytes:
         """What happens at a node on a path, as its service hears of it."""
@@ -117,7 +142,11 @@ class Foresight:
         return self.system.codec.encode(own)
 
     def _predict(
-        self, question: Question, filters: Sequence[Filter], known: Sequence[Trace]
+        self,
+        question: Question,
+        filters: Sequence[Filter],
+        known: Sequence[Trace],
+        hidden: Sequence[str] = (),
     ) -> Prediction:
         return self._predictor.predict(
             question.snapshot,
@@ -126,11 +155,15 @@ class Foresight:
             filters=filters,
             known=known,
             seconds=question.seconds,
+            leaving=hidden,
         )
 
-    def _decided(self, question: Question, found: Prediction, node: str) -> Foreseen:
+    def _decided(
+        self, question: Question, found: Prediction, node: str, hidden: Sequence[str]
+    ) -> Foreseen:
         assert found.path is not None
-        unhandled = self._answer(found, "unpreventable")
+        own = self._own(found.path, node)
+        unhandled = replace(self._answer(found, "unpreventable"), own=own)
         assert unhandled.trace is not None
         tried, starved = 0, ""
         mine = path_key(unhandled.trace) in question.own
@@ -139,7 +172,8 @@ class Foresight:
                 continue  # a path that was handed over is not handed on
             tried += 1
             filters = (*question.filters, candidate)
-            again = self._predict(question, filters, (unhandled.trace, *question.known))
+            known = (unhandled.trace, *question.known)
+            again = self._predict(question, filters, known, hidden)
             if again.path is not None:
                 starved = starved or _rests(found.path, again.path)
                 continue
@@ -148,31 +182,24 @@ class Foresight:
                 starved = starved or hunger.prop
                 continue
             decision: Decision = "filter" if candidate.node == node else "handed over"
-            return self._answer(found, decision, candidate)
+            return replace(unhandled, decision=decision, filter=candidate)
         decision = "kills progress" if starved else "unhelpful" if tried else "unpreventable"
-        return self._answer(found, decision, starved=starved)
+        return replace(unhandled, decision=decision, starved=starved)
 
-    def _answer(
-        self,
-        found: Prediction,
-        decision: Decision,
-        chosen: Filter | None = None,
-        starved: str = "",
-    ) -> Foreseen:
+    def _answer(self, found: Prediction, decision: Decision) -> Foreseen:
         violation = traced(found, self._target)
         return Foreseen(
             decision,
             violation.prop if violation else "",
             violation.message if violation else "",
             violation.trace if violation else None,
-            chosen,
+            None,
             found.found_by,
             found.states,
             found.depth,
             found.seconds,
             found.remembered,
             found.broken,
-            starved,
         )
 
 

@@ -7,7 +7,8 @@ has handled in this life. A datagram has the same header: there `life` is the li
 process, `handled` the datagram's own number, and `flags` the first bits of the definition's digest.
 
 The sender of the bytes may be broken or hostile. A `Decoder` therefore judges a frame by its header
-before it waits for the body, and holds at most one frame and what one read gave.
+before it waits for the body, and holds at most one frame and what one read gave. Messages in a row
+are read and written in one piece, by the core.
 
 Invariant: bytes give frames or one `BadFrame`, never another exception; memory is bounded.
 """
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct
 
+from presage._core import read_messages, write_messages
 from presage.version import VERSION
 
 if TYPE_CHECKING:
@@ -63,6 +65,29 @@ class Frame(Struct, frozen=True, gc=False):
     body: bytes = b""
     flags: int = 0
 
+    @property
+    def size(self) -> int:
+        """How many bytes it has, its header included."""
+        return HEADER.size + len(self.body)
+
+
+class Messages(Struct, frozen=True, gc=False):
+    """Frames of the kind `MESSAGE` in a row, with one header but for `handled`: the largest."""
+
+    number: int
+    life: int
+    handled: int
+    bodies: list[bytes]
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.MESSAGE
+
+    @property
+    def size(self) -> int:
+        """How many bytes they have, headers included."""
+        return len(self.bodies) * HEADER.size + sum(map(len, self.bodies))
+
 
 class BadFrame(Exception):
     """Bytes that no frame begins with; the text says why."""
@@ -85,8 +110,10 @@ def pack(
     return HEADER.pack(length, PROTOCOL, kind, flags, number, life, handled) + body
 
 
-def encode(frame: Frame) -> bytes:
-    """The bytes of a frame."""
+def encode(frame: Frame | Messages) -> bytes:
+    """The bytes of a frame, or of several in a row."""
+    if isinstance(frame, Messages):
+        return write_messages(frame.number, frame.life, frame.handled, frame.bodies)
     return pack(frame.kind, frame.number, frame.life, frame.handled, frame.body, frame.flags)
 
 
@@ -169,6 +196,18 @@ class Decoder:
             buffer.clear()
             self._at = 0
         return Frame(kind, number, life, handled, body, flags)
+
+    def messages(self, most: int) -> Messages | None:
+        """The next frames, as far as they are messages in a row; None: ask `pull`."""
+        found = read_messages(self._bytes, self._at, self.limit, most)
+        if found is None:
+            return None
+        end, number, life, handled, bodies = found
+        if end == len(self._bytes):
+            self._bytes.clear()
+            end = 0
+        self._at = end
+        return Messages(number, life, handled, bodies)
 
     def _judge_length(self, length: int) -> None:
         if not AFTER_LENGTH <= length <= self.limit - LENGTH.size:

@@ -289,11 +289,15 @@ class Gatherer:
                 self._answers[0] = (peer, request, True)
                 break
             self._answers.popleft()
+        if not self._out:
+            return []
         out, self._out = self._out, []
         return out
 
     def poll(self, now: float) -> float | None:
         """Let time pass; when to be called next, None: not before something happens."""
+        if self._round is None and not self._answers:
+            return None
         if self._round is not None:
             for peer, deadline in list(self._round.waiting.items()):
                 if deadline <= now:

@@ -11,13 +11,13 @@ taken between two calls of a host is one of all three.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from presage.errors import StoreError
 from presage.runtime.datagrams import WAITING_MAX, Datagrams
-from presage.runtime.frame import Frame, Kind
+from presage.runtime.frame import Frame, Kind, Messages
 from presage.runtime.link import Link
 from presage.runtime.node import LiveNode
 from presage.runtime.step import Refused, Reply
@@ -29,7 +29,7 @@ class Carrier(Protocol):
     def open(self, peer: str) -> None:
         """Open a socket to `peer`, unless one is being opened; tell by `attached` or `refused`."""
 
-    def write(self, peer: str, frames: list[Frame]) -> None:
+    def write(self, peer: str, frames: Sequence[Frame | Messages]) -> None:
         """Write frames to the socket that is attached."""
 
     def datagram(self, peer: str, frame: Frame) -> None:
@@ -95,8 +95,10 @@ class Marks:
     def clear(self) -> None:
         """The step was noted."""
         self.received = None
-        self.begun.clear()
-        self.asked.clear()
+        if self.begun:
+            self.begun.clear()
+        if self.asked:
+            self.asked.clear()
 
 
 class Host:
@@ -159,7 +161,7 @@ class Host:
             self.companion.lost(peer)
 
     def frame(self, peer: str, frame: Frame) -> None:
-        """A frame of a stream came, of the kinds life, message, alive, or about checkpoints."""
+        """A frame of a stream came, of the kinds life, alive, or about checkpoints."""
         self.numbers.seen(frame.number)
         link = self._link(peer)
         if self.companion is not None:
@@ -167,13 +169,20 @@ class Host:
             if frame.kind in (Kind.GATHER, Kind.CHECKPOINT, Kind.PATH):
                 self.companion.frame(peer, frame)
                 return
-        if frame.kind is Kind.MESSAGE:
-            link.receive(frame)
-        elif frame.kind is Kind.LIFE:
+        if frame.kind is Kind.LIFE:
             link.greet(frame)
         elif frame.kind is Kind.ALIVE:
             link.acknowledge(frame)
         self._touch(link)
+
+    def messages(self, peer: str, messages: Messages) -> None:
+        """Messages of a stream came, in a row."""
+        self.numbers.seen(messages.number)
+        link = self._link(peer)
+        if self.companion is not None:
+            self.companion.heard(peer)
+        link.receive(messages)
+        self._touched[peer] = self._pump[peer] = link
 
     def datagram(self, source: str, frame: Frame) -> None:
         """A datagram with a message came."""
@@ -218,15 +227,16 @@ class Host:
             return None
         if steps or self._pump:
             return clock.now()
-        wishes = [clock.next(), node.rested_at()]
-        if self.companion is not None:
-            wishes.append(self.companion.next())
-        return min((time for time in wishes if time is not None), default=None)
+        first, rested = clock.next(), node.rested_at()
+        if rested is not None and (first is None or rested < first):
+            first = rested
+        wish = self.companion.next() if self.companion is not None else None
+        return wish if wish is not None and (first is None or wish < first) else first
 
     def _feed(self) -> None:
         """Errors and heads of streams, as far as guards let them in."""
         steps = self.node.counts.steps
-        for peer, blocked in list(self._blocked.items()):
+        for peer, blocked in list(self._blocked.items()) if self._blocked else ():
             if blocked != steps:
                 del self._blocked[peer]
                 self._pump[peer] = self.links[peer]
@@ -243,10 +253,12 @@ class Host:
             if self.marking:
                 self.marks.begun.append((peer, link.life))
             node.broken(peer)
-        for _ in range(len(link.inbox)):
-            if not node.up or not link.ready:
+        inbox = link.inbox
+        self._touched[peer] = link
+        for _ in range(len(inbox)):
+            if not node.up or not inbox or link.error:
                 break
-            body = link.inbox[0]
+            body = inbox[0]
             try:
                 message = self._decode(body)
             except ValueError as error:
@@ -256,7 +268,6 @@ class Host:
             if result is None or isinstance(result, Refused):
                 self._blocked[peer] = node.counts.steps
                 return
-            self._touched[peer] = link
         if link.error or link.ready:
             self._pump[peer] = link
 
@@ -318,14 +329,15 @@ class Host:
 
     def release(self) -> None:
         carrier, number = self.carrier, self.numbers.number
-        for to, frame in self._outgoing:
-            carrier.datagram(to, frame)
-        self._outgoing.clear()
+        if self._outgoing:
+            for to, frame in self._outgoing:
+                carrier.datagram(to, frame)
+            self._outgoing.clear()
         for peer, link in self._touched.items():
             if link.attached:
-                frames = link.drain()
+                frames = link.drain(number)
                 if frames:
-                    carrier.write(peer, [_numbered(frame, number) for frame in frames])
+                    carrier.write(peer, frames)
             elif link.wanted:
                 carrier.open(peer)
         self._touched.clear()
@@ -337,9 +349,3 @@ class Host:
 
     def failed(self, failure: str) -> None:
         self.carrier.failed(failure)
-
-
-def _numbered(frame: Frame, number: int) -> Frame:
-    if not number:
-        return frame
-    return Frame(frame.kind, number, frame.life, frame.handled, frame.body, frame.flags)

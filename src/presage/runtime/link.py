@@ -32,7 +32,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from presage.runtime.frame import BadFrame, Frame, Kind
+from presage.runtime.frame import BadFrame, Frame, Kind, Messages
 
 LIFE_BITS = 16  # of a life that count closes; those above count the starts of a process
 LIFE_MAX = 1 << 32
@@ -169,23 +169,24 @@ class Link:
         """How many messages are queued to the peer, for `queue_size`."""
         return len(self.log)
 
-    def drain(self, *, acknowledge: bool = True) -> list[Frame]:
-        """The frames to write now; their number is that of the node's checkpoints.
+    def drain(self, number: int = 0, *, acknowledge: bool = True) -> list[Frame | Messages]:
+        """The frames to write now; `number` is that of the node's checkpoints.
 
         `acknowledge`: say what was handled even if there is nothing else to say.
         """
         if not self.attached:
             return []
-        frames = []
+        frames: list[Frame | Messages] = []
         life, knows = self._spoken
         if life != self.life or knows not in (0, self.known):
             self._spoken = (self.life, self.known)
             said = encode(Greeting(self.start, self.known, *self._was))
-            frames = [Frame(Kind.LIFE, 0, self.life, self.handled, said)]
-        frames += [Frame(Kind.MESSAGE, 0, self.life, self.handled, body) for body in self._frames]
-        self._frames.clear()
+            frames.append(Frame(Kind.LIFE, number, self.life, self.handled, said))
+        if self._frames:
+            frames.append(Messages(number, self.life, self.handled, self._frames))
+            self._frames = []
         if not frames and acknowledge and self.unacknowledged:
-            frames = [Frame(Kind.ALIVE, 0, self.life, self.handled)]
+            frames.append(Frame(Kind.ALIVE, number, self.life, self.handled))
         if frames:
             self._said = self.handled
         return frames
@@ -215,6 +216,10 @@ class Link:
         self.log.append(message)
         if self.peer == self.name:
             self.inbox.append(message)
+        elif self._trusted and not self.error and self._written == self.sent - 1:
+            self.met = self.known
+            self._frames.append(message)
+            self._written = self.sent
         else:
             self._write()
 
@@ -294,7 +299,7 @@ class Link:
         self.acknowledge(frame)
         self._write()
 
-    def acknowledge(self, frame: Frame) -> bool:
+    def acknowledge(self, frame: Frame | Messages) -> bool:
         """Take note of a frame's header; false if the frame is of another life."""
         if not self._trusted or frame.life != self.life:
             self.ignored += 1
@@ -302,16 +307,20 @@ class Link:
         self._shared = True
         if self.error:
             return True
-        news = frame.handled - (self.sent - len(self.log))
-        for _ in range(min(news, len(self.log))):
-            self.log.popleft()
-        self._written = max(self._written, self.sent - len(self.log))
+        log, news = self.log, frame.handled - (self.sent - len(self.log))
+        if news > 0:
+            if news >= len(log):
+                log.clear()
+            else:
+                for _ in range(news):
+                    log.popleft()
+            self._written = max(self._written, self.sent - len(log))
         return True
 
-    def receive(self, frame: Frame) -> None:
-        """A message of the peer."""
-        if self.acknowledge(frame):
-            self.inbox.append(frame.body)
+    def receive(self, messages: Messages) -> None:
+        """Messages of the peer, in a row."""
+        if self.acknowledge(messages):
+            self.inbox.extend(messages.bodies)
 
     # -- lives -------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -33,6 +34,10 @@ LENGTH: Final = struct.Struct(">I")
 # By these bytes one knows values that hold moments.
 MOMENT, BETWEEN = (Codec().encode(each)[2:] for each in (Moment(), Moment() - Moment()))
 STEPS = "steps"  # the file of a node's log, in its folder
+
+
+_length = LENGTH.pack
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -80,31 +85,34 @@ class StepLog:
 
     def note(self, record: Record) -> None:
         """A step was committed."""
-        host = self._host
+        host, digests = self._host, self._digests
         node, marks = host.node, host.marks
         if record.number == 1:
             self._changes = node.recovered
-        self._changes += bool(record.changes)
+        if record.changes:
+            self._changes += 1
+        given, body = digests.stimulus(record)
         self._entries.append(
             Entry(
                 node.name,
                 node.life,
                 record.number,
                 node.clock.wall(),
-                *self._digests.stimulus(record),
+                given,
+                body,
                 record.choices,
-                self._digests.of(record.after),
+                digests.of(record.after),
                 host.numbers.number,
-                tuple(record.sends),
-                tuple(record.flows),
-                self._digests.idle(record),
+                tuple(record.sends) if record.sends else (),
+                tuple(record.flows) if record.flows else (),
+                not record.flows and digests.idle(record),
                 self._changes,
                 node.recovered,
                 marks.received,
-                tuple(marks.begun),
-                tuple(marks.asked),
-                dict(record.held),
-                tuple(record.logs),
+                tuple(marks.begun) if marks.begun else (),
+                tuple(marks.asked) if marks.asked else (),
+                dict(record.held) if record.held else {},
+                tuple(record.logs) if record.logs else (),
                 record.failure,
             )
         )
@@ -131,17 +139,21 @@ class Digests:
             at for at in range(len(automaton.fields) + 1) if at not in automaton.ghosts
         ]
         self._sources: dict[int, bytes] = {}
-        self._live = [b""] * len(self._positions)  # what the digests are of
+        self._places = tuple(enumerate(self._positions))
+        self._known: Local = (b"",) * (len(automaton.fields) + 1)  # what the digests are of
         self._digests = [0] * len(self._positions)
+        self._last = 0
 
     def of(self, local: Local) -> int:
         """64 bits that stand for a local state."""
-        live, digests = self._live, self._digests
-        for place, at in enumerate(self._positions):
-            if live[place] != local[at]:
-                live[place] = local[at]
-                digests[place] = self._one(at, local[at])
-        return combine(digests)
+        known, digests = self._known, self._digests
+        if local != known:
+            for place, at in self._places:
+                if known[at] != local[at]:
+                    digests[place] = self._one(at, local[at])
+            self._known = local
+            self._last = combine(digests)
+        return self._last
 
     def idle(self, record: Record) -> bool:
         """Whether a step did nothing that anybody could see."""
@@ -199,14 +211,15 @@ class LogFile:
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Write entries, in one piece if the disk allows it."""
-        data = bytearray()
+        pieces: list[bytes] = []
         for entry in entries:
-            content = msgspec.msgpack.encode(entry)
-            data += LENGTH.pack(len(content)) + content
+            content = _encode(entry)
+            pieces += (_length(len(content)), content)
+        data = b"".join(pieces)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._file, view) :]
+            written = os.write(self._file, data)
+            while written < len(data):
+                written += os.write(self._file, data[written:])
         except OSError as error:
             raise _unusable(self._path, error) from error
 
@@ -217,8 +230,15 @@ class LogFile:
 
 def read(path: Path) -> Iterator[Entry]:
     """The entries of a log, as far as they are whole. Raises `StoreError`."""
+    return (entry for entry, _ in read_on(path, 0))
+
+
+def read_on(path: Path, start: int) -> Iterator[tuple[Entry, int]]:
+    """The whole entries from a place in the file on, each with the place after it."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            file.seek(start)
+            content = file.read()
     except OSError as error:
         raise _unusable(path, error) from error
     at = 0
@@ -227,7 +247,7 @@ def read(path: Path) -> Iterator[Entry]:
         if end > len(content):
             return
         try:
-            yield msgspec.msgpack.decode(content[at + LENGTH.size : end], type=Entry)
+            yield msgspec.msgpack.decode(content[at + LENGTH.size : end], type=Entry), start + end
         except msgspec.DecodeError as error:
             raise StoreError(
                 f"`{path}` is not the log of a node: {error}",
@@ -261,6 +281,12 @@ def retrace(system: System, entries: Iterable[Entry]) -> Local:
 
     Raises `LogsDiffer` where a step leads elsewhere than it did. The log begins with a first start.
     """
+    (last,) = deque(states(system, entries), maxlen=1)  # a log has a start
+    return last[1]
+
+
+def states(system: System, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Local]]:
+    """As `retrace`, step by step: each entry, and the state after it."""
     codec, local, life = system.codec, None, 0
     teach(system, codec)
     for entry in entries:
@@ -277,8 +303,7 @@ def retrace(system: System, entries: Iterable[Entry]) -> Local:
         if local is None or Digests(system, automaton).of(local) != entry.digest:
             raise differs(entry)
         life = entry.life
-    assert local is not None, "a log has a start"
-    return local
+        yield entry, local
 
 
 def differs(entry: Entry) -> LogsDiffer:

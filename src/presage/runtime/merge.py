@@ -8,12 +8,14 @@ crashed, and after the sender began it. Who found no room in a queue did so befo
 what was in it.
 
 What the network did is added: crashes, broken connections, and lost datagrams of an ordered
-network. After every step the node's state is compared with the digest in its log.
+network. No log tells whether peers heard of the end of a process, or it lost its power: that is
+guessed where the model gets stuck. After every step the node's state is compared with the digest in
+its log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +39,14 @@ from presage.model.world.event import (
     Refused,
     Restart,
     Save,
+    SilentReset,
     Step,
 )
-from presage.model.world.faults import UNLIMITED, Faults
+from presage.model.world.faults import PROGRAM_FAULTS, UNLIMITED, Faults
 from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.runtime.log import Digests, Entry, differs
-from presage.runtime.precedence import Item, Precedence, items_of
+from presage.runtime.precedence import Item, Precedence, Process, Silence, items_of
 from presage.runtime.vocabulary import teach
 from presage.search.checkpoint.code_digest import Definition
 from presage.trace.trace import ORDINARY, Trace
@@ -83,17 +86,26 @@ def merged(system: System, logs: Mapping[str, Sequence[Entry]], **facts: Any) ->
 
 
 def _attempts(system: System, logs: Mapping[str, Sequence[Entry]], facts: Any) -> Merged:
-    """Merge; where that gets stuck, begin again with what must have come before."""
-    waits = Precedence(system, {name: items_of(logs.get(name, ())) for name in system.names})
+    """Merge; where that gets stuck, begin again with what must have come before.
+
+    If nothing is known to have, some process may have ended without a word.
+    """
+    items = {name: items_of(logs.get(name, ())) for name in system.names}
+    waits, silence = Precedence(system, items), Silence()
     order = WAITING
     while True:
-        merge = _Merge(system, waits)
+        merge = _Merge(system, waits, silence.ends)
         try:
             return merge.run(order, **facts)
         except _Stuck:
             if order is ANYHOW:
                 raise merge.stuck() from None
-            order = WAITING if merge.learn() else ANYHOW
+            if merge.learn():
+                continue
+            if silence.suspect(merge.suspects(), len(merge.steps)):
+                waits = Precedence(system, items)
+            else:
+                order = ANYHOW
 
 
 class _Stuck(Exception):
@@ -102,7 +114,7 @@ class _Stuck(Exception):
 
 def lenient(system: System, logs: Mapping[str, Sequence[Entry]]) -> System:
     """`system` with any number of faults, and the calls that the logs have for its workload."""
-    left_out = {"partition", "heal", "slow", "duplicate"}
+    left_out = {"partition", "heal", "slow", "duplicate", *PROGRAM_FAULTS}
     left_out |= set(STREAM_FAULTS) if system.streams is None else set()
     faults: dict[str, Any] = {name: UNLIMITED for name in FAULTS if name not in left_out}
     observers = {
@@ -143,12 +155,14 @@ def _calls(system: System, entries: Iterable[Entry]) -> list[Call]:
 class _Merge:
     """One attempt to merge logs to an execution of `system`."""
 
-    def __init__(self, system: System, waits: Precedence) -> None:
+    def __init__(self, system: System, waits: Precedence, silent: Collection[Process] = ()) -> None:
+        """`silent` are the processes that have ended without a word."""
         self._system = system
+        self._silent = silent
         self._items = waits.items
         self._at = dict.fromkeys(system.names, 0)
         self._waits = waits
-        self._steps: list[Step] = []
+        self.steps: list[Step] = []
         self._digests = {
             each.name: Digests(system, each) for each in system.automata
         }  # of worlds: the codec of the system is that of its automata
@@ -173,11 +187,11 @@ class _Merge:
         while any(self._at[name] < len(items) for name, items in self._items.items()):
             if not any(self._take(waits, guess) for waits, guess in order):
                 raise _Stuck
-        named = {"message": f"a live run of {len(self._steps)} steps"}
+        named = {"message": f"a live run of {len(self.steps)} steps"}
         named |= {"prop": ORDINARY, "kind": "live"}
         trace = Trace.of(
             self._system,
-            self._steps,
+            self.steps,
             initial=self._initial,
             choices=self._choices,
             **(named | facts),
@@ -198,10 +212,24 @@ class _Merge:
         for item in sorted(heads, key=lambda item: item.time):
             if waits and not self._waits.allow(item, self._at):
                 continue
-            if self._apply(item, guess):
-                self._at[item.node] += 1
+            if item.entry is None and (item.node, item.life) in self._silent:
+                taken = self._vanish(item)
+            else:
+                taken = int(self._apply(item, guess))
+            self._at[item.node] += taken
+            if taken:
                 return True
         return False
+
+    def _vanish(self, crash: Item) -> int:
+        """A crash of which nobody heard, and the start after it, in one; how many items."""
+        items, at = self._items[crash.node], self._at[crash.node] + 1
+        start = items[at].entry if at < len(items) else None
+        chosen = tuple(k for k, _ in start.choices) if start is not None else ()
+        if start is None or not self._try([(SilentReset(crash.node), chosen)]):
+            return 0
+        self._compare(items[at])
+        return 2
 
     def _apply(self, item: Item, guess: bool) -> bool:
         """Let the world take an entry; false if it does not offer that."""
@@ -225,13 +253,13 @@ class _Merge:
 
     def _try(self, moves: Sequence[Move]) -> bool:
         """Apply all of `moves`, or none."""
-        saved, taken = self._world.save(), len(self._steps)
+        saved, taken = self._world.save(), len(self.steps)
         try:
             for event, choices in moves:
-                self._steps.append(self._world.apply(event, tuple(choices)))
+                self.steps.append(self._world.apply(event, tuple(choices)))
         except NotEnabled:
             self._world.restore(saved)
-            del self._steps[taken:]
+            del self.steps[taken:]
             return False
         return True
 
@@ -317,6 +345,27 @@ class _Merge:
                 found |= self._waits.learn(peer, self._at[peer], name, at)
         return found
 
+    def suspects(self) -> list[Process]:
+        """After getting stuck: processes that may have ended without a word, likely ones first.
+
+        Those are of nodes from which somebody handles a message, or hears that it is gone, in
+        another way than the model does.
+        """
+        found: dict[Process, None] = {}
+        heads = [
+            (name, items[self._at[name]])
+            for name, items in self._items.items()
+            if self._at[name] < len(items)
+        ]
+        for name, item in sorted(heads, key=lambda head: head[1].time):
+            stimulus = item.entry.stimulus(self._system.codec) if item.entry is not None else ()
+            if stimulus and stimulus[0] == "deliver":
+                for node in (self._system.names[stimulus[1]], name):
+                    taken = self._items[node][: self._at[node]]
+                    ends = [(node, each.life) for each in taken if each.entry is None]
+                    found |= dict.fromkeys(reversed(ends))
+        return list(found)
+
     def stuck(self) -> LogsDiffer:
         """Why no entry can be taken."""
         heads = [
@@ -326,7 +375,7 @@ class _Merge:
             for item in [items[self._at[name]]]
         ]
         return LogsDiffer(
-            f"after {len(self._steps)} steps the model cannot go on as the nodes did:"
+            f"after {len(self.steps)} steps the model cannot go on as the nodes did:"
             f" {', '.join(heads[:5])}",
             "a log is missing or cut off, or the network did what no model of it does",
             "give the logs of all nodes; see `docs/reference/live.md` for where live differs",

@@ -157,7 +157,7 @@ class Neighbours:
             waiting = self._pending.setdefault(peer, [])
             waiting.append(Frame(kind, self.checkpoints.number, 0, 0, body))
             del waiting[:-PENDING_MAX]
-        for peer in list(self._pending):
+        for peer in list(self._pending) if self._pending else ():
             link = self.host.links.get(peer)
             if link is not None and link.attached:
                 self.host.carrier.write(peer, self._pending.pop(peer))
@@ -165,10 +165,10 @@ class Neighbours:
                 self.host.carrier.open(peer)
 
     def next(self) -> float | None:
-        wishes = [self.gatherer.poll(self._now())]
-        if self._changed:
-            wishes.append(self._pushes_at)
-        return min((wish for wish in wishes if wish is not None), default=None)
+        wish = self.gatherer.poll(self._now())
+        if self._changed and (wish is None or self._pushes_at < wish):
+            return self._pushes_at
+        return wish
 
     def _now(self) -> float:
         return self.node.clock.now()

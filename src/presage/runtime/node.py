@@ -32,7 +32,7 @@ from presage.runtime.acting import Actions
 from presage.runtime.chance import Chance, LiveChooser, Queues
 from presage.runtime.clock import Clock, seconds_until
 from presage.runtime.durable import Durable
-from presage.runtime.effects import copied, datagrams, encoded, flows
+from presage.runtime.effects import copied, datagrams, encoded, flows, hand_over
 from presage.runtime.step import Counts, Kept, Options, Record, Refused, Reply, Result
 from presage.runtime.step import Judge as Judge
 from presage.runtime.step import Surroundings as Surroundings
@@ -81,7 +81,7 @@ class LiveNode:
         self.recovered = 0  # steps of earlier lives whose changes the store had kept
         self.kept: deque[Kept] = deque()
         self._up = False
-        self._runner = runner
+        self._run: Runner = runner or _directly
         self._codec = self.automaton.codec
         self._durable = Durable(self.automaton)
         self._chance = Chance(self.options.seed, name, 0)
@@ -259,7 +259,7 @@ class LiveNode:
         if not self._up:
             return None
         chooser = self._chooser
-        if chooser is None or chooser.used:
+        if chooser is None or chooser.taken or chooser.error is not None:  # it was used
             chooser = self._chooser = LiveChooser(self._chance, self._queues, self.clock.wall)
         if self._queues.answers:
             self._queues.answers = {}
@@ -289,6 +289,7 @@ class LiveNode:
         """A step as it will have been. Raises what is wrong with its outcome."""
         before, codec, names = self.local, self._codec, self.system.names
         after = encoded(self.automaton, stimulus, outcome, self._fresh)
+        choices, _, sent, records, failure, logs, flowed, *_ = outcome
         return Record(
             self.counts.steps + 1,
             self.clock.now(),
@@ -296,12 +297,12 @@ class LiveNode:
             body,
             before,
             after,
-            outcome.choices,
-            datagrams(outcome, codec, names, self.options.body_max) if outcome.sends else (),
-            flows(outcome, codec, names, self.options.stream_max) if outcome.flows else (),
-            outcome.records,
-            outcome.logs,
-            outcome.failure,
+            choices,
+            datagrams(outcome, codec, names, self.options.body_max) if sent else (),
+            flows(outcome, codec, names, self.options.stream_max) if flowed else (),
+            records,
+            logs,
+            failure,
             sequence,
             self._durable.changes(before, after, stimulus),
             self._queues.answers,
@@ -321,27 +322,15 @@ class LiveNode:
     def _commit(self, record: Record, outcome: Outcome) -> None:
         """Let a step be one that has happened: everything in memory changes in this instant."""
         self.counts.steps += 1
-        self.local = record.after
-        if record.before != record.after:
+        before, after = record.before, record.after
+        self.local = after
+        if before != after:
             self._changed = True
             self._actions.wake()
         if record.changes:
             self.store.append(record.changes)
-        near = self.surroundings
-        if record.body is not None:
-            source = self.system.names[record.stimulus[1]]
-            if record.sequence is None:
-                near.received(source)
-            else:
-                near.delivered(source, record.sequence)
-        for to, body in record.sends:
-            near.send(to, body)
-        for to, flow in record.flows:
-            if flow is None:
-                near.close(to)
-            else:
-                near.stream(to, flow)
-        if outcome.delays or record.before[0] != record.after[0] or record.stimulus[0] == "timer":
+        hand_over(record, self.surroundings, self.system.names)
+        if outcome.delays or before[0] != after[0] or record.stimulus[0] == "timer":
             self._set_timers(record, outcome)
         if record.failure is not None:
             self._up = False
@@ -389,8 +378,10 @@ class LiveNode:
             if self.take(stimulus, body, sequence) is None and self._up:
                 self.kept.append(Kept(source, body, sequence))
 
-    def _run(self, function: Callable[..., Any], *args: Any) -> Any:
-        return function(*args) if self._runner is None else self._runner(function, *args)
-
     def _fresh(self) -> Values:
-        return list(map(self._codec.decode, self.local))
+        return self._codec.decode_fields(self.local)
+
+
+def _directly(function: Callable[..., Any], *args: Any) -> Any:
+    """A `Runner` that watches nothing."""
+    return function(*args)

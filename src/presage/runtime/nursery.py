@@ -156,7 +156,7 @@ def _serve(orders: socket.socket, work: Work[Any]) -> int:
             heard.recv(MESSAGE_MAX)
             _tell_ended(orders, nodes)
         if orders in ready:
-            data = orders.recv(MESSAGE_MAX)
+            data = _next_order(orders)
             if not data:
                 break
             _obey(msgspec.json.decode(data, type=Order), orders, nodes, work)
@@ -165,6 +165,14 @@ def _serve(orders: socket.socket, work: Work[Any]) -> int:
     for pid in nodes:
         os.waitpid(pid, 0)
     return 0
+
+
+def _next_order(orders: socket.socket) -> bytes:
+    """What was ordered; nothing if nobody listens any more, be it that our last news lie unread."""
+    try:
+        return orders.recv(MESSAGE_MAX)
+    except ConnectionResetError:
+        return b""
 
 
 def _obey(order: Order, orders: socket.socket, nodes: dict[int, str], work: Work[Any]) -> None:

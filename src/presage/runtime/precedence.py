@@ -8,14 +8,19 @@ the peer handled what was in it. The rest is learned: who was refused, was so be
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import inf
 
 from presage.model.world.system import System
 from presage.runtime.log import Entry
 
+SUSPECTS_MAX = 8  # of which pairs are tried
+
 Ends = tuple[str, str]  # a node, and its peer
+Process = tuple[str, int]  # of a node, and which of its lives
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,32 @@ class Precedence:
             place < at[source] or other != life or known >= position
             for place, other, known in asked
         )
+
+
+class Silence:
+    """Which processes have ended without a word, as by a loss of power: guesses, kept if they help.
+
+    A guess helps if the merge gets further with it than it ever did. Where it does not, the next
+    suspect of the attempt that got furthest is tried; then pairs of them.
+    """
+
+    def __init__(self) -> None:
+        self.ends: set[Process] = set()
+        self._good: set[Process] = set()  # of these, those that have helped
+        self._guesses: deque[tuple[Process, ...]] = deque()
+        self._furthest = -1
+
+    def suspect(self, suspects: Sequence[Process], steps: int) -> bool:
+        """The merge got stuck after so many steps: guess once more; false if nothing is left."""
+        if steps > self._furthest:
+            self._furthest, self._good = steps, set(self.ends)
+            likely = [each for each in suspects if each not in self._good]
+            pairs = combinations(likely[:SUSPECTS_MAX], 2)
+            self._guesses = deque([*((each,) for each in likely), *pairs])
+        if not self._guesses:
+            return False
+        self.ends = self._good | set(self._guesses.popleft())
+        return True
 
 
 def items_of(entries: Sequence[Entry]) -> list[Item]:

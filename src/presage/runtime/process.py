@@ -23,6 +23,7 @@ from msgspec import Struct
 from presage._core import Codec
 from presage.errors import CannotListen, CommandRefused, PresageError, explain
 from presage.execution.sandbox import NOW, Sandbox
+from presage.model.service.down import hears
 from presage.model.world.system import System
 from presage.runtime.admission import admit
 from presage.runtime.ahead import Ahead
@@ -76,7 +77,7 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     """
     sockets = sockets or Sockets(name, task.cluster.nodes[name])
     steer = task.cluster.steer
-    ahead = steer is not None and steer.mode != "off"
+    ahead = steer is not None and steer.mode != "off" and steer.predicts
     # Before there is any thread:
     oracle = Oracle(task.system, name, task.target, sockets) if ahead else None
     try:
@@ -90,11 +91,12 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
 
 def loop_run(main: Coroutine[Any, Any, int]) -> int:
     """Run to the end on an event loop; on the faster one if it is installed."""
-    try:
+    factory: Callable[[], asyncio.AbstractEventLoop] | None = None
+    with contextlib.suppress(ImportError):
         import uvloop  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+
+        factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(main)
 
 
@@ -120,6 +122,7 @@ class _Process:
     async def main(self) -> int:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
+        loop.time = NOW  # type: ignore[method-assign]  # not the one that handlers may not call
         stop = asyncio.Event()
         for number in self._stops:
             loop.add_signal_handler(number, stop.set)
@@ -159,6 +162,11 @@ class _Process:
     def _prepare(self, reader: Codec) -> None:
         """Let the node read what peers send, and what an earlier process of it has kept."""
         system = self._task.system
+        if system.faults.notices and hears(self._driver.node.automaton):
+            self._say(
+                "warning: it handles `Down`, which nobody sends live: a lost connection does not"
+                " prove that a node is down; `@broken` tells what can be known"
+            )
         teach(system, reader, system.codec, definition=self._task.definition)
         admit(system, reader)
 

@@ -67,7 +67,7 @@ def assemble(
     queues: dict[tuple[int, int], tuple[Flying, ...]] = {}
     opened: set[tuple[int, int]] = set()
     errors: set[tuple[int, int]] = set()
-    network = NETWORKS[system.network]()
+    network = NETWORKS[system.network](system.codec)
     for one in members:
         for other in members:
             if one.node not in stale and other.node not in stale:

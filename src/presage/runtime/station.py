@@ -5,10 +5,11 @@ What happens on sockets, and when, is the cluster's: a station hands everything 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from presage.runtime.frame import Frame
+from presage.runtime.frame import Frame, Messages
 from presage.runtime.host import Host
 from presage.runtime.log import Entry
 from presage.runtime.step import Reply
@@ -21,7 +22,7 @@ class Network(Protocol):
     def connect(self, opener: str, peer: str) -> None:
         """Open a socket, if there is none."""
 
-    def transmit(self, source: str, to: str, frames: list[Frame]) -> None:
+    def transmit(self, source: str, to: str, frames: Sequence[Frame | Messages]) -> None:
         """Write frames to the socket of two nodes."""
 
     def throw(self, source: str, to: str, frame: Frame) -> None:
@@ -39,7 +40,7 @@ class Socket:
     serial: int
     attached: set[str] = field(default_factory=set)
     vanished: str | None = None  # the end whose machine has stopped, without a word
-    stalled: list[tuple[str, str, list[Frame]]] = field(default_factory=list)
+    stalled: list[tuple[str, str, Sequence[Frame | Messages]]] = field(default_factory=list)
 
     def other(self, name: str) -> str:
         """The peer of one end."""
@@ -67,7 +68,7 @@ class Station:
     def open(self, peer: str) -> None:
         self.cluster.connect(self.name, peer)
 
-    def write(self, peer: str, frames: list[Frame]) -> None:
+    def write(self, peer: str, frames: Sequence[Frame | Messages]) -> None:
         self.cluster.transmit(self.name, peer, frames)
 
     def datagram(self, peer: str, frame: Frame) -> None:

@@ -18,11 +18,12 @@ Invariant: every steered execution is one that the checked system could have tak
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 
 from presage.model.service.live import PredictedViolation
 from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import LOST
-from presage.model.world.filters import Filter
+from presage.model.world.filters import ACTIONS, Filter
 from presage.model.world.snapshot import Local
 from presage.runtime.aids import Aids, Refusal, SteerCounts
 from presage.runtime.board import (
@@ -45,7 +46,8 @@ from presage.trace.trace import Trace
 RECEIVE = "receive"
 KNOWN_MAX = 64  # paths that are tried first; the least recently useful go
 STARVING = 3  # refusals of one kind of event, within
-STARVING_SECONDS = 30.0  # seconds, that are counted
+STARVING_SECONDS = 30.0  # seconds, after which the guard is asked about it
+STARVING_MAX = 3  # kinds about which it is asked at once
 
 
 class Steering:
@@ -72,6 +74,7 @@ class Steering:
         self._resets: set[str] = set()  # connections that a filter breaks
         self._waiting: set[str] = set()  # neighbours that were asked for their state
         self._repeated: dict[tuple[object, ...], deque[float]] = {}
+        self._starving: dict[Filter, None] = {}  # refused again and again, and not judged yet
         self._busy = False  # a round goes on
         self._again = False  # another is to follow at once
         self._began = 0.0
@@ -138,10 +141,22 @@ class Steering:
         times = self._repeated.setdefault((stimulus[0], text), deque(maxlen=STARVING))
         times.append(now)
         if len(times) == STARVING and now - times[0] <= STARVING_SECONDS:
-            self.counts.starving += 1
             times.clear()
+            self._starves(step, refused)
         if len(self._repeated) > 10 * REFUSALS_MAX:
             self._repeated.clear()
+
+    def _starves(self, step: Record, refused: Refusal) -> None:
+        """One kind of event is refused again and again: let the guard judge that as a filter."""
+        self.counts.starving += 1
+        kind, name, source = step.stimulus[0], step.stimulus[1], None
+        if kind == DELIVER:
+            name, source = _name(step.stimulus[2]), self.node.system.names[step.stimulus[1]]
+            kind = RECEIVE if _streamed(step) else DELIVER
+        if refused.filter is None and kind in ACTIONS and len(self._starving) < STARVING_MAX:
+            self._starving[Filter(self.node.name, kind, name, source)] = None
+            if self.options.predicts:
+                self.hasten()
 
     def committed(self, record: Record) -> None:
         """A step was: the stream whose head it took, or whose end it heard of, is not held."""
@@ -230,7 +245,9 @@ class Steering:
             seconds=self.options.deadline,
             acts=acts,
             own=frozenset(self._handed),
+            refused=tuple(self._starving),
         )
+        self._starving.clear()
         self.aids.ask(question)
 
     def _look(self, found: Assembled) -> None:
@@ -270,6 +287,7 @@ class Steering:
             self.filters.clear()
             self._reconsider()
         self.counts.remembered += found.remembered
+        self._report(found.hungry)
         if found.trace is None:
             return
         self.counts.predicted += 1
@@ -289,6 +307,13 @@ class Steering:
             events = self.node.system.codec.decode(found.own)
             ahead = PredictedViolation(found.prop, len(found.trace.steps), events)
             self.node.take(("prediction", ahead))
+
+    def _report(self, hungry: Sequence[tuple[Filter, str]]) -> None:
+        """Refusals that kill progress go on, for what they prevent is worse; but they are shown."""
+        for each, prop in hungry:
+            self.counts.starved += 1
+            now, why = self.node.clock.now(), f"kills progress: {prop} cannot hold any more"
+            self.refusals.append(RefusalSeen(node=self.node.name, text=str(each), why=why, at=now))
 
     def handed(self, path: Trace) -> None:
         """A peer has seen a path on which this node can do something."""

@@ -230,9 +230,9 @@ class FileStore:
     def flush(self) -> None:
         if self._failed is not None:
             raise self._failed
-        data = bytes(self._unsynced + self._buffer)
-        if not data:
+        if not self._buffer and not self._unsynced:
             return
+        data = bytes(self._unsynced + self._buffer)
         try:
             if self._size + len(data) > self._threshold:
                 self._compact()

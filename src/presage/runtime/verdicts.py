@@ -25,7 +25,7 @@ from presage.model.world.system import System
 from presage.model.world.view import Outside, WorldView, node_view
 from presage.props.property import Property, Verdict
 
-FILED_MAX = 100_000  # values in one trie; a full one begins anew
+FILED_MAX = 20_000  # values in all tries together; those that were used least recently go
 GROUPS_MAX = 32  # sets of nodes that are known
 
 Known = Sequence[Local | None]  # by index of the node; None: not known here
@@ -83,12 +83,16 @@ class _Reading:
 class _Trie:
     """One `always` property, and all that it has said so far."""
 
-    def __init__(self, system: System, prop: Property, run: Runner) -> None:
+    def __init__(
+        self, system: System, prop: Property, run: Runner, count: Callable[[int], None]
+    ) -> None:
+        """`count` hears how many values were filed."""
         self.prop = prop
+        self.filed = 0  # values in it
         self._system = system
         self._run = run
+        self._count = count
         self._root: _Ask | Verdict | None = None
-        self._filed = 0
         self._empty = True
 
     def verdict(self, known: Known) -> tuple[Verdict | None, frozenset[int]]:
@@ -122,11 +126,12 @@ class _Trie:
 
     def _file(self, places: dict[Place, bytes | None], verdict: Verdict | None) -> None:
         rest = list(places.items())
-        if self._filed > FILED_MAX or not _fits(self._root, rest):
-            self._root, self._filed = None, 0
-        self._filed += len(rest) + 1
+        if not _fits(self._root, rest):
+            self._root, self.filed = None, 0
+        self.filed += len(rest) + 1
         self._root = _filed(self._root, rest, verdict)
         self._empty = False
+        self._count(len(rest) + 1)
 
 
 def _fits(at: _Ask | Verdict | None, rest: list[tuple[Place, bytes | None]]) -> bool:
@@ -167,6 +172,24 @@ class Verdicts:
         self._asked = [prop for prop in claims if prop.kind == kind]
         self._steps = [prop for prop in claims if prop.kind == "step"]
         self._groups: OrderedDict[tuple[int, ...], list[_Trie]] = OrderedDict()
+        self._partly = copy(system)  # a part of it is known: as much as was asked about last
+        self._partly.observed_known = False
+        self._partly.automata = self._partly.automata_of()
+        self._outside: tuple[int, ...] | None = None  # the nodes of which nothing is known there
+        self._counted = 0  # values filed, some of which may be gone
+
+    @property
+    def filed(self) -> int:
+        """How many values are kept, in all tries together."""
+        return sum(trie.filed for tries in self._groups.values() for trie in tries)
+
+    def _count(self, values: int) -> None:
+        """Values were filed: let the groups go that were used least recently, if need be."""
+        self._counted += values
+        if self._counted > FILED_MAX:
+            while self._groups and self.filed > FILED_MAX // 2:
+                self._groups.popitem(last=False)
+            self._counted = self.filed
 
     @property
     def names(self) -> list[str]:
@@ -204,17 +227,22 @@ class Verdicts:
         return found
 
     def _tries(self, known: Known) -> list[_Trie]:
-        """Tries for worlds of which the same nodes are known: properties speak of those only."""
+        """Tries for worlds of which the same nodes are known: properties speak of those only.
+
+        All groups share one system, which learns here what is outside: whole copies of it, with
+        classes for the views of their nodes, would be most of the memory of a node.
+        """
         outside = tuple([at for at, local in enumerate(known) if local is None])
         tries = self._groups.get(outside)
         if tries is None:
-            derived = copy(self._system)
-            derived.outside = tuple(self._system.names[at] for at in outside)
-            derived.observed_known = False
-            derived.automata = derived.automata_of()
-            tries = [_Trie(derived, prop, self._run) for prop in self._asked]
-            self._groups[outside] = tries
-            if len(self._groups) > GROUPS_MAX:
+            if len(self._groups) == GROUPS_MAX:
                 self._groups.popitem(last=False)
+            tries = [_Trie(self._partly, prop, self._run, self._count) for prop in self._asked]
+            self._groups[outside] = tries
         self._groups.move_to_end(outside)
+        if outside != self._outside:
+            self._outside, hidden = outside, frozenset(outside)
+            self._partly.outside = tuple(self._system.names[at] for at in outside)
+            for automaton in self._partly.automata:
+                automaton.outside = hidden
         return tries

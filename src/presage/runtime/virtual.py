@@ -12,7 +12,7 @@ Invariant: everything that happens has a time not before the last thing that hap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from heapq import heappop, heappush
@@ -20,7 +20,7 @@ from typing import Any
 
 from presage.model.world.system import System
 from presage.runtime.clock import Clock
-from presage.runtime.frame import HEADER, Frame
+from presage.runtime.frame import HEADER, Frame, Messages
 from presage.runtime.host import Host
 from presage.runtime.log import Entry, StepLog
 from presage.runtime.node import LiveNode, Runner
@@ -335,7 +335,7 @@ class VirtualCluster:
             station.host.lost(socket.other(name))
             self._turn(station)
 
-    def transmit(self, source: str, to: str, frames: list[Frame]) -> None:
+    def transmit(self, source: str, to: str, frames: Sequence[Frame | Messages]) -> None:
         """Write frames to the socket of two nodes."""
         pair = frozenset((source, to))
         socket = self._sockets.get(pair)
@@ -344,7 +344,7 @@ class VirtualCluster:
         if pair in self._cuts:
             socket.stalled.append((source, to, frames))
             return
-        size = sum(HEADER.size + len(frame.body) for frame in frames)
+        size = sum(frame.size for frame in frames)
         arrives = self.shaper.stream(source, to, size, self.now)
         if socket.vanished == to:
             if self.stations[to].up:  # which answers that it knows of no such connection
@@ -354,14 +354,17 @@ class VirtualCluster:
         self.at(arrives, partial(self._arrive, pair, socket, source, to, frames))
 
     def _arrive(
-        self, pair: Pair, socket: Socket, source: str, to: str, frames: list[Frame]
+        self, pair: Pair, socket: Socket, source: str, to: str, frames: Sequence[Frame | Messages]
     ) -> None:
         station = self.stations[to]
         if self._sockets.get(pair) is not socket or station.host is None or not station.up:
             return
         if to in socket.attached:
             for frame in frames:
-                station.host.frame(source, frame)
+                if isinstance(frame, Messages):
+                    station.host.messages(source, frame)
+                else:
+                    station.host.frame(source, frame)
             self._turn(station)
 
     def throw(self, source: str, to: str, frame: Frame) -> None:

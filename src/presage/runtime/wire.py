@@ -23,6 +23,7 @@ from presage.runtime.frame import (
     Frame,
     Hello,
     Kind,
+    Messages,
     pack,
     read_datagram,
     refusal,
@@ -55,6 +56,9 @@ class Near(Protocol):
     def frame(self, peer: str, frame: Frame) -> None:
         """A frame of `peer`; raises `BadFrame` if it means nothing."""
 
+    def messages(self, peer: str, messages: Messages) -> None:
+        """Messages of `peer`, in a row."""
+
     def settle(self) -> None:
         """All frames that one read brought were given."""
 
@@ -83,6 +87,8 @@ class Wire:
         sockets: Sockets,
     ) -> None:
         self.hello = hello
+        self.messages = near.messages
+        self.settle = near.settle
         self.frame_max = cluster.live.frame_max
         self.keep_alive = cluster.live.keep_alive
         self.bad = 0  # frames and datagrams that meant nothing
@@ -255,18 +261,12 @@ class Wire:
         """Hand a frame to the node."""
         peer, kind = connection.peer, frame.kind
         assert peer is not None, "it has said hello"
-        if kind is Kind.MESSAGE:
-            self._near.frame(peer, frame)
-        elif kind is Kind.DATAGRAM:
+        if kind is Kind.DATAGRAM:
             self._near.caught(peer, frame)
         elif kind is Kind.HELLO or kind is Kind.BYE:
             raise BadFrame(f"`{kind.name.lower()}` in the middle of a connection")
         else:
             self._near.frame(peer, frame)
-
-    def settle(self) -> None:
-        """Let the node make use of what was passed."""
-        self._near.settle()
 
     def room(self, connection: Connection) -> int:
         """How many more frames the node takes from this peer for now."""

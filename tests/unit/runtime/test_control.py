@@ -119,3 +119,25 @@ def test_a_file_in_its_place_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(CannotListen, match="cannot be made"):
         asyncio.run(Control(path, answer).start())
     assert path.read_text() == "mine"
+
+
+def test_who_is_connected_when_the_node_ends_is_no_fault(tmp_path: Path) -> None:
+    faults: list[dict[str, object]] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: faults.append(context))
+        control = Control(tmp_path / "control", answer)
+        await control.start()
+        _, writer = await asyncio.open_unix_connection(str(tmp_path / "control"))
+        await asyncio.sleep(0.01)
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()  # as at the end of a process
+        await asyncio.wait(tasks)
+        await asyncio.sleep(0)
+        writer.close()
+        control.close()
+
+    asyncio.run(main())
+    assert faults == []

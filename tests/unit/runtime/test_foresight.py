@@ -3,9 +3,10 @@
 import pytest
 from unit.runtime.ahead import moved, one_token, saved, tokens
 
-from presage import Faults
+from presage import Faults, Service, Streams, System, always, durable, on, timer
 from presage.execution.sandbox import Sandbox
 from presage.model.world.filters import Filter
+from presage.model.world.world import World
 from presage.runtime.foresight import Foresight, Question, events_seen, path_key
 from presage.runtime.guard import Guard
 from presage.search.predict import predict
@@ -60,6 +61,56 @@ def test_a_filter_that_keeps_a_system_from_getting_on_is_refused():
     system = tokens(properties=(one_token, moved))
     found = asked(system, saved(system, "timer"), "a")
     assert found.decision == "kills progress" and found.starved == "moved"
+
+
+class Fragile(Service):
+    """Counts its starts, which a reset makes two, and what it gets, which takes some steps."""
+
+    starts: int = durable(0)
+    got: int = 0
+
+    def start(self):
+        self.starts += 1
+        self.arm("tick")
+
+    @timer
+    def tick(self):
+        if self.name == "a":
+            self.send("b", "x")
+
+    @on(str)
+    def take(self, message):
+        self.got += 1
+
+
+@always
+def starts_once(world):
+    return all(node.starts < 2 for node in world.nodes)
+
+
+@always
+def gets_nothing(world):
+    return all(node.got == 0 for node in world.nodes)
+
+
+def test_what_nobody_can_prevent_does_not_hide_what_is_behind_it():
+    claims = [starts_once, gets_nothing]
+    system = System({"a": Fragile(), "b": Fragile()}, streams=Streams(), properties=claims)
+    snapshot = World.initial(system).save()
+    assert predict(system, snapshot, seconds=LONG).path.prop.name == "starts_once"
+    found = asked(system, snapshot, "a")
+    assert (found.decision, found.prop) == ("filter", "gets_nothing")
+    assert found.filter == Filter("a", "timer", "tick")
+    system.properties = (starts_once,)
+    alone = asked(system, snapshot, "a")
+    assert (alone.decision, alone.prop) == ("unpreventable", "starts_once")
+
+
+def test_what_the_check_refuses_again_and_again_is_judged_as_a_filter():
+    system = tokens(greedy=False, properties=(moved,))
+    starving, harmless = Filter("b", "deliver", "Grant", "a"), Filter("m", "timer", "move")
+    found = asked(system, saved(system, "timer"), "b", refused=(starving, harmless))
+    assert found.decision == "clean" and found.hungry == ((starving, "moved"),)
 
 
 def starved_by(system, filters, **more):

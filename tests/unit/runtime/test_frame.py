@@ -18,6 +18,7 @@ from presage.runtime.frame import (
     Frame,
     Hello,
     Kind,
+    Messages,
     encode,
     hello_frame,
     read_datagram,
@@ -45,6 +46,75 @@ def some_frame(dice: random.Random) -> Frame:
 def frames_of(decoder: Decoder) -> Iterator[Frame]:
     while (frame := decoder.pull()) is not None:
         yield frame
+
+
+def one_by_one(found: Frame | Messages) -> list[tuple[int, int, int, bytes]]:
+    """What a receiver makes of frames; of a row it only heeds the largest count."""
+    bodies = found.bodies if isinstance(found, Messages) else [found.body]
+    return [(found.kind, found.number, found.life, body) for body in bodies]
+
+
+def in_rows(decoder: Decoder, most: int) -> Iterator[Frame | Messages]:
+    while found := decoder.messages(most) or decoder.pull():
+        yield found
+
+
+def row_frames(dice: random.Random) -> list[Frame]:
+    """Frames of few kinds, numbers and lives, so that there are rows of messages."""
+    kinds = (Kind.MESSAGE, Kind.MESSAGE, Kind.MESSAGE, Kind.ALIVE)
+    return [
+        Frame(
+            dice.choice(kinds),
+            dice.choice((7, 7, 8)),
+            dice.choice((5, 5, 6)),
+            at,
+            bytes([at % 256]),
+        )
+        for at in range(dice.randrange(60))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_messages_in_a_row_are_those_that_are_read_one_by_one(seed: int) -> None:
+    dice = random.Random(seed)
+    frames = row_frames(dice)
+    data = b"".join(map(encode, frames))
+    size, most = dice.choice((1, 13, 100, 10_000)), dice.choice((1, 3, 1000))
+    decoder, found = Decoder(), []
+    for at in range(0, len(data), size):
+        decoder.feed(data[at : at + size])
+        found += in_rows(decoder, most)
+    assert [one for each in found for one in one_by_one(each)] == [
+        one for each in frames for one in one_by_one(each)
+    ]
+    last = 0
+    for each in found:
+        last += len(one_by_one(each))
+        assert each.handled == frames[last - 1].handled  # it only grows
+    assert b"".join(map(encode, frames_again(found))) == data
+
+
+def frames_again(found: list[Frame | Messages]) -> Iterator[Frame | Messages]:
+    """What was read, to be written again: rows as rows, with the counts of their frames."""
+    for each in found:
+        if isinstance(each, Messages):
+            first = each.handled - len(each.bodies) + 1
+            for at, body in enumerate(each.bodies):
+                yield Messages(each.number, each.life, first + at, [body])
+        else:
+            yield each
+
+
+@pytest.mark.parametrize("most", [1, 1000])
+def test_a_row_ends_before_what_is_no_message(most: int) -> None:
+    whole = encode(Messages(1, 2, 3, [b"a", b"b"]))
+    for bad in (b"\0" * 28, whole[:4] + b"\x02" + whole[5:], b"\xff" * 28, whole[:28]):
+        decoder = Decoder(HELLO_MAX)
+        decoder.feed(whole + bad)
+        found = []
+        while row := decoder.messages(most):
+            found += row.bodies
+        assert found == [b"a", b"b"] and len(decoder) == len(bad)
 
 
 def test_what_is_written_is_read_however_the_bytes_are_cut() -> None:

@@ -305,6 +305,25 @@ def test_what_is_refused_again_and_again_is_told_of():
     assert steering.counts.starving == 1
 
 
+def test_the_guard_is_asked_about_what_is_refused_again_and_again():
+    node, steering, aids, now = holder(every=10.0)
+    steering.refreshed("peer", local(node, holds=True))
+    now.time = 0.01
+    for number in range(STARVING):
+        assert isinstance(node.deliver("peer", True, number), Refused)
+    steering.turned()  # a round at once
+    assert aids.gathered == 1
+    refused = Filter("node", "deliver", "bool", "peer")
+    for asked in ((refused,), ()):
+        steering.assembled(Assembled(World.initial(node.system).save(), ()))
+        assert aids.questions[-1].refused == asked
+    steering.foreseen(Foreseen("clean", hungry=((refused, "moved"),)))
+    assert (steering.counts.starving, steering.counts.starved) == (1, 1)
+    assert steering.refusals[-1].why == "kills progress: moved cannot hold any more"
+    steering.refreshed("peer", local(node, holds=True))
+    assert isinstance(node.deliver("peer", True, STARVING), Refused)  # safety comes first
+
+
 def test_a_check_that_is_off_refuses_nothing():
     node, steering, _, _ = holder(checks=False)
     steering.refreshed("peer", local(node, holds=True))

@@ -108,6 +108,11 @@ def small(world):
     return world["a"].value + world["b"].value < 3
 
 
+@always
+def few(world):
+    return sum(node.value for node in world.nodes) <= 5
+
+
 @step
 def grows(before, after):
     return after.value >= before.value
@@ -141,6 +146,30 @@ def test_a_full_trie_begins_anew(monkeypatch):
         for value in range(20):
             states = [local(made, value), local(made, 0)]
             assert bool(kept.broken(states)) == (value >= 3)
+
+
+def test_what_is_kept_has_a_bound_however_many_values_and_neighbourhoods_there_are(monkeypatch):
+    monkeypatch.setattr(verdicts, "FILED_MAX", 100)
+    made = system()
+    kept, most = Verdicts(made), 0
+    for value in range(500):
+        states = [local(made, value), local(made, value % 7)]
+        states[value % 3 : value % 3 + 1] = [None]
+        kept.broken(states[:2])
+        most = max(most, kept.filed)
+    assert 50 < most <= 100
+
+
+def test_neighbourhoods_share_what_the_nodes_look_like():
+    names = [f"n{at}" for at in range(12)]
+    made = System({name: Node() for name in names}, properties=[few, grows])
+    kept, chance = Verdicts(made), random.Random(1)
+    for _ in range(200):
+        known = [local(made, 1) if chance.random() < 0.5 else None for _ in names]
+        many = sum(each is not None for each in known) > 5
+        assert bool(kept.broken(known)) == many
+    assert len(kept._groups) == verdicts.GROUPS_MAX
+    assert len({id(trie._system) for tries in kept._groups.values() for trie in tries}) == 1
 
 
 def test_properties_of_single_steps_are_asked_about_the_step():

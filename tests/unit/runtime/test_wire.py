@@ -37,7 +37,7 @@ def test_messages_arrive_in_order_on_streams_and_by_datagrams() -> None:
 
 def test_who_opens_a_connection_at_once_ends_up_with_one() -> None:
     async def test() -> None:
-        for _ in range(20):
+        for _ in range(6):
             async with town("a", "b") as there:
                 calls = [there.call(one, "say", other, "x") for one, other in ("ab", "ba")]
                 await asyncio.gather(*calls)
