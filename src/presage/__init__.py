@@ -93,6 +93,8 @@ __all__ = [
     "no_deadlock",
     "on",
     "on_prediction",
+    "page",
+    "progress",
     "reach",
     "replay",
     "sequentially_consistent",

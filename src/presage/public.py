@@ -85,11 +85,15 @@ if TYPE_CHECKING:
     from presage.search.predict import predict as predict
     from presage.search.prediction import Prediction as Prediction
     from presage.simulate.run import simulate as simulate
+    from presage.ui.notebook import page as page
+    from presage.ui.notebook import progress as progress
 else:
     LATER = {
         "Prediction": "presage.search.prediction",
         "Predictor": "presage.search.predict",
+        "page": "presage.ui.notebook",
         "predict": "presage.search.predict",
+        "progress": "presage.ui.notebook",
         "simulate": "presage.simulate.run",
     }
 

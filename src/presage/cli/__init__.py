@@ -8,22 +8,23 @@ error.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import gc
+import shlex
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
-from presage.cli import check, systems, traces
+from presage.cli import check
+from presage.cli.check_options import add_check, add_hunt
 from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE, with_findings
 from presage.cli.options import (
     Parser,
-    add_check,
     add_debug,
     add_doctor,
     add_explore,
     add_graph,
-    add_hunt,
     add_mpirun,
     add_predict,
     add_report,
@@ -33,11 +34,29 @@ from presage.cli.options import (
 )
 from presage.errors import PresageError, explain
 from presage.lifeline import is_interrupt
-from presage.ui.output import TRACEBACK, complain, prepare_streams
-from presage.version import VERSION
+from presage.ui.output import TRACEBACK, complain, prepare_streams, write
+from presage.version import build_text
 
-# Commands that run nodes or speak to them, loaded when they are used: by name, module and help.
-LIVE = {
+# Commands on systems and traces: by name, module, help and options.
+LATER: dict[str, tuple[str, str, Callable[[Parser], None] | None]] = {
+    "run-once": ("systems", "show one random execution of a system", add_run_once),
+    "replay": ("traces", "run a saved trace again, step by step", add_trace),
+    "debug": ("traces", "walk about in a saved trace, on live code", add_debug),
+    "explain": ("traces", "tell a saved trace in one paragraph", add_trace),
+    "predict": ("traces", "look ahead from a saved state", add_predict),
+    "graph": ("traces", "draw a saved trace: nodes, steps, messages", add_graph),
+    "simulate": ("systems", "run a program once, in virtual time", add_simulate),
+    "report": ("traces", "write a page that shows a saved trace", add_report),
+    "explore": ("systems", "step through a system on a local page", add_explore),
+    "systems": ("systems", "list the shipped systems and their parameters", None),
+    "doctor": ("systems", "look for nondeterminism in a system", add_doctor),
+    "mpirun": ("systems", "run an mpi4py script once, without MPI", add_mpirun),
+}
+
+# Commands that are loaded when they are used: by name, module and help.
+LAZY = {
+    "new": ("new", "write a small project to begin with"),
+    "completion": ("completion", "print a script that completes commands in a shell"),
     "up": ("live", "run all nodes of a system, as local processes"),
     "run": ("live", "run one node of a cluster"),
     "call": ("nodes", "call a method of a running node"),
@@ -49,11 +68,19 @@ LIVE = {
 }
 
 
+class _Version(argparse.Action):
+    """Prints the version; the core is asked only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        write(build_text())
+        parser.exit()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     prepare_streams()
     try:
-        args = _parser().parse_args(argv)
+        args = _parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
         _collect()
         status: int = args.run(args)
         return status
@@ -76,6 +103,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_OURS
 
 
+def _joined(argv: Sequence[str]) -> list[str]:
+    """Make one word of the command after `--`, which is a target."""
+    if "--" not in argv[:-2]:
+        return list(argv)
+    at = argv.index("--")
+    return [*argv[:at], shlex.join(argv[at + 1 :])]
+
+
 def _collect() -> None:
     """Let garbage be collected, if that was put off; never look at what is loaded by now."""
     if not gc.isenabled():
@@ -85,37 +120,42 @@ def _collect() -> None:
 
 def _parser() -> Parser:
     parser = Parser(prog="presage", description="Check distributed systems written in Python.")
-    parser.add_argument("--version", action="version", version=f"presage {VERSION}")
-    parser.set_defaults(run=lambda _: _show_help(parser), parse=parser.parse_args)
+    about = "tell it, and how it was built"
+    parser.add_argument("--version", action=_Version, nargs=0, help=about)
+    parser.set_defaults(run=lambda _: _show_help(parser), parse=parser.parse_args, parser=_parser)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     add = functools.partial(_add, commands)
     add("check", check.run_check, "search a system for violations of its properties", add_check)
     add("hunt", check.run_check, "look for executions that never recover", add_hunt)
-    add("run-once", systems.run_run_once, "show one random execution of a system", add_run_once)
-    add("replay", traces.run_replay, "run a saved trace again, step by step", add_trace)
-    add("debug", traces.run_debug, "walk about in a saved trace, on live code", add_debug)
-    add("explain", traces.run_explain, "tell a saved trace in one paragraph", add_trace)
-    add("predict", traces.run_predict, "look ahead from a saved state", add_predict)
-    add("graph", traces.run_graph, "draw a saved trace: nodes, steps, messages", add_graph)
-    add("simulate", systems.run_simulate, "run a program once, in virtual time", add_simulate)
-    add("report", traces.run_report, "write a page that shows a saved trace", add_report)
-    add("explore", systems.run_explore, "step through a system on a local page", add_explore)
-    add("systems", systems.run_systems, "list the shipped systems and their parameters")
-    add("doctor", systems.run_doctor, "look for nondeterminism in a system", add_doctor)
-    add("mpirun", systems.run_mpirun, "run an mpi4py script once, without MPI", add_mpirun)
-    for name, (module, about) in LIVE.items():
-        add(name, _lazily(module, f"run_{name}"), about, _lazily("live_options", f"add_{name}"))
+    for name, (module, about, fill) in LATER.items():
+        add(name, _lazy(module, f"run_{name.replace('-', '_')}"), about, fill)
+    for name, (module, about) in LAZY.items():
+        options = name if name in ("new", "completion") else "live_options"
+        add(name, _lazily(module, f"run_{name}"), about, _lazily(options, f"add_{name}"))
     return parser
 
 
 def _lazily(module: str, name: str) -> Callable[[Any], Any]:
-    """A function of a module of live commands, all of which are loaded by the first call."""
+    """A function of a module of such commands, all of which are loaded by the first call."""
 
     def call(argument: Any) -> Any:
-        from presage.cli import live, live_options, logs, nodes, snapshot
+        from presage.cli import completion, live, live_options, logs, new, nodes, snapshot
 
-        known = {each.__name__: each for each in (live, live_options, logs, nodes, snapshot)}
+        modules = (completion, live, live_options, logs, new, nodes, snapshot)
+        known = {each.__name__: each for each in modules}
         return getattr(known[f"presage.cli.{module}"], name)(argument)
+
+    return call
+
+
+def _lazy(module: str, name: str) -> Callable[[Any], int]:
+    """A command about systems or traces; most checks need none."""
+
+    def call(args: Any) -> int:
+        from presage.cli import systems, traces
+
+        status: int = getattr({"systems": systems, "traces": traces}[module], name)(args)
+        return status
 
     return call
 

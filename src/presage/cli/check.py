@@ -9,38 +9,61 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from presage import lifeline
-from presage.cli.common import give_up, theme_of
-from presage.cli.options import check_options, settings_of
+from presage.cli.check_options import check_options
+from presage.cli.common import give_up, is_on_github, theme_of
+from presage.cli.options import settings_of
 from presage.ui.output import write, write_json
 
 if TYPE_CHECKING:
+    from presage.cli.baseline import Baseline
     from presage.search.report import Report
     from presage.ui.progress import Progress
 
 
 def run_check(args: argparse.Namespace) -> int:
     """`presage check`: search, then tell what broke and what was covered."""
+    for_machines = args.junit or args.baseline or args.accept or is_on_github()
+    if for_machines or args.sweep or os.path.isdir(args.target):
+        from presage.cli import batch  # which most checks do not need
+
+        return batch.run(args)
+    args.seconds = args.seconds or args.total
+    report = search(args, None)
+    tell(report, args)
+    return report.exit_status
+
+
+def search(args: argparse.Namespace, baseline: Baseline | None) -> Report:
+    """Check one target, within the seconds it has."""
     from presage.execution.budget import Budget
 
     args.budget = Budget(args.seconds)  # for all that follows, loading included
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        report = _check_script(args) if args.mpi else _check_target(args)
+        return _check_script(args, baseline) if args.mpi else _check_target(args, baseline)
+
+
+def tell(report: Report, args: argparse.Namespace) -> None:
+    """What `presage check` prints of one system."""
     if args.json:
         write_json(report.to_json())
-        return report.exit_status
+        return
     from presage.ui import summary
 
-    theme, texts = theme_of(args, sys.stdout), []
-    if report.violations:
-        from presage.cli import debug as debugging  # which most checks do not need
-
-        system = vars(args).get("system") if args.budget.spent_by is None else None
-        texts = debugging.violation_texts(report, system, theme)
-    write("\n\n".join([*texts, summary.render(report, theme)]))
-    return report.exit_status
+    theme = theme_of(args, sys.stdout)
+    write("\n\n".join([*texts(report, args), summary.render(report, theme)]))
 
 
-def _check_target(args: argparse.Namespace) -> Report:
+def texts(report: Report, args: argparse.Namespace) -> list[str]:
+    """What is said of each violation."""
+    if not report.violations:
+        return []
+    from presage.cli import debug as debugging  # which most checks do not need
+
+    system = vars(args).get("system") if args.budget.spent_by is None else None
+    return debugging.violation_texts(report, system, theme_of(args, sys.stdout))
+
+
+def _check_target(args: argparse.Namespace, baseline: Baseline | None) -> Report:
     from presage.cli.second import starter
     from presage.cli.target.load import load
     from presage.process.program import Program
@@ -54,20 +77,28 @@ def _check_target(args: argparse.Namespace) -> Report:
     progress = _progress(args, options, loaded.system.name, len(loaded.system.nodes), kind)
     options |= {"target": loaded.target, "parameters": loaded.parameters}
     options |= {"second": starter(args.target, settings), **_running(args, progress)}
+    if baseline is not None:
+        options["known"] = baseline.known(args.target)
     try:
         return check(loaded.system, **options)
     finally:
         progress.done()
 
 
-def _check_script(args: argparse.Namespace) -> Report:
+def _check_script(args: argparse.Namespace, baseline: Baseline | None) -> Report:
+    from presage.search.rounds import without
     from presage.search.scripts import BOTH, check_script
 
     options = check_options(args)
     progress = _progress(args, options, args.target, args.mpi, "process")
     options |= _running(args, progress)
+    options |= {"eager_limit": args.eager_limit, "ordered": args.ordered}
+    known = {} if baseline is None else baseline.known(args.target)
     try:
-        return check_script(args.target, args.mpi, args.arg, args.buffering or BOTH, **options)
+        report = check_script(
+            args.target, args.mpi, args.arg, args.buffering or BOTH, known=known, **options
+        )
+        return without(report, known)  # what two explorations show together has a cause of its own
     finally:
         progress.done()
 

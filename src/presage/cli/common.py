@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING, TextIO
 
 from presage import lifeline
@@ -42,3 +43,8 @@ def theme_of(args: argparse.Namespace, stream: TextIO, *, whole: bool = False) -
 
     width_max = WIDTH_WHOLE if whole else WIDTH_MAX
     return Theme.of(stream, ascii=args.ascii, colour=not args.no_color, width_max=width_max)
+
+
+def is_on_github() -> bool:
+    """Whether this is a step of a workflow of GitHub's, where lines of code can be annotated."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"

@@ -68,13 +68,13 @@ def _page(task: Task, port: int) -> Iterator[None]:
     """Serve the page of a running system, on a thread of its own."""
     from threading import Thread
 
-    from presage.cli.report import page_of
     from presage.runtime.operator import ClusterOperator
     from presage.ui.live.server import LiveServer
+    from presage.ui.notebook import page
 
     operator = ClusterOperator(task.cluster, task.system.name)
     try:
-        server = LiveServer(operator, port, lambda trace: page_of(task.system, trace))
+        server = LiveServer(operator, port, lambda trace: page(task.system, trace).html)
     except OSError as error:
         raise CannotListen(
             f"the page cannot be served on port {port}: {error.strerror}",

@@ -140,12 +140,15 @@ def _entries(data: Path) -> dict[str, list[Entry]]:
 
 def _follow(system: System, data: Path) -> None:
     """Print what is there, then what comes, until Ctrl-C."""
-    shown: dict[str, int] = {}
+    from presage.runtime.log import read_on
+
+    shown: dict[str, int] = {}  # how much of each log
     while True:
         fresh: list[Entry] = []
-        for node, log in _entries(data).items():
-            fresh += log[shown.get(node, 0) :]
-            shown[node] = len(log)
+        for node, path in _logs(data):
+            for entry, place in read_on(path, shown.get(node, 0)):
+                fresh.append(entry)
+                shown[node] = place
         _print(system, fresh)
         time.sleep(LOOK_EVERY)
 

@@ -16,6 +16,7 @@ from presage.ui.terminal import columns
 if TYPE_CHECKING:
     from presage.search.options import Option
 
+UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}  # of times
 SEED_MAX = 2**64 - 1
 RANKS_MAX = 1_000
 WIDTH_UNKNOWN = 80
@@ -79,35 +80,7 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, max_help_position=26, width=columns(WIDTH_UNKNOWN) - 2)
 
 
-def add_check(parser: Parser) -> None:
-    from presage.search.delay.settings import Delay
-    from presage.search.hunt.settings import Hunt
-    from presage.search.settings import Settings
-
-    parser.usage = "presage check [OPTIONS] TARGET"
-    parser.epilog = "`presage hunt` looks for executions that never recover in larger systems."
-    add_target(parser)
-    _add_options(parser, Settings)
-    _add_options(parser, Delay, group="search")
-    waits = "sends wait (zero), never do (eager); default: both"
-    _add_script(parser, ("zero", "eager", "both"), None, waits)
-    _add_options(parser, Hunt, shown=False)  # as they were spelt before `presage hunt`
-
-
-def add_hunt(parser: Parser) -> None:
-    """The options of `presage hunt`: those of `check` that mean something there, and its own."""
-    from presage.search.hunt.settings import Hunt
-    from presage.search.options import options
-    from presage.search.settings import Settings
-
-    parser.set_defaults(search="hunt", mpi=None)
-    parser.usage = "presage hunt [OPTIONS] TARGET"
-    add_target(parser)
-    _add_options(parser, Settings, [name for name, how, _ in options(Settings) if how.hunts])
-    _add_options(parser, Hunt, group="hunt")
-
-
-def _add_options(
+def add_options(
     parser: Parser,
     settings: type,
     names: Sequence[str] | None = None,
@@ -208,50 +181,39 @@ def add_simulate(parser: Parser) -> None:
     parser.add_argument(
         "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
     )
-    _add_script(parser, ("zero", "eager"), "zero", WAITS)
+    add_script(parser, ("zero", "eager"), "zero", WAITS)
     parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
     parser.add_argument("--until", metavar="S", type=duration, help="virtual time to stop at")
     parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
 
 
-def _add_script(
+def add_script(
     parser: Parser, bufferings: tuple[str, ...], default: str | None, waits: str
 ) -> None:
-    mpi = parser.add_argument_group("mpi4py scripts")
+    """The options of mpi4py scripts; where `waits` is not shown, only the first is."""
+    shown = waits != argparse.SUPPRESS
+    mpi = parser.add_argument_group("mpi4py scripts") if shown else parser
     mpi.add_argument("--mpi", metavar="N", type=_ranks, help="run TARGET, a script, by N ranks")
     mpi.add_argument("--buffering", metavar="KIND", choices=bufferings, default=default, help=waits)
-    args = "an argument of the script; may be repeated"
+    args = "an argument of the script; may be repeated" if shown else waits
     mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
-
-
-def check_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The keywords of `check` that were given."""
-    from presage.search.delay.settings import Delay
-    from presage.search.hunt.settings import Hunt
-    from presage.search.settings import Settings
-
-    options, hunt, delay = (given(args, kind) for kind in (Settings, Hunt, Delay))
-    if "symmetry" in options:
-        options["symmetry"] = options["symmetry"] == "on"
-    if "prefix" in hunt:
-        from presage.trace import codec
-
-        hunt["prefix"] = codec.read(hunt["prefix"])
-    if "scheduler" in delay:
-        from presage.cli.target.scheduler import load_scheduler
-
-        delay["scheduler"] = load_scheduler(delay["scheduler"])
-    options |= {"hunt": Hunt(**hunt)} if hunt else {}
-    return options | ({"delay": Delay(**delay)} if delay else {})
 
 
 def add_target(parser: Parser, *, json: bool = True) -> None:
     parser.add_argument(
         "target",
         metavar="TARGET",
-        help="a shipped system, `module:name` or `file.py:name`",
+        help="a name, `module:name`, `file.py:name`, or -- COMMAND",
     )
     add_setting(parser)
+    parser.add_argument(
+        "--nodes",
+        metavar="N",
+        dest="set",
+        action="append",
+        type=lambda count: ("nodes", count),
+        help=argparse.SUPPRESS,  # of a command: how many processes run it
+    )
     if json:
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -272,16 +234,16 @@ def add_run_once(parser: Parser) -> None:
     from presage.search.settings import Settings
 
     add_target(parser)
-    _add_options(parser, Settings, ("seed", "traces"))
+    add_options(parser, Settings, ("seed", "traces"))
     steps = "at most; default: 50, of programs 10,000"
     parser.add_argument("--steps", metavar="N", type=positive, help=steps)
     parser.add_argument("--faults", action="store_true", help="let faults happen, too")
-    _add_script(parser, ("zero", "eager"), "zero", WAITS)
+    add_script(parser, ("zero", "eager"), "zero", WAITS)
 
 
 def add_explore(parser: Parser) -> None:
     add_target(parser, json=False)
-    _add_script(parser, ("zero", "eager"), "zero", WAITS)
+    add_script(parser, ("zero", "eager"), "zero", WAITS)
     parser.add_argument("--port", metavar="N", type=_port, default=0, help="default: any")
     parser.add_argument("--open", action="store_true", help="show the page in a browser")
 
@@ -320,6 +282,12 @@ def positive(text: str) -> int:
     return between(1, COUNT_MAX, text)
 
 
+def size(text: str) -> int:
+    from presage.search.options import COUNT_MAX
+
+    return between(0, COUNT_MAX, text)
+
+
 def between(least: int, most: int, text: str) -> int:
     number = _whole(text)
     if not least <= number <= most:
@@ -340,10 +308,12 @@ def _whole(text: str) -> int:
 
 
 def duration(text: str) -> float:
+    """`90`, `90s`, `10m`, `1.5h` or `2d`, in seconds."""
     from presage.search.options import SECONDS_MAX
 
+    unit = UNITS.get(text[-1:], 0)
     try:
-        seconds = float(text)
+        seconds = float(text[:-1]) * unit if unit else float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
     if not 0 < seconds <= SECONDS_MAX:

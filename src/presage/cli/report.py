@@ -19,7 +19,6 @@ from presage.debug.explore import Explorer
 from presage.errors import BadTarget, BadTrace, HandlerStuck
 from presage.execution.frames import Frame, frames
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
-from presage.model.world.system import System
 from presage.trace import codec
 from presage.trace.causes import Causes
 from presage.trace.export.itf import itf
@@ -112,11 +111,6 @@ def _page(
     path = Path(args.trace)  # what is elsewhere is no business of the page's readers
     command = f"presage replay {shlex.quote(path.name if path.is_absolute() else str(path))}"
     return render(page_data((trace, scenes), others, command=command))
-
-
-def page_of(system: System, trace: Trace) -> str:
-    """The page of a trace of `system` that is at hand."""
-    return render(page_data((trace, frames(system, trace))))
 
 
 def _export(

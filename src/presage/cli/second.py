@@ -19,6 +19,7 @@ from presage import _core as core
 from presage.cli.seeded import start
 from presage.cli.target.load import load
 from presage.environ import CHILD
+from presage.execution.causes import forgiving
 from presage.execution.sandbox import NOW, Sandbox
 from presage.model.world.system import System
 from presage.search.check import build
@@ -99,11 +100,14 @@ def serve(target: str, settings: dict[str, str]) -> None:
     os.dup2(2, 1)  # of what the checked code prints
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Request)
     system = load(target, settings).system
-    ways = [as_it_is, core.backwards] if backwards.allow() else [as_it_is]
     if not isinstance(system, System):
         raise TypeError("a search of services asked for it")
+    system = forgiving(system, {prop: frozenset(each) for prop, each in request.known.items()})
+    opaque = any(node.opaque for node in system.automata)
+    ways = [as_it_is, core.backwards] if not opaque and backwards.allow() else [as_it_is]
     with Sandbox(request.handler_seconds, None) as sandbox:
         learn_names(system, request)
+        system.load_histories(request.histories)
         answer = rerun(system, request, build, sandbox, ways=ways)
     with open(said, "wb") as out:
         out.write(msgspec.msgpack.encode(answer))

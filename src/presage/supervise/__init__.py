@@ -43,10 +43,10 @@ def _run() -> int:
 
 def _tell_version() -> bool:
     """Answer the one question that runs no code but this; False if nobody can read it."""
-    from presage.version import VERSION
+    from presage.version import build_text
 
     try:
-        print(f"presage {VERSION}", flush=True)
+        print(build_text(), flush=True)
     except (OSError, ValueError, AttributeError):
         return False
     return True

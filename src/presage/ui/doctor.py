@@ -16,8 +16,16 @@ def render(examined: Examined, target: str, theme: Theme) -> str:
     if not examined.findings:
         rest = "" if examined.exhausted else "; there are more steps than those"
         rest += f"; assumes: {'; '.join(examined.assumes)}" if examined.assumes else ""
+        rest += _idle(examined)
         return "\n".join(theme.wrap(f"{name}: ", f"nothing found in {looked}{rest}"))
     lines = [theme.line(Span("nondeterminism", "bad"), Span(f" in {name}", "strong"))]
     for finding in examined.findings:
         lines += theme.wrap("   = ", finding, lines_max=FINDING_LINES_MAX)
     return "\n".join([*lines, *theme.wrap("", f"looked at {looked}")])
+
+
+def _idle(examined: Examined) -> str:
+    """A floor: where nothing happens, nothing can be found."""
+    if not examined.idle:
+        return ""
+    return f"; did nothing at all that others could see: {', '.join(examined.idle)}"

@@ -10,6 +10,7 @@ STYLES = {
     "assumes": "warn",
     "heuristic": "warn",
     "not alike": "warn",
+    "known": "warn",
     "error": "bad",
     "order": "bad",
     "never ran": "warn",

@@ -15,6 +15,10 @@ class Entry:
     term: int
     text: str
 
+    @property
+    def lane(self) -> int | None:
+        return self.term or None
+
 
 class Replica(Service):
     name: str
@@ -173,6 +177,12 @@ def test_messages_are_listed_by_channel_with_their_arguments_in_their_order() ->
     assert loose[0] == "a -> b c  in any order"
     assert sorted(loose[1:3]) == [
         "  Entry(term=0, text='then x')",
+        "  Entry(term=1, text='first x')",
+    ]
+    assert lines(debug("messages", network="lanes"), "messages")[:4] == [
+        "a -> b c  in any order",
+        "  Entry(term=0, text='then x')",
+        "a -> b c  in a lane, in this order",
         "  Entry(term=1, text='first x')",
     ]
     assert lines(debug("messages", at=0), "messages") == ["nothing is in flight"]

@@ -8,6 +8,7 @@ on the way becomes a `BadTarget` with its place.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -36,6 +37,7 @@ from presage.trace.trace import Trace
 from presage.ui.origin import SCRIPT
 
 Checkable: TypeAlias = System | Program
+COMMAND = re.compile(r"(\S*/)?python[0-9.]*\s+\S")  # a command line, of which nodes are made
 
 
 class Loaded(Struct, frozen=True):
@@ -162,6 +164,10 @@ def load_traced(
 
 def find(target: str, folder: Path | None = None) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
+    if COMMAND.match(target):
+        from presage.frontends.real.command import command_system
+
+        return functools.partial(command_system, target)
     if "\0" in target:
         raise unknown(target.replace("\0", "\\0"))
     if target in SHIPPED:
@@ -198,10 +204,10 @@ def _pick(target: str, module: ModuleType, name: str) -> Checkable | Callable[..
     for part in name.split("."):
         if not hasattr(thing, part):
             names = [found for found in vars(module) if not found.startswith("_")]
-            candidates = _candidates(module)
-            known = f"it has {_listed(candidates)}" if candidates else "it has no system at all"
+            systems = candidates(module)
+            known = f"it has {_listed(systems)}" if systems else "it has no system at all"
             raise BadTarget(
-                f"`{target}`: there is no `{name}`{did_you_mean(name, candidates or names)}",
+                f"`{target}`: there is no `{name}`{did_you_mean(name, systems or names)}",
                 f"a misspelt name; {known}",
                 "name a `System`, a `Program`, or a function that returns one",
             )
@@ -215,7 +221,7 @@ def _is_mpi(thing: Any) -> bool:
 
 
 def _only_name(target: str, module: ModuleType) -> str:
-    names = _candidates(module)
+    names = candidates(module)
     if len(names) == 1:
         return names[0]
     path = target.rstrip(":")
@@ -235,7 +241,7 @@ def _only_name(target: str, module: ModuleType) -> str:
     )
 
 
-def _candidates(module: ModuleType) -> list[str]:
+def candidates(module: ModuleType) -> list[str]:
     """Public names of systems, and of functions of this module annotated to return one."""
     return [
         name

@@ -14,6 +14,7 @@ NAME_COLUMNS_MAX = 24
 HOW = {
     "datagrams": "in any order",
     "queue": "in this order",
+    "lane": "in a lane, in this order",
     "stream": "on a stream, in this order",
     "mailbox": "waiting",
 }
