@@ -1,17 +1,20 @@
 # Two commands on a fresh machine with Python and a Rust toolchain: `make demo`, `make test`.
-# The virtual environment and the built core are real files, so nothing is made twice.
+# The virtual environment and the built core are real files, so nothing is made twice. `make demo`
+# installs what compiles and runs presage; whatever is about development comes with other targets.
 
 PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.made
+TOOLS := .venv/.tools
 CORE := src/presage/_core.abi3.so
 BROWSER := .venv/.browser
 PEER := benchmarks/stateright/target/release/stateright-peer
-RUST_SOURCES := rust/Cargo.toml $(wildcard rust/Cargo.lock) $(shell find rust/src -name '*.rs')
+RUST_SOURCES := rust/Cargo.toml rust/build.rs $(wildcard rust/Cargo.lock) $(shell find rust/src -name '*.rs')
 PEER_SOURCES := $(addprefix benchmarks/stateright/,Cargo.toml Cargo.lock) \
 	$(shell find benchmarks/stateright/src -name '*.rs' 2>/dev/null)
 CRATES := rust benchmarks/stateright
 LOCK := requirements/dev.txt
+BUILD_LOCK := requirements/build.txt
 
 # A wheel names no folder of the machine that built it: not cargo's, not this one, not Rust's own.
 CARGO_DIR := $(or $(CARGO_HOME),$(HOME)/.cargo)
@@ -26,12 +29,12 @@ export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-all coverage lint bench shrinking catalogue delaying samc
-.PHONY: live figures schemas wheel sbom lock clean
+.PHONY: live rivals figures schemas docs screenshots wheel sdist release-check sbom lock clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-setup: $(CORE) $(BROWSER) ## create .venv with the package and everything development needs
+setup: $(CORE) $(TOOLS) $(BROWSER) ## create .venv with the package and everything development needs
 
 build: $(CORE) ## compile the Rust core, if its sources changed
 
@@ -41,18 +44,18 @@ demo: $(CORE) ## find a real historic bug of a Paxos implementation
 		echo "demo: expected a violation (exit status 1), got exit status $$status" >&2; exit 1; \
 	fi
 
-test: $(CORE) $(BROWSER) ## run the tests, except the slow ones
+test: $(CORE) $(TOOLS) $(BROWSER) ## run the tests, except the slow ones
 	$(CARGO_TEST)
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-all: $(CORE) $(BROWSER) ## run all tests, the slow ones too
+test-all: $(CORE) $(TOOLS) $(BROWSER) ## run all tests, the slow ones too
 	$(CARGO_TEST)
 	PRESAGE_TEST_SYSTEMS=$(SYSTEMS) $(BIN)/pytest -n auto --dist worksteal -m ''
 
-coverage: $(CORE) $(BROWSER) ## print how many lines the tests run, of Python and of Rust
-	$(BIN)/python tools/coverage.py $(or $(COVERAGE),-n auto --dist worksteal)
+coverage: $(CORE) $(TOOLS) $(BROWSER) ## print how many lines the tests run, of Python and of Rust
+	$(BIN)/python tools/lines_run.py $(or $(COVERAGE),-n auto --dist worksteal)
 
-lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
+lint: $(CORE) $(TOOLS) ## check formatting, types, layers, Rust lints and the tidy rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -65,44 +68,67 @@ lint: $(CORE) ## check formatting, types, layers, Rust lints and the tidy rules
 	done
 	$(BIN)/pytest tests/tidy
 
-bench: $(CORE) $(PEER) ## measure presage against Stateright, side by side
+bench: $(CORE) $(TOOLS) $(PEER) ## measure presage against Stateright, side by side
 	$(BIN)/python benchmarks/bench.py $(BENCH)
 	$(BIN)/python benchmarks/walks.py
+	$(BIN)/python benchmarks/queues.py
 	$(BIN)/python benchmarks/processes.py
+	$(BIN)/python benchmarks/real_code.py
 
-shrinking: $(CORE) ## measure how much shorter shrinking makes what hunts and walks find
+rivals: $(CORE) $(TOOLS) ## run the same three programs under presage and under simloom
+	$(BIN)/python benchmarks/rivals/compare.py $(RIVALS)
+
+shrinking: $(CORE) $(TOOLS) ## measure how much shorter shrinking makes what hunts and walks find
 	$(BIN)/python benchmarks/shrinking.py $(SHRINKING)
 
-catalogue: $(CORE) ## hunt for every bug of the shipped systems, and write the table in the docs
+catalogue: $(CORE) $(TOOLS) ## hunt for every bug of the shipped systems, and write the table in the docs
 	$(BIN)/python benchmarks/catalogue.py $(CATALOGUE)
 
-delaying: $(CORE) ## measure the tables of the delaying explorers, and write them in the docs
+delaying: $(CORE) $(TOOLS) ## measure the tables of the delaying explorers, and write them in the docs
 	$(BIN)/python benchmarks/delaying.py $(DELAYING)
 
-samc: $(CORE) ## measure the tables of SAMC, and write them in the docs
+samc: $(CORE) $(TOOLS) ## measure the tables of SAMC, and write them in the docs
 	$(BIN)/python benchmarks/samc.py $(SAMC)
 
-live: $(CORE) ## run the live experiments on a virtual clock, and write the page about them
+live: $(CORE) $(TOOLS) ## run the live experiments on a virtual clock, and write the page about them
 	$(BIN)/python benchmarks/live_experiments.py $(LIVE)
 
-figures: ## draw the plots of the docs from what `make catalogue` measured
+figures: $(TOOLS) ## draw the plots of the docs from what `make catalogue` measured
 	$(BIN)/python benchmarks/figures.py
 
-wheel: $(VENV) ## build dist/presage-*.whl, to be installed elsewhere
+wheel: $(VENV) ## build dist/presage-*.whl, and try it in an empty environment
+	rm -f dist/presage-*.whl
 	CARGO_ENCODED_RUSTFLAGS="$$(printf '%b' '$(REMAPPED)')" \
 		$(BIN)/maturin build --release --locked --strip --out dist --target-dir rust/target/wheel
+	$(BIN)/python tools/first_hour.py dist/presage-*.whl
 
-schemas: $(CORE) ## write the JSON schemas in docs/reference
+sdist: $(VENV) ## build dist/presage-*.tar.gz, from which pip builds with the locked crates
+	rm -f dist/presage-*.tar.gz
+	$(BIN)/maturin sdist --out dist
+
+release-check: $(CORE) $(TOOLS) ## all that has to be true of a release; an hour, and a clean tree
+	$(BIN)/python tools/release_check.py
+
+schemas: $(CORE) $(TOOLS) ## write the JSON schemas in docs/reference
 	$(BIN)/python tools/schemas.py
 
-sbom: $(CORE) ## write dist/sbom.cdx.json and dist/licences.txt: what a build is made of
+docs: $(CORE) $(TOOLS) ## build the site of the documentation in dist/site, and check its links
+	PYTHONPATH=tools $(BIN)/python -m docsite dist/site
+
+screenshots: $(CORE) $(TOOLS) $(BROWSER) ## make the pictures of the report page in docs/images
+	$(BIN)/python tools/screenshots.py
+
+sbom: $(CORE) $(TOOLS) ## write dist/sbom.cdx.json and dist/licences.txt: what a build is made of
 	$(BIN)/python tools/sbom.py dist
 
-lock: ## take the newest tools of development into requirements/dev.txt
+lock: ## take the newest tools of development, and of building, into requirements
 	$(PYTHON) -m venv .venv/locking
 	.venv/locking/bin/pip install --quiet --disable-pip-version-check 'uv>=0.5'
 	.venv/locking/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-header \
 		--python-version 3.11 --extra dev pyproject.toml --output-file $(LOCK)
+	.venv/locking/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-header \
+		--python-version 3.11 --constraint $(LOCK) pyproject.toml requirements/build.in \
+		--output-file $(BUILD_LOCK)
 
 clean: ## remove everything that was made
 	rm -rf .venv rust/target benchmarks/stateright/target $(CORE) .presage dist
@@ -110,9 +136,15 @@ clean: ## remove everything that was made
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # Each file is compared with the digest that is locked, whoever serves it.
-$(VENV): $(LOCK)
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r
+
+$(VENV): $(BUILD_LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(INSTALL) $(BUILD_LOCK)
+	touch $@
+
+$(TOOLS): $(VENV) $(LOCK)
+	$(INSTALL) $(LOCK)
 	touch $@
 
 # An editable install: edits of Python files are live, only Rust edits come back here.
@@ -123,7 +155,7 @@ $(CORE): $(VENV) $(RUST_SOURCES)
 	touch $@
 
 # The report page is tested in Debian's Chromium. Where it cannot be had, those tests fail and say so.
-$(BROWSER): $(VENV)
+$(BROWSER): $(TOOLS)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
 		test "$$(id -u)" != 0 || { apt-get install -y -qq chromium || \
 		{ apt-get update -qq && apt-get install -y -qq chromium; }; } >/dev/null 2>&1 || true

@@ -116,6 +116,7 @@ class Violation(msgspec.Struct):
 
     property: str
     kind: str
+    cause: str
     message: str
     step: int
     steps: int
@@ -180,6 +181,13 @@ class Coverage(msgspec.Struct):
     lines: list[Lines]
 
 
+class Known(msgspec.Struct):
+    """A violation of the baseline that was met again."""
+
+    property: str
+    cause: str
+
+
 class Check(msgspec.Struct):
     """The object that `presage check --json` and `presage hunt --json` print."""
 
@@ -209,6 +217,7 @@ class Check(msgspec.Struct):
     cycles: Cycles | None
     skip: Skip | None
     violations: list[Violation]
+    known: list[Known]
     errors: list[str]
     order_dependence: list[OrderDependent]
     second_process: SecondProcess | None

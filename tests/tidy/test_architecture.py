@@ -29,7 +29,7 @@ LEAVING = {
     "stifled": 0,
     "stifles": 0,
     "territory": 0,
-    "told": 242,
+    "told": 226,
     "vigil": 0,
     "whoever": 38,
 }

@@ -30,10 +30,26 @@ def test_every_tool_of_development_is_locked_with_the_digest_of_its_files() -> N
         assert entry.startswith("#") or "--hash=sha256:" in entry, entry
 
 
+def test_what_builds_presage_is_locked_as_development_has_it() -> None:
+    texts = [
+        (ROOT / "requirements" / f"{name}.txt").read_text("utf-8") for name in ("build", "dev")
+    ]
+    build, dev = ({match[0] for match in LOCKED.finditer(text)} for text in texts)
+    assert build < dev
+    names = {match["name"] for match in LOCKED.finditer(texts[0])}
+    assert "maturin" in names and not names & {"pytest", "mypy", "ruff"}
+    assert texts[0].count("==") == len(build)
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    asked = (ROOT / "requirements" / "build.in").read_text(encoding="utf-8").splitlines()
+    assert asked[1:] == pyproject["build-system"]["requires"]
+
+
 def test_cargo_and_maturin_build_from_their_lock_file_only() -> None:
     lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
     builds = [
-        line for line in lines if re.search(r"(cargo (build|clippy|test)|maturin \w+) -", line)
+        line
+        for line in lines
+        if re.search(r"(cargo (build|clippy|test)|maturin (?!sdist)\w+) -", line)
     ]
     assert builds and all("--locked" in line for line in builds), builds
 

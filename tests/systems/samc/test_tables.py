@@ -1,18 +1,9 @@
 """The tables that `make samc` writes: made of made-up figures, and of a few executions."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-from presage.systems.samc import gossip, zab31, zle
-from presage.systems.samc.bugs import BUGS, CUT
-
-sys.path.append(str(Path(__file__).resolve().parents[3] / "benchmarks"))
-
-from samc_graph import FAULTS, Did, Graph  # noqa: E402
-from samc_page import conditions, ours, page  # noqa: E402
-from samc_ratios import (  # noqa: E402
+from samc_graph import FAULTS, Did, Graph
+from samc_page import conditions, ours, page
+from samc_ratios import (
     EXACT,
     POLICIES,
     SETS,
@@ -26,7 +17,10 @@ from samc_ratios import (  # noqa: E402
     settle,
     settled,
 )
-from samc_whole import WHOLE, Counter, whole  # noqa: E402
+from samc_whole import WHOLE, Counter, whole
+
+from presage.systems.samc import gossip, zab31, zle
+from presage.systems.samc.bugs import BUGS, CUT
 
 FOUND = {"found": True, "executions": 3, "states": 40, "seconds": 0.5}
 LOST = {"found": False, "executions": 700, "states": 9_000, "seconds": 60.0}

@@ -35,10 +35,11 @@ ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
 ADDED |= {"coverage": dict, "order_dependence": list, "second_process": (dict, type(None))}
 ADDED |= {"reduction": str, "symmetry": bool, "hunt": (dict, type(None))}
 ADDED |= {"delay": (dict, type(None)), "assumes": list, "cycles": (dict, type(None))}
-ADDED |= {"skip": (dict, type(None))}
+ADDED |= {"skip": (dict, type(None)), "known": list}
 VIOLATION: dict[str, Any] = {
     "property": str,
     "kind": str,
+    "cause": str,
     "message": str,
     "step": int,
     "steps": int,

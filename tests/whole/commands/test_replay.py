@@ -108,7 +108,7 @@ def test_a_damaged_trace_is_refused_with_what_is_wrong_with_it(trace: Path) -> N
     for content, said in (
         (whole[: len(whole) // 2], f"the trace `{trace}` is damaged: "),
         (b"", f"`{trace}` is not a presage trace"),
-        (b'{"format": "presage-trace", "version": 1}', f"the trace `{trace}` is damaged: "),
+        (b'{"format": "presage-trace", "version": 2}', f"the trace `{trace}` is damaged: "),
         (b'{"name": "presage", "version": "1.0.0"}', f"`{trace}` is not a presage trace"),
     ):
         trace.write_bytes(content)
@@ -120,7 +120,7 @@ def test_a_trace_of_a_newer_version_is_refused(trace: Path) -> None:
     refused(
         run("replay", str(trace), "--json"),
         2,
-        f"the trace `{trace}` is of version 7, and this presage reads version 1",
+        f"the trace `{trace}` is of version 7, and this presage reads version 2",
         "a newer presage made it",
     )
 

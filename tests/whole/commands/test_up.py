@@ -46,6 +46,26 @@ def test_a_tree_is_built_a_node_is_killed_and_comes_back_from_its_disk():
     assert "n1 2.1 restart" in run("logs").stdout
 
 
+def test_logs_are_followed_until_somebody_ends_that():
+    with up("ping_pong") as process:
+        until(lambda: all_run(2), "all nodes")
+        follows = start("logs", "--follow", PYTHONUNBUFFERED="1")
+        try:
+            assert follows.stdout is not None
+            assert " 1.1 start" in follows.stdout.readline()
+            assert run("kill", "left").returncode == 0
+            assert run("start", "left").returncode == 0
+            while "left 2.1 restart" not in (line := follows.stdout.readline()):
+                assert line, "it has ended"
+            os.kill(follows.pid, signal.SIGINT)
+            ended = end(follows)
+        finally:
+            follows.kill()
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert run("logs").stdout.count("left 2.1 restart") == 1
+        stopped(process)
+
+
 @pytest.mark.slow
 def test_twenty_five_nodes_build_a_tree_and_their_logs_merge():
     with up("randtree", "--set", "nodes=25", "--set", "degree=5") as process:
@@ -283,3 +303,24 @@ def test_the_control_socket_is_for_its_owner():
             assert path.stat().st_mode & 0o777 == 0o600
         assert stopped(process).returncode == 0
     assert not list(Path("data").glob("**/control"))
+
+
+NOTICED = """
+    class Node(Service):
+        heard: int = 0
+
+        @on(Down)
+        def down(self, message: Down) -> None:
+            self.heard += 1
+
+    def system() -> System:
+        return System(nodes={"n0": Node(), "n1": Node()}, faults=Faults(crash=1, notices=True))
+"""
+
+
+def test_a_node_that_waits_for_notices_says_that_nobody_sends_them():
+    write(NOTICED, "noticed.py")
+    ended = run("up", "noticed.py:system", "--for", "0.3")
+    assert ended.returncode == 0, ended.stderr
+    for name in ("n0", "n1"):
+        assert f"{name}: warning: it handles `Down`, which nobody sends live" in ended.stderr

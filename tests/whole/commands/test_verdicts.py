@@ -135,6 +135,7 @@ def test_a_goal_that_is_never_reached_is_a_violation_without_a_trace() -> None:
     assert violations["bad"] == {
         "property": "bad",
         "kind": "unreached",
+        "cause": "bad",
         "message": "none of the 4 reachable states satisfies it",
         "step": 0,
         "steps": 0,

@@ -2,10 +2,11 @@
 
 The blocks of a page share one namespace, in order. A block that begins with a comment naming a
 file, `# lock.py`, is also saved there, so that commands further down the page can use it; so is
-a block of TOML, `# net.toml`. A block that imports mpi4py is a script, and only saved. In a
-`console` block a line `$ presage ...` is run in the page's own folder, and must end with status 0,
-or with N if the line ends in `# exit N`. One that ends in `&` goes on while the rest of the page
-runs; then it is asked to end, and must do so with status 0.
+a block of TOML, `# net.toml`, and later blocks can import it. A block that imports mpi4py is a
+script, and only saved. Of a whole workflow, a block of YAML, the lines `presage ...` of its steps
+are run. In a `console` block a line `$ presage ...` is run in the page's own folder, and must end
+with status 0, or with N if the line ends in `# exit N`. One that ends in `&` goes on while the
+rest of the page runs; then it is asked to end, and must do so with status 0.
 """
 
 import json
@@ -21,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 from whole.commands.harness import end, run, start
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -125,11 +127,30 @@ def run_commands(page: Path, block: Block, background: Background) -> None:
         )
 
 
+def run_workflow(page: Path, block: Block) -> None:
+    workflow = yaml.safe_load(block.text)
+    for job in workflow["jobs"].values() if "jobs" in workflow else ():
+        scripts = "\n".join(step.get("run", "") for step in job["steps"])
+        for line in filter(lambda line: line.startswith("presage "), scripts.splitlines()):
+            done = run(*shlex.split(line)[1:])
+            assert done.returncode == 0, f"{name_of(page)}: {line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a page, from which its blocks import what was saved there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").parent == tmp_path:
+            del sys.modules[name]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_of_a_page_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     module = ModuleType("page_" + re.sub(r"\W", "_", name_of(page)))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     background = Background()
@@ -139,6 +160,8 @@ def test_every_block_of_a_page_runs(
                 run_python(page, block, module)
             elif block.language == "toml":
                 save(block)
+            elif block.language == "yaml":
+                run_workflow(page, block)
             elif block.language == "console":
                 run_commands(page, block, background)
     finally:

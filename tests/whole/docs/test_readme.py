@@ -1,6 +1,7 @@
 """The README keeps its promises: a short example, a true story, a fix that works."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ def run(source: str) -> System:
     system = names["system"]
     assert isinstance(system, System)
     return system
+
+
+def test_what_somebody_new_types_is_what_is_tried_on_every_wheel() -> None:
+    tried = runpy.run_path(str(README.parent / "tools" / "first_hour.py"))["COMMANDS"]
+    typed = "\n".join(command.format(wheel="presage") for command in tried)
+    assert f"```text\n{typed}\n```" in README.read_text(encoding="utf-8")
 
 
 def test_the_example_is_short() -> None:
