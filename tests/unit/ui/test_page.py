@@ -31,7 +31,7 @@ OBJECTS = {
 
 @pytest.fixture(scope="module")
 def told():
-    system, violation = hunted_violation(randtree, "RT-init", 5, "random")  # with a reset
+    system, violation = hunted_violation(randtree, "RT-init", 9, "random")  # with a reset
     scenes = frames(system, violation.trace)
     live = (violation.live, frames(system, violation.live))
     return page_data((violation.trace, scenes), [("live", "live", live)]), scenes, live[1]
