@@ -68,8 +68,9 @@ lint: $(CORE) $(TOOLS) ## check formatting, types, layers, Rust lints and the ti
 	done
 	$(BIN)/pytest tests/tidy
 
-bench: $(CORE) $(TOOLS) $(PEER) ## measure presage against Stateright, side by side
+bench: $(CORE) $(TOOLS) $(PEER) ## measure presage against Stateright and TLC, side by side
 	$(BIN)/python benchmarks/bench.py $(BENCH)
+	$(BIN)/python benchmarks/tlc.py $(filter --quick,$(BENCH))
 	$(BIN)/python benchmarks/walks.py
 	$(BIN)/python benchmarks/queues.py
 	$(BIN)/python benchmarks/processes.py
