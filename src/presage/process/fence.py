@@ -26,7 +26,7 @@ from presage.process.leaves import (
     TABLE,
     complete,
 )
-from presage.process.loops import take_asyncio
+from presage.process.loops import swap_loop, take_asyncio
 from presage.process.numpy_chance import take_numpy
 
 EPOCH = 1_000_000_000.0  # what the wall clock says when a process starts
@@ -120,11 +120,13 @@ class Fence:
     def __init__(self, *, quiet: bool = True) -> None:
         self._quiet = quiet
         self._stdout: Any = None
+        self._loop: Any = None
 
     def __enter__(self) -> Fence:
         TABLE.up()
         take_numpy()
         take_asyncio()
+        self._loop = swap_loop(None)
         if self._quiet:
             self._stdout = sys.stdout
             sys.stdout = Output(sys.stdout)
@@ -133,6 +135,8 @@ class Fence:
     def __exit__(self, *_: object) -> None:
         if self._quiet:
             sys.stdout = self._stdout
+        if self._loop is not None:
+            swap_loop(self._loop)
         TABLE.down()
 
 

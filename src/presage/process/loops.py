@@ -31,6 +31,19 @@ def take_asyncio() -> None:
             setattr(policy, name, _refusing(made))
 
 
+def swap_loop(loop: Any) -> Any:
+    """Make `loop` the one that runs in this thread, None for none; gives the one that did.
+
+    A notebook calls `check` inside of its event loop, which is none of a process's business.
+    """
+    events: Any = sys.modules.get("asyncio.events")
+    if events is None:
+        return None
+    before = events._get_running_loop()
+    events._set_running_loop(loop)
+    return before
+
+
 def _refusing(made: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(made)
     def loop(*args: Any) -> Any:

@@ -1,5 +1,7 @@
 """Mistakes of beginners: each is refused where it is made, with its cause and the way out."""
 
+import asyncio
+import contextlib
 import subprocess
 import sys
 from textwrap import dedent
@@ -325,6 +327,20 @@ async def body(): await asyncio.sleep(1)
 check(Program({"a": Process(body)}), traces=None)
 """
     refused(code, "calls `asyncio.sleep`|no event loop|`await this_actor.sleep_for(1)`")
+
+
+def test_the_event_loop_of_the_caller_is_not_that_of_a_process():
+    async def body():
+        await asyncio.sleep(1)
+
+    async def notebook():
+        with pytest.raises(PresageError, match=r"calls `asyncio.sleep`"):
+            presage.check(presage.Program({"a": presage.Process(body)}), traces=None)
+        assert asyncio.get_running_loop() is loop
+
+    loop = asyncio.new_event_loop()
+    with contextlib.closing(loop):
+        loop.run_until_complete(notebook())
 
 
 def test_a_handler_called_with_too_few_arguments_names_the_method_of_the_service():

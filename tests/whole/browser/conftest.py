@@ -1,4 +1,4 @@
-"""One browser for all tests: Debian's Chromium, driven by playwright."""
+"""One browser for the tests of a module: Debian's Chromium, driven by playwright."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,8 +13,9 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
 SIZE = {"width": 1400, "height": 860}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Ends with its module: while playwright runs, its event loop is that of the thread."""
     found = next(filter(None, map(shutil.which, BINARIES)), None)
     assert found, "no browser: the page is tested in Chromium; `apt-get install chromium`"
     with sync_playwright() as playwright:
