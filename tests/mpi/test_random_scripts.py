@@ -8,8 +8,8 @@ from reference.batches import FACTOR
 from presage import check
 from presage.frontends.mpi import script
 
-SCRIPTS = 20
-MANY = SCRIPTS + round(60 * FACTOR)
+SCRIPTS = 10
+MANY = SCRIPTS + round(70 * FACTOR)
 CLAIMS = {"deadlock": "no_deadlock", "unmatched": "no_leftovers"}
 
 

@@ -33,6 +33,7 @@ def test_atomic_accesses_come_in_any_order(way, tmp_path):
     assert not check_script(path, 1, traces=None).violations
 
 
+@pytest.mark.slow
 def test_an_update_in_two_epochs_is_lost(tmp_path):
     text = (
         COUNT + "box = array('i', [0])\nwin.Lock(0)\nwin.Get(box, 0)\n{between}box[0] += 1\n"

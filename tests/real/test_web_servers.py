@@ -25,6 +25,7 @@ def system(server: Node) -> RealSystem:
     return RealSystem({"server": server, **visitors}, properties=[visitors_get_different_numbers])
 
 
+@pytest.mark.slow
 def test_two_threads_of_a_server_give_one_number_twice() -> None:
     report = check(system(Node(standard_server, True, preemptions=0)))
     assert "visitors_get_different_numbers" in {each.prop for each in report.violations}

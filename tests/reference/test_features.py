@@ -66,6 +66,7 @@ def test_every_violation_of_such_systems_replays():
             return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wired", [False, True])
 def test_live_worlds_and_the_reference_agree_on_such_systems(wired):
     systems = within(700_000, LIVE_MAX, wired=wired)

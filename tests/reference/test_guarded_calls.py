@@ -1,5 +1,6 @@
 """Calls of the workload that wait for their guards: all explorers agree on random systems."""
 
+import pytest
 from reference import random_events, random_systems, symmetric_systems, test_event_reductions
 from reference.explorer import TooLarge, explore
 from reference.test_kernel import compare
@@ -58,6 +59,7 @@ def test_executions_and_states_tell_the_same_of_guarded_calls(monkeypatch):
     test_event_reductions.compare_many(810_000, SYSTEMS_PER_TEST, random_events.lively_system)
 
 
+@pytest.mark.slow
 def test_nodes_with_guarded_calls_change_places(monkeypatch):
     monkeypatch.setattr(symmetric_systems, "Call", watched)
     compare_many(820_000, symmetric_systems.symmetric_system, SYSTEMS_PER_TEST)

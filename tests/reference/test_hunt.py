@@ -69,7 +69,7 @@ def compare(seed, executions):
     return bool(violations)
 
 
-@pytest.mark.parametrize("executions", ["all", "delay"])
+@pytest.mark.parametrize("executions", ["all", pytest.param("delay", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("batch", batches(1, 4))
 def test_a_hunt_finds_dead_states_where_there_are_some_and_only_there(batch, executions):
     compared, found = 0, 0

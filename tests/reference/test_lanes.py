@@ -49,7 +49,7 @@ from presage.model.world.origin import begun_in
 from presage.model.world.world import World
 
 STATES_MIN, STATES_MAX = 5, 100
-FIRST, NEXT = 8, 60  # systems of the first batch, and of each later one
+FIRST, NEXT = 5, 60  # systems of the first batch, and of each later one
 
 
 def made(make, **how):
@@ -141,7 +141,7 @@ def told(system):
 )
 def test_lanes_that_all_or_no_messages_have_are_another_network(lane, other, faults, batch):
     families = (lively_system, random_system, struck_system)
-    for seed in range(batch * 10_000, batch * 10_000 + wanted(batch, 12)):
+    for seed in range(batch * 10_000, batch * 10_000 + wanted(batch, 6)):
         make = families[seed % 3]
         (*one, classes), (*two, named) = map(told, alike(make, seed, lane, other, faults))
         assert one == two, seed
@@ -271,7 +271,7 @@ def test_a_search_from_a_saved_state_with_lanes_agrees_with_the_reference(batch)
 
 def begun_systems(batch):
     """Systems with lanes begun in a saved state, some with a node outside."""
-    for seed in range(batch * 10_000, batch * 10_000 + wanted(batch, 12)):
+    for seed in range(batch * 10_000, batch * 10_000 + wanted(batch, 6)):
         system = drawn(seed)
         outside = system.names[:1] if seed % 3 == 0 else ()
         saved = walked(system, seed)

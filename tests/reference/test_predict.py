@@ -19,7 +19,7 @@ from presage.model.world.world import World
 from presage.search import predict
 
 STATES_MAX = 150
-SYSTEMS_PER_TEST = 8  # on every run
+SYSTEMS_PER_TEST = 5  # on every run
 SYSTEMS_PER_BATCH = 30  # 330 from saved states, 90 with filters, 90 with nodes outside
 EVERYTHING = Limits(keep_going=True)
 SANDBOX = Sandbox()

@@ -69,6 +69,7 @@ def test_an_elevator_without_dead_states_can_leave_a_person_out_for_ever():
     assert violation.outlook.startswith("livelock")
 
 
+@pytest.mark.slow
 def test_a_ring_that_stops_names_the_transition_that_made_it_inevitable():
     report, _ = surveyed(*TOKEN_RING, keep_going=True)
     [violation] = report.violations

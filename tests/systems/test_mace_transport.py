@@ -220,6 +220,7 @@ def crossing(bug):
     return story
 
 
+@pytest.mark.slow
 def test_two_connections_that_undo_each_other_recover_seldom_but_can():
     assert BY_ID["MT-13"].critical == C2
     assert crossing("none").recoveries(20, 100, None, LIKELY) == 20

@@ -93,6 +93,7 @@ def test_a_script_is_debugged_with_what_it_prints(tmp_path):
     assert "0  the initial state\n        rank 0 logs rank 0\n" in drive(program, trace)
 
 
+@pytest.mark.slow
 def test_every_way_is_listed_in_the_words_it_is_then_told_in():
     trace = found(choosing(), "no_exception").trace
     with session(choosing(), trace) as opened:

@@ -73,6 +73,7 @@ def test_a_question_too_large_to_be_asked_is_counted(oracle):
     assert oracle.dropped == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind():
     made = Oracle(tokens(), "a")
     made.ask(question())

@@ -207,7 +207,7 @@ def kill_once(folder, chance, told):
     told += [int.from_bytes(data[at : at + 4], "big", signed=True) for at in range(0, len(data), 4)]
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
 def test_a_real_kill_leaves_a_state_before_or_after_a_step(kills, tmp_path):
     chance, told = random.Random(kills), []
     for life in range(1, kills + 1):

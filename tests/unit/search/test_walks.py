@@ -56,6 +56,7 @@ def took(what: str):
     return sometimes(lambda world: world["n"].took == what, name=what)
 
 
+@pytest.mark.slow
 def test_an_event_comes_as_often_as_its_weight_says():
     seldom = sum(_took(seed) == "seldom" for seed in range(200))
     assert 35 <= seldom <= 65  # a quarter of 200; these seeds, always the same
@@ -239,6 +240,7 @@ def test_a_seed_visits_the_same_states_however_many_threads_share_the_walks(calm
         assert told(system, 2, calm=calm) == first, seed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_good_runs")
 def test_calm_walks_stay_where_no_fault_has_been():
     compared = 0
@@ -311,6 +313,7 @@ def lost_first(seed: int, **weights: float) -> bool:
     return report.properties["heard"] == "reached"
 
 
+@pytest.mark.slow
 def test_a_refusal_has_its_own_weight():
     refused = sum(lost_first(seed) for seed in range(100))
     assert 35 <= refused <= 65  # as likely as `wait`; these seeds, always the same

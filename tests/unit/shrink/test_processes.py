@@ -40,6 +40,7 @@ def test_violations_of_simgrids_programs(name, less, monkeypatch):
     assert assert_shorter(program, monkeypatch) >= less
 
 
+@pytest.mark.slow
 def test_violations_of_random_programs(monkeypatch):
     assert sum(assert_shorter(random_program(seed), monkeypatch) for seed in range(20)) > 0
 

@@ -73,6 +73,7 @@ def test_a_search_killed_five_times_ends_like_one_that_was_not(threads, seed):
     assert facts(report) == facts(plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads, seed", CASES[1:])
 def test_paxos_killed_five_times_has_its_published_count(threads, seed):
     arguments = ("paxos", "--set", "clients=3", "--threads", threads)

@@ -32,6 +32,8 @@ PAGES = sorted(
     if path.is_file()
 )
 
+SLOW = ("docs/tutorial/a-bug-of-zookeeper.md", "docs/howto/semantic-reduction.md")
+
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\s*$")
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 SAVED = re.compile(r"# (?P<name>\w+\.(?:py|toml))$")
@@ -147,7 +149,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] * (name_of(page) in SLOW), id=name_of(page))
+        for page in PAGES
+    ],
+)
 def test_every_block_of_a_page_runs(
     page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

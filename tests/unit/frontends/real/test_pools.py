@@ -4,6 +4,8 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from presage import check, sometimes
 from presage.real import Node, RealSystem, here
 
@@ -45,6 +47,7 @@ def test_workers_that_only_call_a_built_in_function_come_in_any_order():
     both_orders(pool)
 
 
+@pytest.mark.slow
 def test_an_executor_joins_its_threads_in_one_order_whatever_their_addresses():
     both_orders(loop)
 

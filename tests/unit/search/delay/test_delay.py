@@ -100,6 +100,7 @@ def in_a_process_of_its_own(folder):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
+@pytest.mark.slow
 def test_files_take_what_does_not_fit_into_memory(tmp_path):
     unique, exhausted, stopped_by = in_a_process_of_its_own("")
     assert int(unique) < 296_448 and (exhausted, stopped_by) == ("False", "memory")

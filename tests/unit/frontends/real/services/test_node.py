@@ -59,6 +59,7 @@ def test_increments_are_counted_and_states_merged() -> None:
     assert by_view.unique <= by_history.unique
 
 
+@pytest.mark.slow
 def test_a_lost_update_is_found() -> None:
     nodes = {"redis": Redis(), **clients(read_then_write, view=progress)}
     report = check(RealSystem(nodes, properties=[nothing_is_lost]), traces=None)
