@@ -76,7 +76,7 @@ class Correct:
     seeds: int
     reports: int = 0
     executions: int = 0
-    walks: int = 0  # that came right
+    walks: int = 0  # that recovered
     lengths: list[int] = field(default_factory=list)  # of some of them, ascending
     options: str = ""  # of the hunt, where they are not the usual
 
@@ -220,7 +220,7 @@ def page(rows: list[Row], correct: list[Correct]) -> Iterator[str]:
         at = ", ".join(f"{each.lengths[min(int(s * last), last)]:,}" for s in (0.5, 0.99, 1))
         yield f"| `{each.system}` | {given} | {each.executions:,} | {each.reports} | {at} |"
     yield ""
-    yield "![Share of calm walks that came right within so many steps](../images/steps-to-live.svg)"
+    yield "![Share of calm walks that recovered within so many steps](../images/steps-to-live.svg)"
 
 
 def remembered() -> tuple[list[Row], list[Correct]]:

@@ -34,7 +34,7 @@ def up(share: float) -> float:
 
 
 def curve(lengths: list[int], colour: str, dashes: str) -> str:
-    """The share of walks that came right within so many steps."""
+    """The share of walks that recovered within so many steps."""
     points = [f"{across(1):.1f},{up(0):.1f}"]
     for at, steps in enumerate(lengths, 1):
         points.append(f"{across(steps):.1f},{up(at / len(lengths)):.1f}")
@@ -50,7 +50,7 @@ def figure(data: dict[str, list[int]]) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
         ' font-family="sans-serif" font-size="13">',
-        "<title>Share of calm walks that came right within so many steps</title>",
+        "<title>Share of calm walks that recovered within so many steps</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
     ]
     for decade in range(DECADES + 1):

@@ -83,7 +83,7 @@ class HuntOutcome:
     choices: int  # how many the tree is deep
     delays: int  # how many runs had
     complete: bool  # either met all there is
-    lengths: list[int]  # of walks that came right
+    lengths: list[int]  # of walks that recovered
     suspects: list[Suspect]
 
 @final
@@ -166,7 +166,7 @@ class Progress:
     seconds: float
     resumed_from: int  # states in the checkpoint that it went on from
     checkpoints: int  # written by this process
-    right: int  # calm walks of a hunt that came right
+    right: int  # calm walks of a hunt that recovered
     delays: int  # now allowed, in a search in their order
 
 @final

@@ -34,7 +34,7 @@ class Walked:
     steps: tuple[Taken, ...] | None  # of the walk that got there; None: none did
     walks: int  # that were tried
     length: int  # each, at most
-    rest: int = 0  # of them came to rest before
+    rest: int = 0  # of them stopped without recovering
 
 
 def options(world: World, sandbox: Sandbox, *, calm: bool) -> list[Option]:

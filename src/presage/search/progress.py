@@ -27,7 +27,7 @@ class Snapshot(Struct, frozen=True):
     seconds: float
     resumed_from: int = 0  # states in the checkpoint that it went on from
     checkpoints: int = 0  # written by this process
-    right: int = 0  # calm walks of a hunt that came right
+    right: int = 0  # calm walks of a hunt that recovered
     delays: int = 0  # now allowed, in a search in their order
     suspect: int | None = None  # steps of the execution whose critical transition is looked for
 

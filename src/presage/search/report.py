@@ -186,14 +186,14 @@ class Surveyed:
 class Hunted:
     """How the executions of a hunt ended."""
 
-    live: int  # calm walks that came right
-    rest: int  # that came to rest before
+    live: int  # calm walks that recovered
+    rest: int  # that stopped without recovering
     long: int  # that were as long as a walk may be
     duplicate: int  # executions of the tree that met a state again
     choices: int  # how many the tree is deep
     complete: bool  # the tree, or runs in the order of delays, met all there is
     delays: int = 0  # how many runs had
-    lengths: tuple[int, ...] = ()  # of walks that came right, ascending
+    lengths: tuple[int, ...] = ()  # of walks that recovered, ascending
     locating: float = 0.0  # seconds spent on critical transitions
 
     def to_json(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class Hunted:
         }
 
     def within(self, share: float) -> int | None:
-        """The steps within which this share of walks came right; None if none did."""
+        """The steps within which this share of walks recovered; None if none did."""
         if not self.lengths:
             return None
         return self.lengths[min(int(share * len(self.lengths)), len(self.lengths) - 1)]

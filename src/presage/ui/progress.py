@@ -146,7 +146,7 @@ class Progress:
                 f"{done} execution{'' if snapshot.walks == 1 else 's'}",
                 f"{snapshot.generated:,} transitions",
                 f"{rate(snapshot):,.0f}/s",
-                *([f"{snapshot.right:,} walks came right"] if snapshot.right else []),
+                *([f"{snapshot.right:,} walks recovered"] if snapshot.right else []),
             ]
         depth = f"depth {_of(snapshot.depth, self.limits.depth)}"
         return [

@@ -200,7 +200,7 @@ def _help(violation: Violation, theme: Theme) -> list[str]:
         command += " --target TARGET"
     lines = [(command, "      same steps, same states")]
     path = shlex.quote(violation.trace_path)
-    lines.append((f"           presage debug {path}", "      go about in it, try what else"))
+    lines.append((f"           presage debug {path}", "      step through it, try other events"))
     lines.append((f"           presage graph {path}", "      who sent what to whom"))
     page = f"      writes {Path(violation.trace_path).stem}.html"
     lines.append((f"           presage report {path}", page))

@@ -95,7 +95,7 @@ def test_what_a_limit_of_time_leaves_no_room_for_is_too_large_too() -> None:
 
 def test_a_hunt_tells_how_many_walks_came_right_and_where_it_locates() -> None:
     shown = progress(io.StringIO(), limits=Limits(walks=10_000), walked=True)
-    told = "checking RandTree: 3/10,000 executions, 41,208 transitions, 4,906/s, 7 walks came right"
+    told = "checking RandTree: 3/10,000 executions, 41,208 transitions, 4,906/s, 7 walks recovered"
     assert shown.line(Snapshot(walks=3, right=7)) == f"{told}, 8 s"
     told = "locating the critical transition, at step 9 of 204, 41,208 transitions, 8 s"
     assert shown.line(Snapshot(suspect=204)) == f"checking RandTree: {told}"

@@ -67,13 +67,13 @@ def note(hunted: Hunted, executions: str) -> str:
     walked = hunted.live + hunted.rest + hunted.long
     return (
         f"{plural(walked, 'calm walk')}, from {', '.join(extent)}:"
-        f" {hunted.live:,} came right{_typical(hunted)}, {hunted.rest:,} came to rest before,"
-        f" {hunted.long:,} did neither"
+        f" {hunted.live:,} recovered{_typical(hunted)}, {hunted.rest:,} stopped without recovering,"
+        f" {hunted.long:,} were cut off"
     )
 
 
 def _typical(hunted: Hunted) -> str:
-    """How long walks took that came right."""
+    """How long walks took that recovered."""
     half, most = hunted.within(0.5), hunted.within(1)
     if half is None or most is None:
         return ""
