@@ -21,6 +21,9 @@ CARGO_DIR := $(or $(CARGO_HOME),$(HOME)/.cargo)
 REMAPPED = --remap-path-prefix=$(CARGO_DIR)=/cargo\037--remap-path-prefix=$(CURDIR)=/presage\037$\
 	--remap-path-prefix=$(shell rustc --print sysroot)=/rust
 
+# Tests start presage thousands of times: with byte code that takes half as long, and where Python was
+# asked not to write any, there is none.
+COMPILE := $(BIN)/python -m compileall -q src/presage
 CARGO_TEST := cargo test --quiet --locked --manifest-path rust/Cargo.toml
 
 # Lets cargo, called by us or by maturin, always meet the same interpreter.
@@ -46,10 +49,12 @@ demo: $(CORE) ## find a real historic bug of a Paxos implementation
 
 test: $(CORE) $(TOOLS) $(BROWSER) ## run the tests, except the slow ones
 	$(CARGO_TEST)
+	$(COMPILE)
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: $(CORE) $(TOOLS) $(BROWSER) ## run all tests, the slow ones too
 	$(CARGO_TEST)
+	$(COMPILE)
 	PRESAGE_TEST_SYSTEMS=$(SYSTEMS) $(BIN)/pytest -n auto --dist worksteal -m ''
 
 coverage: $(CORE) $(TOOLS) $(BROWSER) ## print how many lines the tests run, of Python and of Rust
