@@ -22,7 +22,7 @@ pub const HEADER: usize = 3;
 /// States whose successors are looked up together, so that memory latencies overlap.
 pub const BATCH: usize = 32;
 /// How many insertions ahead the seen table's cache line is asked for.
-const AHEAD: usize = 12;
+const AHEAD: usize = 32;
 
 pub struct Worker<'a> {
     pub search: &'a Search,
@@ -130,11 +130,39 @@ impl<'a> Worker<'a> {
 
     pub fn list(&mut self, buffer: &[u32], batch: &[usize], depth: u32) -> PyResult<()> {
         self.expander.candidates.clear();
+        let (mut idle, mut plain) = (0, self.expander.is_plain());
         for (from, &at) in batch.iter().enumerate() {
-            self.list_one(stored(buffer, at), from as u32, depth)?;
+            let (state, from) = (stored(buffer, at), from as u32);
+            if plain {
+                plain = self.list_plain(state, from, depth, &mut idle)?;
+            }
+            if !plain {
+                self.list_one(state, from, depth)?;
+            }
         }
-        self.count(self.expander.candidates.len() as u64);
+        self.count(self.expander.candidates.len() as u64 + idle);
         Ok(())
+    }
+
+    /// List one state behind what is listed, without the steps that change nothing, and judge
+    /// rest; no step needs judging. False if one does, and nothing was done.
+    #[inline(always)]
+    fn list_plain(
+        &mut self,
+        state: Stored<'_>,
+        from: u32,
+        depth: u32,
+        idle: &mut u64,
+    ) -> PyResult<bool> {
+        let first = self.expander.candidates.len();
+        let Some(more) = self.expander.list_plain(state.words, state.sum, from)? else {
+            return Ok(false);
+        };
+        *idle += u64::from(more);
+        if self.expander.candidates.len() == first {
+            self.check_rest(state, depth - 1)?;
+        }
+        Ok(true)
     }
 
     /// List one state behind what is listed, and judge rest and steps.

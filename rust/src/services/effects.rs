@@ -59,16 +59,30 @@ impl EffectRange {
 }
 
 #[derive(Default)]
-pub struct Effects(Vec<Effect>);
+pub struct Effects {
+    all: Vec<Effect>,
+    /// One of them breaks a property, or is a fault.
+    eventful: bool,
+}
 
 impl Effects {
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     #[inline(always)]
     pub fn get(&self, id: EffectId) -> Option<&Effect> {
-        self.0.get(id.index()) // no table is so long that `NONE` would be in it
+        self.all.get(id.index()) // no table is so long that `NONE` would be in it
+    }
+
+    /// Whether one of them breaks a property, or is a fault.
+    pub fn are_eventful(&self) -> bool {
+        self.eventful
+    }
+
+    fn push(&mut self, effect: Effect) {
+        self.eventful |= effect.broken != 0 || effect.fault != NOT_A_FAULT;
+        self.all.push(effect);
     }
 
     /// Those from `start` on.
@@ -85,7 +99,7 @@ impl Index<EffectId> for Effects {
 
     #[inline(always)]
     fn index(&self, id: EffectId) -> &Effect {
-        &self.0[id.index()]
+        &self.all[id.index()]
     }
 }
 
@@ -193,7 +207,7 @@ impl Expander {
             self.sends.extend_from_slice(&outcome.sends);
             let flowing = self.compile_flows(outcome);
             self.odds.push(outcome.odds);
-            self.effects.0.push(Effect {
+            self.effects.push(Effect {
                 node: self.mirror.locals[before.index()].node,
                 local: outcome.local,
                 delta,

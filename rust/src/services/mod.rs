@@ -16,6 +16,7 @@ pub mod misses;
 pub mod observing;
 pub mod origin;
 pub mod path;
+pub mod plain;
 pub mod queues;
 pub mod reorder;
 pub mod rule;
