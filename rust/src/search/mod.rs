@@ -6,6 +6,7 @@ pub mod delay;
 pub mod dfs;
 pub mod dice;
 pub mod driver;
+mod entering;
 pub mod frontier;
 pub mod level;
 pub mod predict;

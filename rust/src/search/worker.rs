@@ -15,20 +15,20 @@ use crate::services::expand::{Candidate, EventKind, Expander};
 use crate::services::path;
 use crate::services::rule::Rule;
 use crate::table::fingerprint::nonzero;
+use crate::table::recent::Recent;
 use crate::table::seen::Inserted;
 
 /// Words before each state in a buffer: its length, and its fingerprint sum in two halves.
 pub const HEADER: usize = 3;
 /// States whose successors are looked up together, so that memory latencies overlap.
 pub const BATCH: usize = 32;
-/// How many insertions ahead the seen table's cache line is asked for.
-const AHEAD: usize = 32;
-
 pub struct Worker<'a> {
     pub search: &'a Search,
     pub expander: Expander,
     pub judge: Judge,
-    fresh: Vec<u32>,
+    pub(super) fresh: Vec<u32>,
+    /// What was met lately; empty in small searches, and where depths are kept.
+    pub(super) recent: Recent,
     pub reduced: Reduced,
     pub symmetric: Option<Box<Symmetric>>,
     faults: [u64; FAULTS.len()],
@@ -65,6 +65,7 @@ impl<'a> Worker<'a> {
             expander,
             judge: Judge::new(search.shared.clone()),
             fresh: Vec::new(),
+            recent: Recent::default(),
             reduced: Reduced::default(),
             symmetric: search.shared.symmetry.as_ref().map(|_| Box::default()),
             faults: Default::default(),
@@ -253,38 +254,6 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Enter the batch's candidates into the seen table; `fresh` gets the new ones.
-    fn insert(&mut self, buffer: &[u32], batch: &[usize], depth: u32) {
-        let candidates = &self.expander.candidates;
-        self.fresh.clear();
-        self.search
-            .seen
-            .reserve(candidates.len() * self.search.limits.threads);
-        let slots = self.search.seen.read();
-        for candidate in candidates.iter().take(AHEAD) {
-            slots.prefetch(nonzero(candidate.fingerprint));
-        }
-        let mut new = 0;
-        for (index, candidate) in candidates.iter().enumerate() {
-            if let Some(ahead) = candidates.get(index + AHEAD) {
-                slots.prefetch(nonzero(ahead.fingerprint));
-            }
-            let parent = stored(buffer, batch[candidate.from as usize]).sum;
-            if candidate.fingerprint == parent {
-                continue;
-            }
-            let key = nonzero(candidate.fingerprint);
-            match slots.insert(key, nonzero(parent), depth + 1) {
-                Inserted::Known => continue,
-                Inserted::New => new += 1,
-                Inserted::Shorter => {}
-            }
-            self.fresh.push(index as u32);
-        }
-        drop(slots);
-        self.search.seen.add(new);
-    }
-
     /// Write out and judge what was new.
     fn keep(
         &mut self,
@@ -325,12 +294,15 @@ impl<'a> Worker<'a> {
         route: impl Fn() -> Route,
     ) -> PyResult<()> {
         for property in 0..self.search.shared.properties.len() {
-            let kind = self.search.shared.properties[property].kind;
-            let telling = match kind {
+            let state = &self.search.shared.properties[property];
+            let telling = match state.kind {
                 Kind::Always => false,
                 Kind::Sometimes => true,
                 Kind::AtRest | Kind::Step | Kind::Seal => continue,
             };
+            if state.decided.load(Relaxed) {
+                continue; // there is nothing more to learn about it
+            }
             let mirror = &self.expander.mirror;
             if before.is_some_and(|before| self.judge.same(property, before, words, mirror)) {
                 continue;

@@ -23,4 +23,6 @@ mod sync {
 
     /// The smallest table has two to the power of this many slots.
     pub const BITS_MIN: u32 = 14;
+    /// A bucket has two to the power of this many keys: one cache line.
+    pub const BUCKET_BITS: u32 = 3;
 }

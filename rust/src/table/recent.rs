@@ -1,7 +1,8 @@
-//! Fingerprints met a moment ago, in front of a seen table that lies in a file.
+//! Fingerprints met a moment ago, in front of a seen table.
 //!
-//! Most transitions lead back to states of this level or the last one. Knowing those without a look
-//! into the file spares the table's pages, which are let go of again and again.
+//! Most transitions lead back to states of this level or the last one. A thread knows those from a
+//! few that stay in its cache. Where the table lies in a file, more of them, which all threads share,
+//! spare its pages: those are let go of again and again.
 //!
 //! Invariant: what is here is in the table too, so a hit is certain; a miss says nothing.
 
@@ -9,14 +10,18 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[derive(Default)]
 pub struct Recent {
-    keys: Box<[AtomicU64]>, // none for a table in memory
+    keys: Box<[AtomicU64]>,
     shift: u32,
 }
 
 impl Recent {
     /// Room for about `mib` of fingerprints.
     pub fn of_mib(mib: u64) -> Self {
-        let bits = (mib.max(1) << 17).ilog2();
+        Self::of_bits((mib.max(1) << 17).ilog2())
+    }
+
+    /// Room for 2^`bits` fingerprints.
+    pub fn of_bits(bits: u32) -> Self {
         let mut keys = Vec::new();
         keys.resize_with(1 << bits, AtomicU64::default);
         Recent {
@@ -28,6 +33,10 @@ impl Recent {
     #[inline(always)]
     fn place(&self, key: u64) -> &AtomicU64 {
         &self.keys[(key.wrapping_mul(0xd1b5_4a32_d192_ed03) >> self.shift) as usize]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
     }
 
     #[inline(always)]

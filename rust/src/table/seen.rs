@@ -1,11 +1,11 @@
 //! The set of fingerprints seen so far, each with the fingerprint it was first reached from.
 //!
-//! Open addressing over atomics: threads insert without locks. Only growing is exclusive; a thread
+//! Buckets over atomics (`slots.rs`): threads insert without locks. Only growing is exclusive; a thread
 //! holds a `Reading` for a batch of insertions and must let go of it before it waits for anything,
 //! the interpreter above all.
 //!
 //! Invariant: a key once written never changes, so a found key needs no second look. Sixteen
-//! bytes a slot, at most three quarters full. With a `Scratch`, the slots live in a file once they
+//! bytes a slot, at most seven eighths full. With a `Scratch`, the slots live in a file once they
 //! would not fit into memory.
 
 use std::io;
@@ -17,7 +17,6 @@ use parking_lot::Mutex;
 use super::recent::Recent;
 pub use super::slots::Inserted;
 use super::slots::{MOVED_AT_ONCE, Slots};
-use super::store::Slot;
 use super::sync::{AtomicBool, AtomicUsize, BITS_MIN, RwLock, RwLockReadGuard};
 use crate::table::scratch::{Scratch, page_size, passes};
 
@@ -30,6 +29,7 @@ pub const SMALL: usize = 4 << 20;
 
 pub struct Seen {
     slots: RwLock<Slots>,
+    depths: bool,
     count: AtomicUsize,
     full_at: AtomicUsize,
     scratch: OnceLock<Arc<Scratch>>,
@@ -60,6 +60,7 @@ impl Seen {
         let bits = BITS_MIN;
         let allowed = limit_mib.min(u64::MAX >> 20) << 20;
         Seen {
+            depths,
             limit_mib,
             full: AtomicBool::new(false),
             touched: AtomicUsize::new(0),
@@ -84,11 +85,16 @@ impl Seen {
     }
 
     fn limit(bits: u32) -> usize {
-        (1usize << bits) / 4 * 3
+        (1usize << bits) / 8 * 7
     }
 
     pub fn read(&self) -> Reading<'_> {
         self.slots.read()
+    }
+
+    /// Whether it remembers at which depth each state was reached.
+    pub fn has_depths(&self) -> bool {
+        self.depths
     }
 
     pub fn len(&self) -> usize {
@@ -97,7 +103,7 @@ impl Seen {
 
     /// What the table takes, in memory or in a file.
     pub fn bytes(&self) -> usize {
-        self.read().slots.len() * size_of::<Slot>()
+        Slots::bytes_of(self.read().bits)
     }
 
     /// Count `new` insertions made under a `Reading`.
@@ -127,7 +133,7 @@ impl Seen {
         if self.touched.fetch_add(more, Relaxed) + more > self.touched_max {
             self.touched.store(0, Relaxed);
             if passes(self.limit_mib, 0) {
-                self.read().slots.release();
+                self.read().release();
             }
         }
     }
@@ -135,16 +141,16 @@ impl Seen {
     #[cold]
     fn grow(&self, more: usize) {
         let mut slots = self.slots.write();
-        let mut bits = 64 - slots.shift;
+        let mut bits = slots.bits;
         while self.len() + more > Self::limit(bits) {
             bits += 1;
         }
-        if bits == 64 - slots.shift {
+        if bits == slots.bits {
             return; // another thread was here first
         }
         let Some(larger) = self.larger(&slots, bits, self.len() + more) else {
             // A fuller table is slower; one that is full nearly to the last slot would never end.
-            let crowded = slots.slots.len() / 8 * 7;
+            let crowded = slots.room() / 16 * 15;
             self.full.store(self.len() + more > crowded, Relaxed);
             self.full_at.store(crowded, Relaxed);
             return;
@@ -159,7 +165,7 @@ impl Seen {
     fn replace(&self, slots: &mut Slots, larger: Slots) {
         *slots = larger;
         slots.keep_recent(self.limit_mib);
-        self.in_file.store(slots.slots.is_on_disk(), Relaxed);
+        self.in_file.store(slots.is_on_disk(), Relaxed);
         self.touched.store(0, Relaxed);
     }
 
@@ -167,31 +173,30 @@ impl Seen {
     /// where nothing would do, and `count` entries find room as it is: the search has to stop.
     fn larger(&self, slots: &Slots, bits: u32, count: usize) -> Option<Slots> {
         let depths = !slots.depths.is_empty();
-        let bytes = size_of::<Slot>() << bits;
+        let bytes = Slots::bytes_of(bits);
         let fits = bytes < SMALL || !passes(self.limit_mib, bytes);
         if let Some(scratch) = self.scratch.get()
-            && (slots.slots.is_on_disk() || !fits)
+            && (slots.is_on_disk() || !fits)
         {
             match Slots::in_file(bits, depths, scratch) {
                 Ok(larger) => return Some(larger),
                 Err(error) => *self.trouble.lock() = Some(error),
             }
         }
-        let crowded = count > slots.slots.len() / 16 * 15;
+        let crowded = count > slots.room() / 32 * 31;
         (fits || crowded).then(|| Slots::with_bits(bits, depths))
     }
 
     /// Take as little memory as can be: move the table to a file, or drop the pages it has there.
     pub fn relieve(&self, scratch: &Scratch) -> io::Result<()> {
         let slots = self.read();
-        if slots.slots.is_on_disk() {
-            slots.slots.release();
+        if slots.is_on_disk() {
+            slots.release();
             return Ok(());
         }
         drop(slots);
         let mut slots = self.slots.write();
-        let bits = 64 - slots.shift;
-        let moved = Slots::in_file(bits, !slots.depths.is_empty(), scratch)?;
+        let moved = Slots::in_file(slots.bits, !slots.depths.is_empty(), scratch)?;
         moved.take_over(&slots);
         self.replace(&mut slots, moved);
         Ok(())
@@ -209,7 +214,7 @@ impl Seen {
             let (key, parent) = next()?;
             slots.insert(key, parent, 0);
             if index % MOVED_AT_ONCE == 0 {
-                slots.slots.release();
+                slots.release();
             }
         }
         self.add(count);
@@ -219,16 +224,8 @@ impl Seen {
     /// Every fingerprint with its parent, while nobody inserts.
     pub fn each<E>(&self, mut visit: impl FnMut(u64, u64) -> Result<(), E>) -> Result<(), E> {
         let slots = self.read();
-        for (index, slot) in slots.slots.iter().enumerate() {
-            let key = slot.key.load(Relaxed);
-            if key != 0 {
-                visit(key, slot.parent.load(Relaxed))?;
-            }
-            if index % MOVED_AT_ONCE == 0 {
-                slots.slots.release();
-            }
-        }
-        Ok(())
+        let visit = |key, word| visit(key, slots.parent_at(word));
+        slots.each(visit, |_| slots.release())
     }
 
     /// The fingerprints from an initial state to `last`, both included. No chain is longer than

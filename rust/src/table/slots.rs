@@ -1,26 +1,34 @@
-//! The slots of a seen table: fingerprints and parents by open addressing, over atomics.
+//! The slots of a seen table: fingerprints in buckets, over atomics, and their parents beside them.
 //!
-//! Threads insert without locks. Invariant: a key once written never changes, so a found key needs
-//! no second look.
+//! A bucket is one cache line of keys, and behind it one of their parents. Most look-ups find what
+//! they look for, and read keys only; a parent is written once and read for a trace. A full bucket
+//! goes on to the next one.
+//!
+//! Threads insert without locks: a key takes the first free place of its bucket. Invariant: a key
+//! once written never changes, so a found key needs no second look.
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::recent::Recent;
 use super::store::Store;
-use super::sync::AtomicU32;
+use super::sync::{AtomicU32, BUCKET_BITS};
 use crate::table::scratch::Scratch;
 
-/// Slots that are moved before the pages they filled are let go of.
+/// Words that are moved before the pages they filled are let go of: those of a huge page.
 pub const MOVED_AT_ONCE: usize = 1 << 18;
 /// The part of the memory allowed that goes to `Recent`, one in so many.
 const RECENT_SHARE: u64 = 8;
 
+/// Keys in a bucket.
+const BUCKET: usize = 1 << BUCKET_BITS;
+
 pub struct Slots {
-    pub slots: Store,
+    words: Store, // a key that is 0 is free
     pub recent: Recent,
     pub depths: Box<[AtomicU32]>, // empty unless the search is bounded depth-first
-    pub shift: u32,
+    pub bits: u32,
 }
 
 /// What became of an insertion.
@@ -34,37 +42,64 @@ pub enum Inserted {
 
 impl Slots {
     pub fn with_bits(bits: u32, depths: bool) -> Self {
-        Self::over(Store::in_memory(bits), bits, depths)
+        Self::over(Store::in_memory(bits + 1), bits, depths)
     }
 
-    fn over(slots: Store, bits: u32, depths: bool) -> Self {
+    fn over(words: Store, bits: u32, depths: bool) -> Self {
         let mut depth_words = Vec::new();
         if depths {
             depth_words.resize_with(1 << bits, || AtomicU32::new(u32::MAX));
         }
         Slots {
-            slots,
+            words,
             recent: Recent::default(),
             depths: depth_words.into_boxed_slice(),
-            shift: 64 - bits,
+            bits,
         }
     }
 
     pub fn in_file(bits: u32, depths: bool, scratch: &Scratch) -> io::Result<Self> {
-        Ok(Self::over(Store::on_disk(bits, scratch)?, bits, depths))
+        let words = Store::on_disk(bits + 1, scratch)?;
+        Ok(Self::over(words, bits, depths))
+    }
+
+    /// How many keys there is room for.
+    pub fn room(&self) -> usize {
+        1 << self.bits
+    }
+
+    /// What 2^`bits` slots take.
+    pub fn bytes_of(bits: u32) -> usize {
+        (2 * size_of::<u64>()) << bits
+    }
+
+    pub fn is_on_disk(&self) -> bool {
+        self.words.is_on_disk()
+    }
+
+    /// Let go of the resident pages of slots in a file.
+    pub fn release(&self) {
+        self.words.release();
     }
 
     /// Keep what is met from now on in memory, too, if the slots lie in a file. `Recent` knows
     /// nothing of depths.
     pub fn keep_recent(&mut self, limit_mib: u64) {
-        if self.slots.is_on_disk() && self.depths.is_empty() {
+        if self.is_on_disk() && self.depths.is_empty() {
             self.recent = Recent::of_mib(limit_mib / RECENT_SHARE);
         }
     }
 
+    /// The first word of the bucket of `key`.
     #[inline(always)]
     fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+        let spread = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (spread >> (63 - self.bits)) as usize & !(2 * BUCKET - 1)
+    }
+
+    /// The place, among the depths, of the key at `word`.
+    fn depth_of(word: usize) -> usize {
+        word / (2 * BUCKET) * BUCKET + word % BUCKET
     }
 
     /// Ask for the cache line of `key` ahead of its insertion.
@@ -74,23 +109,25 @@ impl Slots {
         // SAFETY: a prefetch is a hint, it never faults.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.slots.as_ptr().add(self.home(key)).cast());
+            _mm_prefetch::<_MM_HINT_T0>(self.words.as_ptr().add(self.home(key)).cast());
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = key;
     }
 
-    /// The slot of `key`, free or taken.
+    /// The word of `key`, free or taken.
     #[inline(always)]
     pub fn find(&self, key: u64) -> (usize, u64) {
-        let mask = self.slots.len() - 1;
-        let mut index = self.home(key);
+        let mut start = self.home(key);
         loop {
-            let found = self.slots[index].key.load(Relaxed);
-            if found == key || found == 0 {
-                return (index, found);
+            let bucket = &self.words[start..start + BUCKET];
+            for (place, slot) in bucket.iter().enumerate() {
+                let found = slot.load(Relaxed);
+                if found == key || found == 0 {
+                    return (start + place, found);
+                }
             }
-            index = (index + 1) & mask;
+            start = (start + 2 * BUCKET) & (self.words.len() - 1);
         }
     }
 
@@ -101,16 +138,16 @@ impl Slots {
             return Inserted::Known;
         }
         loop {
-            let (index, found) = self.find(key);
+            let (word, found) = self.find(key);
             self.recent.note(key);
             if found == key {
-                return self.revisit(index, parent, depth);
+                return self.revisit(word, parent, depth);
             }
-            let slot = &self.slots[index];
-            if slot.key.compare_exchange(0, key, Relaxed, Relaxed).is_ok() {
-                slot.parent.store(parent, Relaxed);
+            let slot = &self.words[word];
+            if slot.compare_exchange(0, key, Relaxed, Relaxed).is_ok() {
+                self.words[word + BUCKET].store(parent, Relaxed);
                 if !self.depths.is_empty() {
-                    self.depths[index].fetch_min(depth, Relaxed);
+                    self.depths[Self::depth_of(word)].fetch_min(depth, Relaxed);
                 }
                 return Inserted::New;
             }
@@ -118,34 +155,59 @@ impl Slots {
     }
 
     #[inline(always)]
-    fn revisit(&self, index: usize, parent: u64, depth: u32) -> Inserted {
-        if self.depths.is_empty() || self.depths[index].fetch_min(depth, Relaxed) <= depth {
+    fn revisit(&self, word: usize, parent: u64, depth: u32) -> Inserted {
+        if self.depths.is_empty()
+            || self.depths[Self::depth_of(word)].fetch_min(depth, Relaxed) <= depth
+        {
             return Inserted::Known;
         }
-        self.slots[index].parent.store(parent, Relaxed);
+        self.words[word + BUCKET].store(parent, Relaxed);
         Inserted::Shorter
     }
 
-    /// Enter all that `other` holds. Homes keep their order, so both tables are met in order.
-    pub fn take_over(&self, other: &Slots) {
-        for (index, slot) in other.slots.iter().enumerate() {
-            let key = slot.key.load(Relaxed);
-            if key != 0 {
-                let depth = other
-                    .depths
-                    .get(index)
-                    .map_or(0, |depth| depth.load(Relaxed));
-                self.insert(key, slot.parent.load(Relaxed), depth);
+    /// Every key with its word; between pieces of the table, `pause` gets the words behind it.
+    pub fn each<E>(
+        &self,
+        mut visit: impl FnMut(u64, usize) -> Result<(), E>,
+        pause: impl Fn(usize),
+    ) -> Result<(), E> {
+        for start in (0..self.words.len()).step_by(2 * BUCKET) {
+            for (place, key) in self.words[start..start + BUCKET].iter().enumerate() {
+                let key = key.load(Relaxed);
+                if key != 0 {
+                    visit(key, start + place)?;
+                }
             }
-            if index % MOVED_AT_ONCE == 0 {
-                self.slots.release();
-                other.slots.release();
+            if start % MOVED_AT_ONCE == 0 {
+                pause(start);
             }
         }
+        Ok(())
+    }
+
+    /// Enter all that `other` holds, and leave nothing there: each piece is given back when it is
+    /// moved. Homes keep their order, so both tables are met in order.
+    pub fn take_over(&self, other: &Slots) {
+        let enter = |key: u64, word: usize| {
+            let depths = other.depths.get(Self::depth_of(word));
+            let depth = depths.map_or(0, |depth| depth.load(Relaxed));
+            self.insert(key, other.parent_at(word), depth);
+            Ok::<(), Infallible>(())
+        };
+        let moved = other.each(enter, |end| {
+            self.release();
+            other.words.forget(end);
+        });
+        let Ok(()) = moved;
     }
 
     pub fn parent(&self, key: u64) -> Option<u64> {
-        let (index, found) = self.find(key);
-        (found == key).then(|| self.slots[index].parent.load(Relaxed))
+        let (word, found) = self.find(key);
+        (found == key).then(|| self.parent_at(word))
+    }
+
+    /// The parent of the key at `word`.
+    pub fn parent_at(&self, word: usize) -> u64 {
+        self.words[word + BUCKET].load(Relaxed)
     }
 }

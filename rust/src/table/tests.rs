@@ -2,7 +2,7 @@
 
 use super::fingerprint::scramble;
 use super::seen::{Inserted, SMALL, Seen};
-use super::store::Slot;
+use super::slots::Slots;
 
 #[test]
 fn threads_that_insert_the_same_keys_agree_on_who_was_first() {
@@ -37,10 +37,10 @@ fn a_table_that_may_not_grow_says_so_before_it_has_no_room() {
         seen.add(1);
     }
     let slots = seen.read();
-    assert_eq!(slots.slots.len(), SMALL / size_of::<Slot>() / 2); // the largest that is small
-    assert!(count + 16 >= slots.slots.len() as u64 / 8 * 7);
+    assert_eq!(Slots::bytes_of(slots.bits), SMALL / 2); // the largest that is small
+    assert!(count + 16 >= slots.room() as u64 / 16 * 15);
     assert!((1..=count).all(|key| slots.find(scramble(key)).1 == scramble(key)));
-    assert!(count < slots.slots.len() as u64 / 16 * 15);
+    assert!(count < slots.room() as u64 / 32 * 31);
 }
 
 #[test]
