@@ -3,14 +3,19 @@
 //! Invariant: a level ends only when no thread holds states of the next one. While a checkpoint is
 //! written no thread works: each has left what it holds here.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use pyo3::prelude::*;
 
 use super::Search;
 use super::bfs::PATIENCE;
-use super::level::Level;
+use super::level::{Chunk, Level};
+use super::packed::Packed;
+
+/// Chunks of a level from which on further ones are packed: small levels take little memory, and
+/// stay in a cache.
+const PACKED_FROM: usize = 64;
 
 #[derive(Default)]
 pub struct Levels {
@@ -20,8 +25,8 @@ pub struct Levels {
     pub kept: Vec<(usize, Vec<u32>)>,
     pub depth: u32,
     pub over: bool,
-    /// Words of the level before the current one.
-    words_before: usize,
+    /// What the level before the current one took.
+    bytes_before: usize,
     /// Emptied chunks, to be filled again without asking the allocator.
     spare: Vec<Vec<u32>>,
     busy: usize,
@@ -32,6 +37,8 @@ pub struct Frontier {
     pub levels: Mutex<Levels>,
     /// It was read from a checkpoint.
     pub resumed: bool,
+    /// The next level has become long.
+    packing: AtomicBool,
     changed: Condvar,
 }
 
@@ -40,6 +47,7 @@ impl Frontier {
         Frontier {
             levels: Mutex::new(levels),
             resumed: true,
+            packing: AtomicBool::new(false),
             changed: Condvar::new(),
         }
     }
@@ -73,11 +81,21 @@ impl Frontier {
         &self,
         search: &Search,
         thread: usize,
-        done: Vec<u32>,
+        mut done: Vec<u32>,
         out: &mut Vec<u32>,
     ) -> PyResult<Option<(Vec<u32>, u32)>> {
+        let next = self.next_chunk(search, thread, &mut done, out)?;
+        Ok(next.map(|(chunk, depth)| (chunk.into_words(|| done), depth))) // without the lock
+    }
+
+    fn next_chunk(
+        &self,
+        search: &Search,
+        thread: usize,
+        done: &mut Vec<u32>,
+        out: &mut Vec<u32>,
+    ) -> PyResult<Option<(Chunk, u32)>> {
         let mut levels = self.levels.lock();
-        levels.spare.push(done);
         if search.checkpoint_due() {
             self.pause(&mut levels, search, thread, out);
         }
@@ -85,10 +103,11 @@ impl Frontier {
             levels.kept.push((thread, std::mem::take(out)));
         } else if levels.over {
             // A thread that joins late: what waits lies beyond the limit of depth.
-        } else if let Some(chunk) = self.pop(&mut levels)? {
+        } else if let Some(chunk) = self.pop(&mut levels, done)? {
             return Ok(Some((chunk, levels.depth)));
         } else if !out.is_empty() {
-            levels.pass_on(search, out);
+            let states = std::mem::take(out);
+            levels.pass_on(search, Chunk::Plain(states));
         }
         levels.busy -= 1;
         loop {
@@ -97,7 +116,7 @@ impl Frontier {
                 self.changed.notify_all();
                 return Ok(None);
             }
-            if let Some(chunk) = self.pop(&mut levels)? {
+            if let Some(chunk) = self.pop(&mut levels, done)? {
                 levels.busy += 1;
                 return Ok(Some((chunk, levels.depth)));
             }
@@ -113,10 +132,13 @@ impl Frontier {
         }
     }
 
-    /// The newest chunk. If it cannot be read back nobody may go on.
-    fn pop(&self, levels: &mut Levels) -> PyResult<Option<Vec<u32>>> {
-        let spare = &mut levels.spare;
-        let popped = levels.current.pop(|| spare.pop().unwrap_or_default());
+    /// The newest chunk; `done` is given back if nothing is unpacked to it. If a chunk cannot be
+    /// read back nobody may go on.
+    fn pop(&self, levels: &mut Levels, done: &mut Vec<u32>) -> PyResult<Option<Chunk>> {
+        let popped = levels.current.pop_chunk();
+        if let Ok(Some(Chunk::Plain(_))) = popped {
+            levels.spare.push(std::mem::take(done));
+        }
         if popped.is_err() {
             levels.over = true;
             self.changed.notify_all();
@@ -147,9 +169,21 @@ impl Frontier {
         *out = levels.reclaim(thread);
     }
 
-    /// Hand over states of the next level.
+    /// Hand over states of the next level; `out` is empty then.
     pub fn pass_on(&self, search: &Search, out: &mut Vec<u32>) {
-        self.levels.lock().pass_on(search, out);
+        let packed = self.packing.load(Relaxed).then(|| {
+            let packed = Packed::of(out);
+            out.clear();
+            Chunk::Packed(packed)
+        });
+        let mut levels = self.levels.lock();
+        let chunk = packed.unwrap_or_else(|| {
+            let empty = levels.spare.pop().unwrap_or_default();
+            Chunk::Plain(std::mem::replace(out, empty))
+        });
+        levels.pass_on(search, chunk);
+        let many = levels.next.len() >= PACKED_FROM;
+        self.packing.store(many, Relaxed);
     }
 
     /// Put back what a stopped thread did not get to.
@@ -163,9 +197,9 @@ impl Levels {
     fn descend(&mut self, search: &Search) {
         std::mem::swap(&mut self.current, &mut self.next);
         self.depth += 1;
-        let words = self.current.words();
-        search.waiting.fetch_max(self.words_before + words, Relaxed);
-        self.words_before = words;
+        let bytes = self.current.bytes();
+        search.waiting.fetch_max(self.bytes_before + bytes, Relaxed);
+        self.bytes_before = bytes;
         search.shared.level_done();
         self.check_depth(search);
         self.over |= self.current.is_empty();
@@ -185,9 +219,8 @@ impl Levels {
             .unwrap_or_default()
     }
 
-    fn pass_on(&mut self, search: &Search, out: &mut Vec<u32>) {
-        let empty = self.spare.pop().unwrap_or_default();
-        self.next.push(std::mem::replace(out, empty));
+    fn pass_on(&mut self, search: &Search, chunk: Chunk) {
+        self.next.push_chunk(chunk);
         if let Some(scratch) = search.spilling() {
             self.spare.truncate(search.limits.threads);
             let filed = self.current.file(scratch);

@@ -4,17 +4,45 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use super::packed::Packed;
 use crate::table::scratch::Scratch;
 
-enum Chunk {
-    Held(Vec<u32>),
-    /// Where it starts in the file, and its number of words.
-    Filed(u64, usize),
+/// States of a level, back to back.
+pub enum Chunk {
+    Plain(Vec<u32>),
+    Packed(Packed),
+}
+
+impl Chunk {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Chunk::Plain(words) => bytemuck::cast_slice(words),
+            Chunk::Packed(packed) => &packed.bytes,
+        }
+    }
+
+    /// Its words; those that are packed go to `spare`.
+    pub fn into_words(self, spare: impl FnOnce() -> Vec<u32>) -> Vec<u32> {
+        match self {
+            Chunk::Plain(words) => words,
+            Chunk::Packed(packed) => {
+                let mut words = spare();
+                packed.unpack(&mut words);
+                words
+            }
+        }
+    }
+}
+
+enum Place {
+    Held(Chunk),
+    /// Where it starts in the file, its bytes there, and if it is packed its words.
+    Filed(u64, usize, Option<usize>),
 }
 
 #[derive(Default)]
 pub struct Level {
-    chunks: Vec<Chunk>,
+    chunks: Vec<Place>,
     file: Option<File>,
     end: u64,
 }
@@ -28,29 +56,35 @@ impl Level {
         self.chunks.is_empty()
     }
 
-    /// How many words wait in it.
-    pub fn words(&self) -> usize {
-        let words = |chunk: &Chunk| match chunk {
-            Chunk::Held(chunk) => chunk.len(),
-            Chunk::Filed(_, words) => *words,
+    /// What all that waits in it takes.
+    pub fn bytes(&self) -> usize {
+        let bytes = |place: &Place| match place {
+            Place::Held(chunk) => chunk.bytes().len(),
+            Place::Filed(_, bytes, _) => *bytes,
         };
-        self.chunks.iter().map(words).sum()
+        self.chunks.iter().map(bytes).sum()
     }
 
-    pub fn push(&mut self, chunk: Vec<u32>) {
-        self.chunks.push(Chunk::Held(chunk));
+    pub fn push(&mut self, words: Vec<u32>) {
+        self.push_chunk(Chunk::Plain(words));
     }
 
-    /// The newest chunk; `spare` is filled with it if it has to be read.
+    pub fn push_chunk(&mut self, chunk: Chunk) {
+        self.chunks.push(Place::Held(chunk));
+    }
+
+    /// The words of the newest chunk; `spare` is filled with them if they are not at hand.
     pub fn pop(&mut self, spare: impl FnOnce() -> Vec<u32>) -> io::Result<Option<Vec<u32>>> {
+        let chunk = self.pop_chunk()?;
+        Ok(chunk.map(|chunk| chunk.into_words(spare)))
+    }
+
+    /// The newest chunk.
+    pub fn pop_chunk(&mut self) -> io::Result<Option<Chunk>> {
         let chunk = match self.chunks.pop() {
             None => return Ok(None),
-            Some(Chunk::Held(chunk)) => chunk,
-            Some(Chunk::Filed(at, words)) => {
-                let mut chunk = spare();
-                self.read(at, words, &mut chunk)?;
-                chunk
-            }
+            Some(Place::Held(chunk)) => chunk,
+            Some(Place::Filed(at, bytes, packed)) => self.read(at, bytes, packed)?,
         };
         if self.chunks.is_empty() {
             self.end = 0; // the file is written from its beginning again
@@ -58,29 +92,40 @@ impl Level {
         Ok(Some(chunk))
     }
 
-    fn read(&self, at: u64, words: usize, into: &mut Vec<u32>) -> io::Result<()> {
-        into.clear();
-        into.resize(words, 0);
+    fn read(&self, at: u64, bytes: usize, packed: Option<usize>) -> io::Result<Chunk> {
         let file = self.file.as_ref().expect("a filed chunk has a file");
-        file.read_exact_at(bytemuck::cast_slice_mut(into), at)
+        if let Some(words) = packed {
+            let mut bytes = vec![0; bytes];
+            file.read_exact_at(&mut bytes, at)?;
+            return Ok(Chunk::Packed(Packed { words, bytes }));
+        }
+        let mut words = vec![0u32; bytes / size_of::<u32>()];
+        file.read_exact_at(bytemuck::cast_slice_mut(&mut words), at)?;
+        Ok(Chunk::Plain(words))
     }
 
     /// Move every chunk that is held in memory to a file. Those are always the newest ones.
     pub fn file(&mut self, scratch: &Scratch) -> io::Result<()> {
-        let filed = |chunk: &Chunk| matches!(chunk, Chunk::Filed(..));
+        let filed = |place: &Place| matches!(place, Place::Filed(..));
         let first = self.chunks.iter().rposition(filed).map_or(0, |at| at + 1);
         for index in first..self.chunks.len() {
-            let Chunk::Held(chunk) = &self.chunks[index] else {
+            let Place::Held(chunk) = &self.chunks[index] else {
                 continue;
             };
             let file = match &self.file {
                 Some(file) => file,
                 None => self.file.insert(scratch.file()?),
             };
-            file.write_all_at(bytemuck::cast_slice(chunk), self.end)?;
-            let filed = Chunk::Filed(self.end, chunk.len());
-            self.end += size_of_val(&chunk[..]) as u64;
-            self.chunks[index] = filed;
+            file.write_all_at(chunk.bytes(), self.end)?;
+            let (bytes, packed) = (
+                chunk.bytes().len(),
+                match chunk {
+                    Chunk::Plain(_) => None,
+                    Chunk::Packed(packed) => Some(packed.words),
+                },
+            );
+            self.chunks[index] = Place::Filed(self.end, bytes, packed);
+            self.end += bytes as u64;
         }
         Ok(())
     }
@@ -91,11 +136,19 @@ impl Level {
         mut visit: impl FnMut(&[u32]) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut buffer = Vec::new();
-        for chunk in &self.chunks {
+        for place in &self.chunks {
+            let read;
+            let chunk = match place {
+                Place::Held(chunk) => chunk,
+                Place::Filed(at, bytes, packed) => {
+                    read = self.read(*at, *bytes, *packed)?;
+                    &read
+                }
+            };
             match chunk {
-                Chunk::Held(chunk) => visit(chunk)?,
-                Chunk::Filed(at, words) => {
-                    self.read(*at, *words, &mut buffer)?;
+                Chunk::Plain(words) => visit(words)?,
+                Chunk::Packed(packed) => {
+                    packed.unpack(&mut buffer);
                     visit(&buffer)?;
                 }
             }
@@ -106,7 +159,8 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use super::Level;
+    use super::{Chunk, Level};
+    use crate::search::packed::Packed;
     use crate::table::scratch::Scratch;
 
     #[test]
@@ -116,7 +170,11 @@ mod tests {
         let mut level = Level::default();
         for round in 0..3u32 {
             for number in 0..5 {
-                level.push(vec![round, number, 7]);
+                let words = vec![round, number, 7];
+                match number {
+                    1 | 2 => level.push_chunk(Chunk::Packed(Packed::of(&words))),
+                    _ => level.push(words),
+                }
                 if number % 2 == 0 {
                     level.file(&scratch).unwrap();
                 }

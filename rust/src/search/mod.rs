@@ -9,6 +9,7 @@ pub mod driver;
 mod entering;
 pub mod frontier;
 pub mod level;
+pub mod packed;
 pub mod predict;
 pub mod reduced;
 mod relief;
@@ -146,7 +147,7 @@ pub struct Search {
     pub generated: AtomicU64,
     pub depth: AtomicUsize,
     pub frontier: AtomicUsize,
-    /// Words of two levels one after the other, at most: what waits takes no more.
+    /// Bytes of two levels one after the other, at most: what waits takes no more.
     pub waiting: AtomicUsize,
     pub walked: AtomicU64,
     /// Delays now allowed, of a search in their order.
@@ -265,7 +266,7 @@ impl Search {
 
     /// What the states take, those that wait included; tables of values and steps do not count.
     pub fn bytes(&self) -> usize {
-        self.seen.bytes() + self.waiting.load(Relaxed) * size_of::<u32>()
+        self.seen.bytes() + self.waiting.load(Relaxed)
     }
 
     /// Run `work` on every thread; gives the seconds.
