@@ -4,6 +4,7 @@
 //! `services/misses.rs` do threads enter Python.
 
 mod checkpoint;
+mod history;
 mod hunt;
 mod liveness;
 mod processes;

@@ -233,6 +233,8 @@ class Kernel:
     """
 
     def __new__(cls, bridge: Any, codec: Codec, system: KernelSystem) -> Self: ...
+    def is_ordered(self, history: Any, real_time: bool) -> bool | None:
+        """Whether an order explains a `History`; None where that is left to Python."""
     def search(
         self,
         kind: str,
@@ -250,7 +252,6 @@ class Kernel:
         """What the searches so far have run and read."""
     def armed(self, node: int, timer: str) -> bool:
         """Whether a timer of that name may have been armed in some local state of `node`."""
-
     def growth(self) -> tuple[int, list[tuple[int, int, int, list[int]]]]:
         """How many levels there were, and of fields with a number or a length: (node, position in
         its values, the largest, the levels in which it became larger)."""

@@ -27,7 +27,17 @@ class KernelSystem(Struct, frozen=True):
     notice: type | None  # of messages that are neither dropped nor duplicated; None: there are none
     ruled: bool  # `bridge.arrived` hears of messages that can arrive at one node together
     symmetric: tuple[list[list[int]], list[str], list[list[bool]]] | None = None
+    histories: KernelHistories | None = None  # None: Python alone follows and judges them
     timed: bool = False  # the last observer holds the clocks, and `bridge.due` says what they allow
+
+
+class KernelHistories(Struct, frozen=True):
+    """Which observers keep histories that the kernel follows, and which properties judge them."""
+
+    kept: Sequence[bool]  # per observer
+    claims: Sequence[tuple[int, bool] | None]  # per property: the observer, whether by real time
+    names: Sequence[str]  # of the nodes
+    classes: tuple[type, type, type, type]  # History, Client, Done, Pending
 
 
 class KernelSeal(Struct, frozen=True):

@@ -59,6 +59,9 @@ impl Judge {
                 continue;
             }
             drop(shared);
+            if self.shared.file_ordered(property, state)? {
+                continue;
+            }
             if !self.ask(property, state)? {
                 return Ok(None);
             }
@@ -147,6 +150,10 @@ impl Judge {
             let Some(verdict) = verdict else {
                 return Ok(false);
             };
+            let ordered = self.shared.is_ordered(property, state)?;
+            if ordered.is_some_and(|ordered| Said::from(ordered) != verdict) {
+                bridge.call_method1("fickle", (property,))?;
+            }
             let again = is_run_twice(count)
                 .then(|| self.run(bridge, "judge_again", property, state))
                 .transpose()?;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use crate::checkpoint::Checkpoint;
+use crate::history::{Histories, KernelHistories};
 use crate::hunt::{Hunt, Settings};
 use crate::liveness::{CyclePlan, Graph, find};
 use crate::python::outcome::{Finding, Outcome};
@@ -55,6 +56,7 @@ struct KernelSystem<'py> {
     ruled: bool,
     symmetric: Option<SymmetricNodes>,
     timed: bool,
+    histories: Option<KernelHistories<'py>>,
 }
 
 #[pyclass(frozen)]
@@ -91,6 +93,7 @@ impl Kernel {
         let mut shared = Shared {
             tables: Mutex::new(Tables::new(notice, layout.network)),
             layout,
+            histories: Histories::new(codec.get(), system.histories)?,
             codec,
             bridge,
             ghost_values: Vec::new(),
@@ -115,6 +118,12 @@ impl Kernel {
             shared.lost = shared.losses(py, &lost)?;
         }
         Kernel::of(py, shared, &values, &observers)
+    }
+
+    /// Whether an order explains `history`, a `History`, as the core finds without Python's order;
+    /// none where Python is asked.
+    fn is_ordered(&self, history: &Bound<'_, PyAny>, real_time: bool) -> PyResult<Option<bool>> {
+        self.shared.is_value_ordered(history, real_time)
     }
 
     /// Run one search; a second one on the same kernel finds every step already run.

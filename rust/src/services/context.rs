@@ -12,6 +12,7 @@ use pyo3::types::{PyList, PyTuple, PyType};
 
 use rustc_hash::FxHashMap;
 
+use crate::history::Histories;
 use crate::property::claim::Claim;
 use crate::python::tables::RUNNING;
 use crate::reduce::symmetry::images::Symmetry;
@@ -90,6 +91,8 @@ pub struct Shared {
     /// The system has rules: Python hears of messages that can arrive together.
     pub ruled: bool,
     pub symmetry: Option<Symmetry>,
+    /// Those that observers keep, where they are followed without Python.
+    pub histories: Option<Histories>,
     /// Message types that predicates asked for. Queries hold their addresses, so they must live.
     pub asked_types: Mutex<FxHashMap<Arc<[usize]>, Py<PyAny>>>,
     pub handler_runs: AtomicU64,

@@ -255,6 +255,10 @@ impl Shared {
         if let Some(&known) = self.tables.lock().observed.get(&key) {
             return Ok(known);
         }
+        if let Some(id) = self.observed_history(slot, state, records)? {
+            self.tables.lock().observed.insert(key, id);
+            return Ok(id);
+        }
         Python::attach(|py| {
             let id = self.observe(py, key)?;
             if self.is_observed_unordered(state, records) {

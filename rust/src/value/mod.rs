@@ -32,6 +32,7 @@ mod reference;
 mod refused;
 mod registry;
 mod rename;
+mod skim;
 mod table;
 mod wire;
 
@@ -48,7 +49,9 @@ pub use order::{OrderGuard, is_second};
 pub use peek::{magnitude, mentions, numbers, texts};
 use registry::Registry;
 pub use rename::Form;
-use wire::{IMMUTABLE, MUTABLE, malformed};
+pub use wire::Reader as Cursor;
+use wire::malformed;
+pub use wire::{IMMUTABLE, MUTABLE, put_digest, put_int, put_length, put_text, tag};
 
 /// Translates values to bytes and back. Safe to share between threads.
 #[pyclass(frozen, module = "presage._core")]

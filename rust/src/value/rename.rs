@@ -73,6 +73,21 @@ impl Codec {
         Ok(renamer.unordered)
     }
 
+    /// The reader behind the value that `reader` stands before.
+    pub fn behind<'b>(&self, reader: Reader<'b>) -> PyResult<Reader<'b>> {
+        let mut renamer = Renamer {
+            codec: self,
+            bytes: reader.rest(),
+            reader,
+            exchange: &|_| None,
+            out: Vec::new(),
+            reduced: false,
+            unordered: false,
+        };
+        renamer.value()?;
+        Ok(renamer.reader)
+    }
+
     fn renamer<'c, 'b, 'e>(
         &'c self,
         encoded: &'b [u8],

@@ -123,6 +123,11 @@ impl<'b> Reader<'b> {
         &self.rest[..self.rest.len() - later.rest.len()]
     }
 
+    /// The bytes that are left.
+    pub fn rest(&self) -> &'b [u8] {
+        self.rest
+    }
+
     /// How many bytes are left.
     pub fn left(&self) -> usize {
         self.rest.len()

@@ -26,7 +26,9 @@ from presage.props.order import (
     explain_disorder,
     find_order,
 )
-from presage.props.property import HOLDS, Property, Verdict
+from presage.props.property import HOLDS, Predicate, Property, Verdict
+
+_CLAIM = "__presage_claim__"  # the attribute of a predicate
 
 
 class Read(Struct, frozen=True):
@@ -166,6 +168,24 @@ class SequentiallyConsistent(_HistoryObserver, frozen=True):
     real_time: ClassVar[bool] = False
 
 
+class HistoryClaim(Struct, frozen=True):
+    """What a predicate made here says, for a search that can judge that by itself."""
+
+    observer: str
+    real_time: bool
+
+
+def mark_claim(predicate: Predicate, claim: HistoryClaim) -> None:
+    """Let a search know what `predicate` claims."""
+    setattr(predicate, _CLAIM, claim)
+
+
+def claim_of_history(predicate: Predicate) -> HistoryClaim | None:
+    """What `predicate` claims of a history; None if it is not one that was made here."""
+    claim = getattr(predicate, _CLAIM, None)
+    return claim if isinstance(claim, HistoryClaim) else None
+
+
 def linearizable(observer: str = "history") -> Property:
     """Always: each operation seems to happen at one moment between its call and its answer."""
 
@@ -179,6 +199,7 @@ def linearizable(observer: str = "history") -> Property:
             )
         return history.verdict()
 
+    mark_claim(linearizable, HistoryClaim(observer, real_time=True))
     return Property("linearizable", "always", linearizable, signature=f"linearizable({observer!r})")
 
 
@@ -188,6 +209,7 @@ def sequentially_consistent(observer: str = "history") -> Property:
     def sequentially_consistent(world: Any) -> Verdict:
         return _history(world, observer).forget_real_time().verdict()
 
+    mark_claim(sequentially_consistent, HistoryClaim(observer, real_time=False))
     return Property(
         "sequentially_consistent",
         "always",

@@ -47,6 +47,7 @@ from presage.search.findings import (
 from presage.search.hunt import executions as hunting
 from presage.search.hunt.settings import Hunt
 from presage.search.kernel.bridge import Bridge
+from presage.search.kernel.histories import kernel_histories
 from presage.search.liveness import GRAPHS, examine, share_of
 from presage.search.memory import check_memory, peak_mib
 from presage.search.processes import check_program
@@ -279,6 +280,7 @@ def build(system: System, bridge: Bridge, *, symmetry: bool = False) -> Kernel:
         notice=Down if system.faults.notices else None,
         symmetric=symmetric_nodes(system) if symmetry else None,
         timed=system.clock is not None,
+        histories=kernel_histories(system, bridge.properties),
     )
     return Kernel(bridge, system.codec, known)
 

@@ -54,6 +54,7 @@ from presage.search.kernel.field_reads import (
     touched_together,
 )
 from presage.search.kernel.ghosts import GhostCheck
+from presage.search.kernel.histories import SpecAnswers
 from presage.search.kernel.order import Fresh, Orders
 from presage.search.kernel.rules import RuleCheck
 from presage.search.kernel.symmetry import Asymmetry
@@ -71,7 +72,7 @@ EXCEPTION = 1  # the bit of `no_exception` among the broken properties
 Branch = tuple[Any, ...]  # choices, values, sends, records, broken, odds, odds[, flows, limits]
 
 
-class Bridge(Asymmetry):
+class Bridge(Asymmetry, SpecAnswers):
     """Callbacks of one kernel. Called with the interpreter lock held, from any thread."""
 
     def __init__(
