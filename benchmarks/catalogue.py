@@ -17,7 +17,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -247,11 +247,45 @@ def merged(rows: list[Row], correct: list[Correct]) -> tuple[list[Row], list[Cor
     return rows, correct
 
 
+class OnRay:
+    """Workers of a cluster, as a pool of processes."""
+
+    def __init__(self, where: str) -> None:
+        from presage.cli.cluster import where_of
+        from presage.distribute.ray import Ray, Where
+
+        self._ray = Ray(where_of(where) or Where(os.environ.get("RAY_ADDRESS")))
+
+    def __enter__(self) -> OnRay:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self._ray.close()
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future:
+        return Future(self._ray, self._ray.call(function, *args))
+
+
+class Future:
+    """What will come of a call; asked again, it is the same."""
+
+    def __init__(self, ray: Any, handle: Any) -> None:
+        self._ray, self._handle = ray, handle
+
+    def result(self) -> Any:
+        return self._ray.result(self._handle)
+
+
+def workers(cluster: str | None) -> Any:
+    """One process for each core of this machine, or the workers of a cluster."""
+    return ProcessPoolExecutor(os.cpu_count()) if cluster is None else OnRay(cluster)
+
+
 def measured(
     chosen: list[tuple[str, int]], args: argparse.Namespace
 ) -> tuple[list[Row], list[Correct]]:
     """Hunt for these bugs, and in the correct versions if all bugs are asked for."""
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with workers(args.cluster) as pool:
         hunts = [pool.submit(hunt, system, at, args.seeds) for system, at in chosen]
         walks = [
             pool.submit(walk_correct, system, at, args.correct_seeds)
@@ -272,7 +306,9 @@ def main() -> int:
     parser.add_argument("--predict-only", action="store_true", help="keep what hunts have found")
     parser.add_argument("--systems", nargs="*", default=SYSTEMS, choices=SYSTEMS)
     parser.add_argument("--bugs", nargs="*", help="these rows alone")
+    parser.add_argument("--cluster", metavar="WHERE", help="as for `presage check`")
     parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--data", type=Path, default=DATA)
     args = parser.parse_args()
     chosen = [
         (system, at)
@@ -289,7 +325,7 @@ def main() -> int:
         print(f"predicted {bug}: {predicted.text()}", file=sys.stderr, flush=True)
     args.page.write_text("\n".join(page(rows, correct)) + "\n", encoding="utf-8")
     data = {"bugs": [asdict(row) for row in rows], "correct": [asdict(each) for each in correct]}
-    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    args.data.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     return int(any(each.reports for each in correct))
 
 

@@ -51,6 +51,8 @@ mod _core {
     #[pymodule_export]
     use crate::python::threads::cores;
     #[pymodule_export]
+    use crate::search::shard::Shard;
+    #[pymodule_export]
     use crate::services::coverage::KernelCoverage;
     #[pymodule_export]
     use crate::services::machine::TooManyWays;

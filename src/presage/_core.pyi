@@ -16,6 +16,7 @@ from presage._results import Progress as Progress
 from presage._results import Reachable as Reachable
 from presage._results import Reader as Reader
 from presage._results import RunFinding as RunFinding
+from presage._results import Shard as Shard
 from presage._results import StopReason as StopReason
 from presage._results import Suspect as Suspect
 from presage.limits import (

@@ -12,5 +12,6 @@ from presage._core import Progress as Progress
 from presage._core import Reachable as Reachable
 from presage._core import Reader as Reader
 from presage._core import RunFinding as RunFinding
+from presage._core import Shard as Shard
 from presage._core import StopReason as StopReason
 from presage._core import Suspect as Suspect

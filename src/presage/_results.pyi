@@ -1,14 +1,14 @@
 """What the native core gives back: the classes of `presage._core` that hold results.
 
-All of them are frozen. They stand here because a file has at most 400 lines.
+All of them but `Shard` are frozen. They stand here because a file has at most 400 lines.
 """
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, Self, final
 
-from presage._core import Graph
-from presage.limits import Effort
+from presage._core import Graph, Kernel
+from presage.limits import Effort, Limits, Totals
 
 class StopReason(StrEnum):
     """What ended an exploration before its end, as it stands in reports."""
@@ -23,6 +23,7 @@ class StopReason(StrEnum):
     MEMORY = "memory"
     DELAYS = "delays"
     INTERRUPT = "interrupt"
+    LOST = "lost"
 
 @final
 class Outcome:
@@ -230,3 +231,40 @@ class Reader:
     def messages(self, types: tuple[type, ...] | None) -> list[tuple[int, int, Any]]: ...
     def partition(self) -> int: ...
     def connection(self, node: int, peer: int) -> tuple[bool, bool, list[Any]]: ...
+
+@final
+class Shard:
+    """One share of a breadth-first search: the states whose fingerprints are `index` modulo
+    `shards`. `host.restore(classes, references)` makes names known to the codec.
+    """
+
+    def __new__(
+        cls, kernel: Kernel, limits: Limits, index: int, shards: int, host: Any
+    ) -> Self: ...
+    @staticmethod
+    def retrace(kernel: Kernel, property: int, chain: Sequence[int], step: bool) -> Finding:
+        """The finding at the end of a chain of states, or by a step from the last of them."""
+    @staticmethod
+    def gathered(totals: Totals, found: Sequence[Finding]) -> Outcome:
+        """The outcome of a search that shards have done."""
+    def begin(self) -> None:
+        """Take the initial states that are its own."""
+    def expand(self, count: int) -> list[bytes]:
+        """Expand about so many own states of this level; gives the bytes for each shard."""
+    def receive(self, sender: int, batch: bytes) -> None:
+        """Take what another has sent, in the order it was made in."""
+    def end_level(self) -> tuple[int, list[tuple[int, int, int, bool]]]:
+        """Go on to the next level: its states, and what was decided: property, steps, state,
+        whether by a step from there."""
+    def settle(self, properties: Sequence[int]) -> None:
+        """Ask no more about these."""
+    def waiting(self) -> int:
+        """Words of the states that wait in this level."""
+    def parent(self, key: int) -> int | None:
+        """0 of an initial state; None: it is not known here."""
+    def counts(self) -> tuple[int, int, int, int, int, list[int]]:
+        """States, transitions, depth, runs of handlers and of properties, faults."""
+    def save(self) -> bytes:
+        """All of it, at the end of a level."""
+    def restore(self, saved: bytes, counts: bool) -> None:
+        """Take what is its own of one that was saved; `counts`: and what it had counted."""

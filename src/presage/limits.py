@@ -69,7 +69,27 @@ class Limits(Struct, frozen=True):
     keep_going: bool = False
     seed: int = 0
     walks: int | None = None  # executions
+    first: int = 0  # the number of the first of them
     weights: Weighing | None = None  # in walks; None: every successor is as likely as any other
+
+
+class Totals(Struct, frozen=True):
+    """What shards of a search counted together, and what ended it."""
+
+    unique: int = 0
+    generated: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+    handler_runs: int = 0
+    property_runs: int = 0
+    faults: Sequence[int] = ()
+    cut: bool = False
+    interrupted: bool = False
+    lost: bool = False
+    late: bool = False
+    crowded: bool = False
+    violated: bool = False
+    notes: Sequence[str] = ()
 
 
 class Storage(Struct, frozen=True):
@@ -151,6 +171,7 @@ class HuntPlan(Struct, frozen=True):
     storm: int
     prefixes: int
     prefix: tuple[int, Sequence[int]] | None
+    part: tuple[int, int] = (0, 1)  # which share of the executions, and of how many
     run_words: int | None = None  # kept of runs, by each thread; None: as many as hours take
 
 

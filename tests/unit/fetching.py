@@ -33,6 +33,18 @@ def folder(name: str) -> Path | None:
     return place
 
 
+def ray() -> Path | None:
+    """A folder with Ray, which only `--cluster` needs."""
+    place, unfinished = cache() / "ray-2.60.0", cache() / f"ray-{os.getpid()}"
+    if not place.exists():
+        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(unfinished)]
+        if subprocess.run([*command, "ray==2.60.0"], timeout=280).returncode:
+            return None
+        if not place.exists():
+            unfinished.rename(place)
+    return place
+
+
 def packages() -> Path | None:
     """A folder with pytest-asyncio, which these tests need."""
     place = cache() / "pytest-asyncio"

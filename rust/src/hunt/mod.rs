@@ -72,6 +72,8 @@ pub struct Settings {
     pub prefixes: u64,
     /// An execution to start from instead of an initial state: its first state and those after.
     pub prefix: Option<(u64, Vec<u64>)>,
+    /// Which share of the ends is taken here, and how many shares there are.
+    pub part: (usize, usize),
     /// How many words of runs in the order of delays a thread may keep.
     pub run_words: Option<usize>,
 }
@@ -162,7 +164,7 @@ impl Hunt {
             return None;
         }
         search.walked.fetch_add(1, Relaxed);
-        Some(number)
+        Some(search.limits.first + number)
     }
 
     /// Where executions begin: the same for every thread.

@@ -61,7 +61,9 @@ impl<'a> Part<'a> {
                 return Ok(None);
             };
             self.passed += 1;
-            if self.passed % worker.search.limits.threads == thread {
+            let threads = worker.search.limits.threads;
+            let (part, parts) = hunt.settings.part;
+            if self.passed % (threads * parts) == part * threads + thread {
                 return Ok(Some(Some(end)));
             }
         }
@@ -75,7 +77,8 @@ impl Hunt {
         let mut walker = Walker::default();
         let starts = self.starts(&mut worker, &mut walker)?;
         let buckets = Buckets::default();
-        let mut parts = self.parts(search, &buckets, thread == 0)?;
+        let counts = thread == 0 && self.settings.part.0 == 0;
+        let mut parts = self.parts(search, &buckets, counts)?;
         while let Some(at) = (0..parts.len()).min_by_key(|&at| parts[at].steps) {
             let Some(end) = parts[at].next(&mut worker, self, &starts, thread)? else {
                 let source = parts.remove(at).source;

@@ -335,7 +335,7 @@ impl Kernel {
     }
 
     /// A search from the initial states, with nothing known yet.
-    fn begin(&self, py: Python<'_>, mut limits: Limits, depths: bool) -> PyResult<Search> {
+    pub fn begin(&self, py: Python<'_>, mut limits: Limits, depths: bool) -> PyResult<Search> {
         limits.depth = limits.depth.max(1);
         limits.threads = limits.threads.max(1);
         let initial = initial_states(py, &self.shared, &self.locals, &self.observers)?;

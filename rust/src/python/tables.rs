@@ -48,10 +48,12 @@ pub enum StopReason {
     Memory,
     Delays,
     Interrupt,
+    /// A part that others were to do did not come back.
+    Lost,
 }
 
 impl StopReason {
-    const ALL: [StopReason; 10] = [
+    const ALL: [StopReason; 11] = [
         StopReason::Violation,
         StopReason::Passed,
         StopReason::Depth,
@@ -62,6 +64,7 @@ impl StopReason {
         StopReason::Memory,
         StopReason::Delays,
         StopReason::Interrupt,
+        StopReason::Lost,
     ];
 
     /// The enum in Python, whose members are texts: they stand in reports as they are.

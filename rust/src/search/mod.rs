@@ -15,6 +15,7 @@ pub mod reduced;
 mod relief;
 mod rest;
 pub mod semantic;
+pub mod shard;
 pub mod symmetric;
 pub mod walk;
 pub mod worker;
@@ -58,6 +59,8 @@ pub struct Limits {
     /// Executions, at most.
     #[pyo3(from_py_with = most)]
     pub walks: u64,
+    /// The number of the first of them: others may take those before.
+    pub first: u64,
     /// In walks; `None`: every successor is as likely as any other.
     pub weights: Option<Weighing>,
 }
@@ -98,6 +101,7 @@ impl Default for Limits {
             keep_going: false,
             seed: 0,
             walks: u64::MOST,
+            first: 0,
             weights: None,
         }
     }

@@ -29,7 +29,7 @@ pub fn work(search: &Search, next: &AtomicU64) -> PyResult<()> {
         if let Some(alike) = &mut alike {
             alike.begin();
         }
-        walk(&mut worker, alike.as_mut(), number)?;
+        walk(&mut worker, alike.as_mut(), search.limits.first + number)?;
         search.walked.fetch_add(1, Relaxed);
     }
 }

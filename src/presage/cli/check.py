@@ -16,6 +16,7 @@ from presage.ui.output import write, write_json
 
 if TYPE_CHECKING:
     from presage.cli.baseline import Baseline
+    from presage.distribute.task import Checkable
     from presage.search.report import Report
     from presage.ui.progress import Progress
 
@@ -80,9 +81,26 @@ def _check_target(args: argparse.Namespace, baseline: Baseline | None) -> Report
     if baseline is not None:
         options["known"] = baseline.known(args.target)
     try:
+        if args.cluster is not None or args.portfolio is not None:
+            return _divided(args, loaded.system, options)
         return check(loaded.system, **options)
     finally:
         progress.done()
+
+
+def _divided(args: argparse.Namespace, system: Checkable, options: dict[str, Any]) -> Report:
+    from presage.cli.cluster import loader, services, where_of
+    from presage.distribute.search import search as divided
+    from presage.search.settings import Settings
+
+    load = loader(args.target, settings_of(args.set))
+    if args.portfolio is not None:
+        from presage.cli.cluster import pool_of
+        from presage.distribute.portfolio import search_by_all
+
+        pool = pool_of(args.cluster)
+        return search_by_all(load, services(system), Settings(**options), args.portfolio, pool)
+    return divided(load, services(system), Settings(**options), where_of(args.cluster))
 
 
 def _check_script(args: argparse.Namespace, baseline: Baseline | None) -> Report:

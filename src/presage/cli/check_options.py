@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from presage.cli.cluster import cluster, searches
 from presage.cli.options import (
     Parser,
     add_options,
@@ -62,6 +63,9 @@ def _add_many(parser: Parser) -> None:
     )
     total = "time for all of them: 90s, 10m, 1h"
     many.add_argument("--budget", metavar="T", dest="total", type=duration, help=total)
+    # In the documentation only: the help has to fit a screen.
+    many.add_argument("--cluster", metavar="WHERE", type=cluster, help=argparse.SUPPRESS)
+    many.add_argument("--portfolio", metavar="NAMES", type=searches, help=argparse.SUPPRESS)
     many.add_argument("--junit", metavar="FILE", help="write the result there, for CI")
     known = "violations that are known and do not count"
     many.add_argument("--baseline", metavar="FILE", help=known)

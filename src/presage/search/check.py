@@ -125,7 +125,12 @@ def check(
     Left out, `search` is `bfs`, of a program `tree`, and `reduction` is `none`, in a tree `odpor`.
     """
     given = {name: value for name, value in locals().items() if name != "system"}
-    return _checked(system, _settings(Settings(**given), program=_is_program(system)))
+    return check_with(system, Settings(**given))
+
+
+def check_with(system: System | Program, settings: Settings) -> Report:
+    """`check` with settings that are one object; those of a part of a search are."""
+    return _checked(system, _settings(settings, program=_is_program(system)))
 
 
 def _checked(system: System | Program, settings: Settings) -> Report:
@@ -162,12 +167,13 @@ def _check_system(system: System, settings: Settings) -> Report:
                 ServiceTasks(system), settings.delay, sandbox.run, plan_of(system, settings)
             )
         roles = Roles(system, sandbox.run) if settings.skip else None
-        asked = Asked(teller(), delaying, roles)
+        asked = Asked(teller(), delaying, roles, learned)
         searched = _searched(kernel, system, settings, storage, asked)
         refuse_sealed(system, sandbox, searched.found)
         twin.begin(kernel, settings.memory_mib)
         report = _concluded(kernel, bridge, sandbox, searched, settings, teller)
         compared, orders = twin.result(), tuple(bridge.orders.found)
+        compared = compared if settings.elsewhere is None else None
         exhausted = report.exhausted and not orders
         report = replace(report, compared=compared, orders=orders, exhausted=exhausted)
         report = with_notes(report, [*bridge.rules.notes(), *system.reservations()])
@@ -181,21 +187,24 @@ class Asked(NamedTuple):
     progress: Tell
     delaying: Delaying | None
     roles: Roles | None
+    learned: disk.Learned  # what is learned beside the states
 
 
 def _searched(
     kernel: Kernel, system: System, settings: Settings, storage: Storage, asked: Asked
 ) -> Searched:
-    progress, delaying, roles = asked
+    progress, delaying, roles, _ = asked
     budget, search = settings.budget, settings.search
     examined = search in GRAPHS and settings.exact
     examined = examined and any(prop.kind == "eventually" for prop in system.properties)
     seconds = share_of(budget, search) if examined else budget.remaining()
     limits = settings.limits(seconds, kernel_weights(system, calm=settings.calm))
+    if settings.elsewhere is not None:
+        return as_found(settings.elsewhere(kernel, limits, asked.learned))
     if search == "tree":
         return as_found(explored(kernel, settings, limits, progress))
     if search == "hunt":
-        return as_found(hunting.run(kernel, system, settings.hunt, limits, progress))
+        return as_found(_hunted(kernel, system, settings, limits, progress))
 
     exact = settings.symmetry and delaying is not None
     skip = None if roles is None else roles.plan(audit=settings.audit, exact=exact)
@@ -220,6 +229,12 @@ def _searched(
     return _with_skipped(searched, roles, exact=False)
 
 
+def _hunted(
+    kernel: Kernel, system: System, settings: Settings, limits: Limits, progress: Tell
+) -> Outcome:
+    return hunting.run(kernel, system, settings.hunt, limits, progress, settings.part)
+
+
 def _with_skipped(searched: Searched, roles: Roles | None, *, exact: bool) -> Searched:
     if roles is None:
         return searched
@@ -240,8 +255,9 @@ def _concluded(
     searched_report = _report(bridge, sandbox, searched, settings)
     met = searched.counts.cycles
     report = examine(bridge, kernel, sandbox, searched_report, settings, met and met.graph)
-    coverage = annotate.with_lines(covered(bridge, kernel, report), system, bridge.lines)
-    report = replace(report, coverage=coverage)
+    if settings.elsewhere is None:  # who searched elsewhere knows what ran there
+        coverage = annotate.with_lines(covered(bridge, kernel, report), system, bridge.lines)
+        report = replace(report, coverage=coverage)
     if hunt is not None:
         args = (hunt.suspects, settings, teller, bridge.early)
         report = with_suspects(system, sandbox, report, *args)

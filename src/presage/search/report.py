@@ -301,7 +301,7 @@ class Report:
     @property
     def exit_status(self) -> int:
         """0 held within its limits, 1 a violation, 2 something could not be judged: a property that
-        raises, or executions of which none was followed to its end.
+        raises, executions of which none was followed to its end, or a part of the search was lost.
 
         3 if some code depends on the order of a set or dict, or on the process it runs in: what was
         found is found, but what held held in one order of many.
@@ -310,7 +310,8 @@ class Report:
             return EXIT_NONDETERMINISM
         if self.violations:
             return EXIT_VIOLATION
-        return EXIT_USAGE if self.errors or self.nothing_ended else EXIT_HELD
+        lost = self.stopped_by is StopReason.LOST
+        return EXIT_USAGE if self.errors or self.nothing_ended or lost else EXIT_HELD
 
     def assert_holds(self, *, allow_partial: bool = False) -> None:
         """Raise `AssertionError` with the story of every violation; do nothing if all held.

@@ -22,10 +22,14 @@ from presage.search import options as opt
 from presage.search.delay.settings import Delay
 from presage.search.hunt.settings import Hunt
 from presage.search.options import PROGRAM_SEARCHES, SEARCHES, Use, refuse_use, refuse_values
+from presage.search.part import WHOLE, Part
 from presage.search.threads import AUTO, THREADS_MAX
 from presage.search.threads import with_defaults as threads_of
 
 if TYPE_CHECKING:
+    from presage._core import Kernel
+    from presage._results import Outcome
+    from presage.search.checkpoint.store import Learned
     from presage.search.progress import ProgressLine
     from presage.search.twin.compare import Start
 
@@ -226,6 +230,8 @@ class Settings:
     progress: ProgressLine | None = None
     give_up: Callable[[HandlerStuck], None] | None = None
     budget: Budget = opt.option(None, kind="object")
+    elsewhere: Callable[[Kernel, Limits, Learned], Outcome] | None = None  # where states are
+    part: Part = WHOLE  # of a search that is divided
     second: Start | None = None  # starts a process that has loaded the same system
 
     def validated(self, *, program: bool) -> Settings:
@@ -348,6 +354,7 @@ class Settings:
             alone_until=alone_until,
             keep_going=self.keep_going,
             seed=self.seed,
-            walks=self.walks,
+            walks=self.walks if self.part.walks is None else self.part.walks,
+            first=self.part.first,
             weights=weights,
         )

@@ -43,6 +43,7 @@ STOPPED = {
     StopReason.DELAYS: "whatever needs more than {delays}",
     StopReason.MEMORY: "whatever did not fit into memory",
     StopReason.INTERRUPT: "whatever was left when it was interrupted",
+    StopReason.LOST: "what workers were doing that were lost",
     StopReason.VIOLATION: "whatever comes after the violation; `--keep-going` looks on",
 }
 
@@ -191,7 +192,8 @@ def _extent(report: Report) -> str:
 def numbers(report: Report) -> list[str]:
     """What the search did and cost."""
     texts = [plural(report.unique, "state"), plural(report.generated, "transition")]
-    if report.hunted is not None:  # it remembers some of the states it meets
+    # A hunt remembers some of the states it meets; parts of a divided search share none.
+    if report.hunted is not None or not report.unique:
         del texts[0]
     if report.search == "tree":
         texts[0] = plural(report.traces, "trace")

@@ -13,6 +13,7 @@ from presage.limits import DelayPlan, HuntPlan, Limits
 from presage.model.world.system import System
 from presage.search.hunt.settings import KINDS, Hunt
 from presage.search.options import COUNT_MAX
+from presage.search.part import WHOLE, Part
 from presage.search.progress import Tell
 from presage.search.report import Hunted
 from presage.search.walks import calm_weights
@@ -26,6 +27,7 @@ def run(
     settings: Hunt,
     limits: Limits,
     progress: Tell = None,
+    part: Part = WHOLE,
 ) -> Outcome:
     """Hunt within `limits`; gives what the kernel reports."""
     kinds = KINDS[settings.executions]
@@ -44,6 +46,7 @@ def run(
         random="random" in kinds,
         storm=settings.storm,
         prefixes=settings.prefixes,
+        part=(part.share, part.shares),
         prefix=None if settings.prefix is None else begun(system, settings.prefix),
     )
     return kernel.hunt(plan, replace(limits, depth=None), progress)

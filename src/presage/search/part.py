@@ -1,0 +1,33 @@
+"""A part of a search that is divided: which executions are its own.
+
+An execution depends on the seed and on its number alone. So a part is a range of numbers, and a
+hunt besides takes every so-manieth end of its systematic executions. Parts do not depend on
+where and in which order they are done.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Part(Struct, frozen=True):
+    """A range of executions; `share` of `shares` of those that have no number."""
+
+    first: int = 0
+    walks: int | None = None  # None: as many as time allows
+    share: int = 0
+    shares: int = 1
+
+    def halves(self) -> tuple[Part, ...]:
+        """Two parts that together are this one; () where it cannot be divided."""
+        if self.walks is None or self.walks < 2:
+            return ()
+        less = self.walks // 2
+        shares = 2 * self.shares
+        return (
+            Part(self.first, less, self.share, shares),
+            Part(self.first + less, self.walks - less, self.share + self.shares, shares),
+        )
+
+
+WHOLE = Part()

@@ -1,0 +1,160 @@
+"""Searches on Ray: the same on any number of workers, even if some die."""
+
+import os
+import signal
+import time
+
+import pytest
+from unit.distribute.clusters import PRESAGE, of_session, report, run, start
+
+pytestmark = pytest.mark.slow
+
+COUNTER = """
+import os, signal, sys
+from dataclasses import dataclass
+from presage import Service, System, action, always
+
+IN_WORKER = "default_worker.py" in " ".join(sys.orig_argv)
+MARK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "died")
+{before}
+
+class Counter(Service):
+    count: int = {count}
+
+    @action
+    def tick(self):
+        self.count = (self.count + 1) % 5
+
+@always
+def small(world):
+    return all(node.count < 9 for node in world.nodes)
+
+def system() -> System:
+    {at_load}
+    return System({{"a": Counter(), "b": Counter(), "c": Counter()}}, properties=[small])
+"""
+
+
+def target(folder, before="", count="0", at_load="pass"):
+    text = COUNTER.format(before=before, count=count, at_load=at_load)
+    (folder / "counter.py").write_text(text)
+    return "counter.py:system"
+
+
+def facts_of(found):
+    keys = ("executions", "states", "handler_runs", "faults", "properties", "hunt", "stopped_by")
+    facts = {key: found[key] for key in keys}
+    if found["hunt"]:
+        facts["hunt"] = {**found["hunt"], "locating_seconds": 0}
+    return facts, [(each["property"], each["steps"], each["cause"]) for each in found["violations"]]
+
+
+def wait_for_work(process):
+    while not any("ray::work" in line for line in of_session(process.pid)):
+        assert process.poll() is None
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "paxos", "--search", "walk", "--walks", "1500"],
+        ["hunt", "randtree", "--walks", "1000"],
+        ["check", "paxos", "--search", "walk", "--walks", "1500", "--set", "bug=last_promise"],
+    ],
+)
+def test_one_two_and_five_workers_find_the_same(words, tmp_path):
+    found = {}
+    for where in ("auto", "1", "2", "5"):
+        answer = report(*words, "--cluster", where, cwd=tmp_path, statuses=(0, 1))
+        traces = tmp_path / ".presage" / "traces"
+        names = sorted(path.name for path in traces.glob("*")) if traces.exists() else []
+        found[where] = facts_of(answer), names
+    assert found["auto"] == found["1"] == found["2"] == found["5"]
+
+
+def test_a_worker_that_is_killed_loses_nothing(tmp_path):
+    dies = "if IN_WORKER and not os.path.exists(MARK):\n"
+    dies += "        open(MARK, 'w').close()\n        os.kill(os.getpid(), signal.SIGKILL)"
+    words = ["--search", "walk", "--walks", "1000", "--depth", "20"]
+    calm = report("check", target(tmp_path), *words, cwd=tmp_path)
+    found = report("check", target(tmp_path, at_load=dies), *words, "--cluster", "2", cwd=tmp_path)
+    assert (tmp_path / "died").exists()
+    assert found["executions"] == 1000
+    assert found["states"]["generated"] == calm["states"]["generated"]
+    assert found["properties"] == {"small": "held"}
+    assert found["stopped_by"] is None
+
+
+def test_what_kills_every_worker_is_lost_and_nothing_held(tmp_path):
+    dies = "if IN_WORKER: os.kill(os.getpid(), signal.SIGKILL)"
+    words = ["--search", "walk", "--walks", "250", "--cluster", "2"]
+    found = report("check", target(tmp_path, at_load=dies), *words, cwd=tmp_path, statuses=(2,))
+    assert found["stopped_by"] == "lost"
+    assert found["properties"] == {"small": "unknown"}
+    assert any("executions 0 to 124 were not done" in note for note in found["notes"])
+
+
+def test_other_code_on_a_worker_is_refused_with_both_files(tmp_path):
+    name = target(tmp_path, count="1 if IN_WORKER else 0")
+    words = ["--search", "walk", "--cluster", "1"]
+    status, _, complaint = run(PRESAGE, "check", name, *words, cwd=tmp_path)
+    assert status == 2
+    assert "has loaded other code" in complaint
+    assert complaint.count("counter.py") >= 2
+    assert "Traceback" not in complaint
+
+
+def test_an_interrupt_leaves_a_report_and_no_process(tmp_path):
+    words = ["--search", "walk", "--walks", "90000000", "--depth", "2000", "--cluster", "2"]
+    process = start(PRESAGE, "check", target(tmp_path), *words, cwd=tmp_path)
+    wait_for_work(process)
+    time.sleep(2)
+    os.killpg(process.pid, signal.SIGINT)
+    out, complaint = process.communicate(timeout=60)
+    assert "interrupted" in out, complaint
+    assert "held" not in out.splitlines()[0] or "so far" in out.splitlines()[0]
+    ends = time.monotonic() + 20
+    while of_session(process.pid) and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert of_session(process.pid) == []
+
+
+def test_a_driver_that_is_killed_takes_its_workers_along(tmp_path):
+    words = ["--search", "walk", "--walks", "90000000", "--depth", "2000", "--cluster", "2"]
+    process = start(PRESAGE, "check", target(tmp_path), *words, cwd=tmp_path)
+    wait_for_work(process)
+    process.kill()
+    process.communicate(timeout=60)
+    ends = time.monotonic() + 60
+    while of_session(process.pid) and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert of_session(process.pid) == []
+
+
+LISTENERS = """
+from pathlib import Path
+from presage.distribute.ray import Ray, Where
+
+pool = Ray(Where(workers=2))
+found = set()
+for name in ("tcp", "tcp6"):
+    for line in Path("/proc/thread-self/net", name).read_text().splitlines()[1:]:
+        words = line.split()
+        if words[3] == "0A":
+            found.add(words[1].rpartition(":")[0])
+pool.close()
+print(pool.is_alone, *sorted(found))
+"""
+
+
+def test_ray_listens_on_loopback_only(tmp_path):
+    import sys
+
+    status, out, complaint = run(sys.executable, "-c", LISTENERS, cwd=tmp_path)
+    assert status == 0, complaint
+    alone, *found = out.split()
+    assert alone == "True"
+    assert found
+    loopback = {"0100007F", "0000000000000000FFFF00000100007F", "0" * 24 + "01000000"}
+    assert set(found) <= loopback
