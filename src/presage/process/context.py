@@ -48,9 +48,11 @@ class Context:
         "free",
         "guide",
         "log",
+        "looks",
         "mark",
         "name",
         "notes",
+        "tick",
     )
 
     def __init__(self, name: str, seed: str, ask: Callable[[Op], Any] | None) -> None:
@@ -59,6 +61,8 @@ class Context:
         self._random: Random | None = None
         self.clock = 0.0  # how long it has slept
         self.clock_read = False
+        self.tick = 0.0  # how long a look at the clock takes
+        self.looks = 0
         self.mark: bytes | None = None  # what its future depends on, if it said so
         self.children = 0
         self.notes: dict[str, Any] = {}  # what a library keeps for this process
@@ -80,6 +84,12 @@ class Context:
     def reseed(self, seed: str | bytes) -> None:
         """Begin a new stream of chance."""
         self._seed, self._random = seed, None
+
+    def read_clock(self) -> float:
+        """Look at its clock, which takes a moment where a process may wait for it in a loop."""
+        self.clock_read = True
+        self.looks += 1
+        return self.clock + self.looks * self.tick
 
     def take(self) -> int:
         """The slot that the next post takes."""

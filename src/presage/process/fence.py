@@ -48,9 +48,7 @@ def _seed_random(made: random.Random, a: Any = None, version: int = 2) -> None:
 
 
 def _now() -> float:
-    context = current()
-    context.clock_read = True
-    return context.clock
+    return current().read_clock()
 
 
 def _seconds(start: float) -> Callable[..., float]:

@@ -165,7 +165,7 @@ class Histories:
     ) -> tuple[Any, ...]:
         """What tells this moment from others, by what the process said its future depends on."""
         context = live.context
-        clock = context.clock if context.clock_read else None
+        clock = context.clock + context.looks * context.tick if context.clock_read else None
         return process, context.mark, asked, context.open_slots, children, clock
 
     def _keep(self, number: int, live: RunningProcess, guide: ScriptedReplies) -> None:

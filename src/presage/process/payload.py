@@ -28,7 +28,7 @@ class Payloads:
 
     def number(self, value: Any) -> int:
         """The number of `value`; equal values have the same."""
-        return self._intern(self._encode(value))
+        return self._intern(self.sealed(value))
 
     def can_number(self, value: Any) -> bool:
         try:
@@ -44,7 +44,11 @@ class Payloads:
         shared = self._shared[number]
         if shared is not MUTABLE:
             return shared
-        is_plain, data = self._kept[number]
+        return self.opened(self._kept[number])
+
+    def opened(self, kept: tuple[bool, bytes]) -> Any:
+        """A new object equal to the one that was `sealed`."""
+        is_plain, data = kept
         return self._codec.decode(data) if is_plain else pickle.loads(data)
 
     def is_shared(self, number: int) -> bool:
@@ -69,7 +73,8 @@ class Payloads:
             self._shared.append(self._codec.decode(data) if harmless else MUTABLE)
         return number
 
-    def _encode(self, value: Any) -> tuple[bool, bytes]:
+    def sealed(self, value: Any) -> tuple[bool, bytes]:
+        """As bytes, canonical ones if it is plain."""
         try:
             return True, self._codec.encode(value)
         except NotState as refused:

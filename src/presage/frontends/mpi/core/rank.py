@@ -23,6 +23,7 @@ from presage.process.context import current
 
 Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
+TICK = 1e-6  # seconds that a look at a clock takes, so that no duration is 0
 NOTE = "mpi"  # where a rank is kept among the notes of its process
 
 
@@ -57,7 +58,8 @@ class Rank:
     requests: list[Any] = field(default_factory=list)  # not complete, or persistent
     handles: dict[int, tuple[str, str]] = field(default_factory=dict)  # to be freed: what, where
     made: int = 0
-    times_read: int = 0
+    initialized: bool | None = None  # None: as `mpi4py.rc` says
+    package: Any = None  # its `mpi4py`
     finalized: bool = False
     windows: list[Any] = field(default_factory=list)  # that it has made and not freed
     drain: Any = None  # calls of `Waitany` that have not been waited for
@@ -68,6 +70,11 @@ class Rank:
         """Whether it goes on as soon as it may."""
         self.launcher.was_asked = True
         return self.delivery.is_eager
+
+    def is_initialized(self) -> bool:
+        if self.initialized is None:
+            self.initialized = self.package is None or self.package.initializes
+        return self.initialized
 
     def keep(self, what: str) -> int:
         """A handle that has to be freed; gives its number."""
@@ -108,7 +115,8 @@ def begin(at: int, job: Job, launcher: Launcher) -> Rank:
     own.title = "MPI_COMM_SELF"
     places, delivery, strict = launcher.places, launcher.delivery, launcher.strict
     rank = Rank(number, delivery, strict, world, own, places, launcher, cores=[world, own])
-    current().notes[NOTE] = rank
+    context = current()
+    context.notes[NOTE], context.tick = rank, TICK
     return rank
 
 
@@ -165,6 +173,8 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
         rank.drain.settle()
     if rank.finalized:
         raise MPIException("invalid-argument", f"{name} is called after Finalize, at {where()}")
+    if not rank.initialized and not rank.is_initialized():
+        raise MPIException("invalid-argument", f"{name} is called before Init, at {where()}")
     for window in rank.windows:
         if window is not by:
             window.between()

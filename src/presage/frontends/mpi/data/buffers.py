@@ -84,6 +84,11 @@ class Buffer:
                 f" for {room}",
             )
         width = self.datatype.basic.width
+        span = self.datatype.span
+        if self.datatype.offsets == tuple(range(span)):
+            first = start * span * width
+            self.view[first : first + elements * width] = content[: elements * width]
+            return
         for index, at in enumerate(self._places(count, start)[:elements]):
             self.view[at * width : (at + 1) * width] = content[index * width : (index + 1) * width]
 

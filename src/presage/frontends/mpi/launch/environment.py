@@ -1,60 +1,129 @@
-"""What a rank finds around it: its `__main__`, its arguments, `mpi4py`, and modules of its own.
+"""What a rank finds around it: its `__main__`, arguments, input, environment, `mpi4py`, modules.
 
 Ranks take turns in one interpreter. Whenever a rank goes on, its own things are put in place;
-whenever it stops to ask something of the world, what was there before is put back.
+whenever it stops to ask something of the world, what was there before is put back. In a plain run,
+where nothing else runs meanwhile, that is left to the next rank (`Stage`).
 """
 
 from __future__ import annotations
 
+import atexit
+import builtins
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from presage.frontends.mpi.launch.module import MODULES
+from presage.frontends.mpi.core.comm_state import RankId
+from presage.frontends.mpi.launch.module import modules
+from presage.frontends.mpi.launch.privates import Imports
+from presage.frontends.mpi.launch.stdin import STANDARD
 from presage.process.context import Context
+
+# What launchers say of a rank, by the names of MPICH and of Open MPI.
+RANK = (
+    "PMI_RANK PMIX_RANK MPI_LOCALRANKID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK"
+    " OMPI_COMM_WORLD_NODE_RANK"
+)
+SIZE = "PMI_SIZE MPI_LOCALNRANKS OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_SIZE"
+
+
+class Surroundings:
+    """What all ranks of a program have in common around them."""
+
+    def __init__(self) -> None:
+        self.imports = Imports()
+        self.variables: dict[Any, Any] = dict(_variables())
+        self.stage: Environment | None = None  # in a plain run: whose things are in place
+        self.stays = False  # whether they stay there until another rank goes on
+
+    def clear(self) -> None:
+        """The run is over."""
+        if self.stage is not None:
+            self.stage.leave()
 
 
 class Environment:
-    """The surroundings of one rank; modules beside the script are its own, all others shared."""
+    """The surroundings of one rank."""
 
-    def __init__(self, main: ModuleType, path: Path, args: Sequence[str]) -> None:
+    def __init__(
+        self,
+        main: ModuleType,
+        path: Path,
+        args: Sequence[str],
+        common: Surroundings,
+        place: tuple[RankId, int, int],
+    ) -> None:
+        number, at, size = place
+        self._common = common
         self._folder = str(path.resolve().parent)
-        self._argv = [str(path), *args]
-        self._modules: dict[str, ModuleType] = {**MODULES, "__main__": main}
+        self._modules: dict[str, Any] = {**modules(), "__main__": main}
+        self.package = self._modules["mpi4py"]
         self._before: dict[str, ModuleType | None] = {}
-        self._argv_before: list[str] = []
         self._known = 0  # how many modules there were when last looked
+        self._argv = [str(path), *args]
+        self._stdin = STANDARD.opened(is_first=number == 0)
+        said = {name: str(at) for name in RANK.split()} | {name: str(size) for name in SIZE.split()}
+        self._variables = common.variables | {
+            os.environ.encodekey(name): os.environ.encodevalue(value)
+            for name, value in said.items()
+        }
+        self._others: tuple[Any, ...] = ()
+        self._at_end: list[tuple[Callable[..., Any], Any, Any]] = []
 
     def enter(self) -> None:
-        self._before = {name: sys.modules.get(name) for name in self._modules}
-        self._argv_before = sys.argv
-        sys.modules.update(self._modules)
-        sys.argv = self._argv
+        stage = self._common.stage
+        if stage is self:
+            return
+        if stage is not None:
+            stage.leave()
+        known, before = sys.modules, self._before
+        for name, module in self._modules.items():
+            before[name] = known.get(name)
+            known[name] = module
+        self._known = len(known)
         sys.path.insert(0, self._folder)
-        self._known = len(sys.modules)
+        self._others = self._swap(
+            (self._argv, self._stdin, self._variables, self._common.imports, self._register)
+        )
+        if self._common.stays:
+            self._common.stage = self
 
     def leave(self) -> None:
         if len(sys.modules) != self._known:
             self._claim()
+        known = sys.modules
         for name, module in self._before.items():
             if module is None:
-                sys.modules.pop(name, None)
+                known.pop(name, None)
             else:
-                sys.modules[name] = module
-        self._argv, sys.argv = sys.argv, self._argv_before
+                known[name] = module
         if self._folder in sys.path:
             sys.path.remove(self._folder)
+        self._argv, self._stdin, self._variables, _, _ = self._swap(self._others)
+        self._common.stage = None
+
+    @staticmethod
+    def _swap(things: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Put things in place; gives those that were there."""
+        environ: Any = os.environ
+        before = (sys.argv, sys.stdin, _variables(), builtins.__import__, atexit.register)
+        sys.argv, sys.stdin, environ._data, builtins.__import__, atexit.register = things
+        os.environb._data = environ._data  # type: ignore[attr-defined]
+        return before
 
     def _claim(self) -> None:
-        """Modules that the rank has imported since, and that lie beside the script, are its own."""
+        """Modules that the rank has imported since may be its own."""
+        imports = self._common.imports
         for name, module in list(sys.modules.items()):
-            if name not in self._modules and self._is_own(module):
+            if name not in self._modules and (self._is_own(module) or imports.is_own(name, module)):
                 self._modules[name] = module
                 self._before[name] = None
 
     def _is_own(self, module: ModuleType) -> bool:
+        """Whether it lies beside the script."""
         file = getattr(module, "__file__", None)
         return (
             isinstance(file, str)
@@ -63,16 +132,41 @@ class Environment:
             and not file.startswith(sys.prefix)
         )
 
+    def _register(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
+        """`atexit.register`: what the program registers is called at the end of the rank."""
+        caller = sys._getframe(1).f_globals.get("__name__") or ""
+        if not self._common.imports.is_foreign(caller):
+            return self._others[4](function, *args, **named)
+        self._at_end.append((function, args, named))
+        return function
+
+    def run_exit_handlers(self) -> None:
+        """The last that was registered comes first."""
+        while self._at_end:
+            function, args, named = self._at_end.pop()
+            function(*args, **named)
+
     def surround(self, context: Context) -> None:
-        """From now on, the rank leaves its surroundings for as long as it asks."""
-        ask = context.ask
+        """From now on, the rank leaves its surroundings for as long as it stops."""
+        guide: Any = context.guide
+        ask = context.ask if guide is None else guide.stop
         assert ask is not None, "a rank is a plain function"
+        stays = self._common.stays
 
         def asked(op: Any) -> Any:
-            self.leave()
+            if not stays:
+                self.leave()
             try:
                 return ask(op)
             finally:
                 self.enter()
 
-        context.ask = asked
+        if guide is None:
+            context.ask = asked
+        else:
+            guide.stop = asked  # what is known already, it answers on the spot
+
+
+def _variables() -> Any:
+    environ: Any = os.environ
+    return environ._data

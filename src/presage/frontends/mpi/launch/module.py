@@ -5,24 +5,24 @@ A rank finds it in `sys.modules` while it runs; an mpi4py that is installed is n
 
 from __future__ import annotations
 
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any, NoReturn
 
 from presage.frontends.mpi.communicator import cart, comm, grid, intercomm
 from presage.frontends.mpi.core import group, status
 from presage.frontends.mpi.core.mistakes import MPIException
-from presage.frontends.mpi.core.rank import current_rank
+from presage.frontends.mpi.core.rank import TICK, current_rank
 from presage.frontends.mpi.data import buffers, constants, datatype, dtlib, extras, op
 from presage.frontends.mpi.inter import spawn
 from presage.frontends.mpi.io import file as files
 from presage.frontends.mpi.launch.finalize import finalize
+from presage.frontends.mpi.launch.rc import Package
 from presage.frontends.mpi.point import message, persistent, request
 from presage.frontends.mpi.rma import synchronisation as syncs
 from presage.frontends.mpi.rma import window
 from presage.process.context import current
 
 VERSION = "4.0.0"  # of mpi4py, whose names these are
-TICK = 1e-6
 
 # Where the names are found that a script uses, and this package too.
 SHARED = (
@@ -49,6 +49,8 @@ SHARED = (
 )
 THREADS = ("THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE")
 
+SINGLE = THREADS.index("THREAD_SINGLE")  # ranks have one thread each
+
 CONSTANTS: dict[str, Any] = {
     **{name: getattr(module, name) for module, names in SHARED for name in names.split()},
     **{name: level for level, name in enumerate(THREADS)},
@@ -65,21 +67,24 @@ CONSTANTS: dict[str, Any] = {
 
 
 def wtime() -> float:
-    """The rank's own clock; every look at it takes a moment, so that no duration is 0."""
-    rank, context = current_rank(), current()
-    context.clock_read = True
-    rank.times_read += 1
-    return context.clock + rank.times_read * TICK
+    """The rank's own clock."""
+    return current().read_clock()
+
+
+def _init() -> int:
+    """Initialize MPI, where importing it has not; gives the level of threads."""
+    current_rank().initialized = True
+    return SINGLE
 
 
 def _functions() -> dict[str, Any]:
     return {
-        "Init": lambda: None,
-        "Init_thread": lambda required=3: required,
+        "Init": _init,
+        "Init_thread": lambda required=3: _init(),
         "Finalize": finalize,
-        "Is_initialized": lambda: True,
+        "Is_initialized": lambda: current_rank().is_initialized(),
         "Is_finalized": lambda: current_rank().finalized,
-        "Query_thread": lambda: THREADS.index("THREAD_SINGLE"),
+        "Query_thread": lambda: SINGLE,
         "Is_thread_main": lambda: True,
         "Wtime": wtime,
         "Wtick": lambda: TICK,
@@ -106,23 +111,32 @@ def _missing(name: str) -> NoReturn:
 
 
 def _build() -> dict[str, ModuleType]:
-    package, mpi = ModuleType("mpi4py"), ModuleType("mpi4py.MPI")
+    mpi = ModuleType("mpi4py.MPI")
     util, pkl5 = ModuleType("mpi4py.util"), ModuleType("mpi4py.util.pkl5")
     types = ModuleType("mpi4py.util.dtlib")
     for names in (constants.NUMBERS, CONSTANTS, datatype.TYPES, op.OPS, _functions()):
         mpi.__dict__.update(names)
     mpi.__dict__.update(__getattr__=_missing, __package__="mpi4py")
-    rc = SimpleNamespace(initialize=True, finalize=None, threads=True, thread_level="multiple")
-    package.__dict__.update(
-        MPI=mpi, rc=rc, util=util, __version__=VERSION, __path__=[], get_config=dict
-    )
-    package.__dict__["get_include"] = lambda: ""
     # Large messages are no different here.
     for name in ("Comm", "Intracomm", "Intercomm", "Request"):
         pkl5.__dict__[name] = CONSTANTS[name]
     types.__dict__.update(dtlib.FUNCTIONS)
     util.__dict__.update(pkl5=pkl5, dtlib=types, __path__=[])
-    return {each.__name__: each for each in (package, mpi, util, pkl5, types)}
+    return {each.__name__: each for each in (mpi, util, pkl5, types)}
 
 
 MODULES = _build()
+MPI = MODULES["mpi4py.MPI"]
+PACKAGE = {
+    "util": MODULES["mpi4py.util"],
+    "__version__": VERSION,
+    "__path__": [],
+    "get_config": dict,
+    "get_include": lambda: "",
+}
+
+
+def modules() -> dict[str, Any]:
+    """The modules of `mpi4py` for one rank, which has a package and `rc` of its own."""
+    package = Package(PACKAGE, MPI)
+    return {**MODULES, "mpi4py": package, "mpi4py.rc": package.rc}

@@ -13,13 +13,14 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from presage.errors import BadTarget
+from presage.frontends.mpi.core.comm_state import RankId
 from presage.frontends.mpi.core.delivery import BUFFERINGS as BUFFERINGS
 from presage.frontends.mpi.core.delivery import Delivery
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import Job, Places, begin, current_rank
 from presage.frontends.mpi.inter.spawn import adopt
 from presage.frontends.mpi.io.server import KEEPER, Keeper
-from presage.frontends.mpi.launch.environment import Environment
+from presage.frontends.mpi.launch.environment import Environment, Surroundings
 from presage.frontends.mpi.launch.finalize import finalize
 from presage.frontends.mpi.report import wording
 from presage.frontends.mpi.report.races import refined
@@ -37,19 +38,22 @@ class Script:
         self._code = code
         self._args = tuple(args)
 
-    def run(self, main: ModuleType) -> None:
+    def run(self, main: ModuleType, common: Surroundings, place: tuple[RankId, int, int]) -> None:
         main.__dict__["__file__"] = str(self.path)
-        around = Environment(main, self.path, self._args)
+        around = Environment(main, self.path, self._args, common, place)
+        current_rank().package = around.package
         around.surround(current())
         around.enter()
         try:
             try:
                 self._run(main)
+                around.run_exit_handlers()
             except Exception:
                 if (drain := current_rank().drain) is not None:
                     drain.settle()  # or it would not have come so far
                 raise
-            finalize()
+            if current_rank().is_initialized():
+                finalize()
         finally:
             around.leave()
 
@@ -103,6 +107,13 @@ def depends_on_buffering(program: Program) -> bool:
     return any(isinstance(body, Body) and body.depends_on_buffering for body in bodies)
 
 
+def surroundings(program: Program) -> Surroundings:
+    """What the ranks of a script have in common around them."""
+    body = next(iter(program.processes.values())).body
+    assert isinstance(body, Body), "the program of a script"
+    return body.surroundings
+
+
 def _compiled(path: Path) -> CodeType:
     try:
         source = path.read_bytes()
@@ -144,6 +155,7 @@ class ScriptLauncher:
         self.strict = strict
         self.has_files = has_files  # whether somebody holds files
         self.places: Places = {}
+        self.surroundings = Surroundings()
         self._code: dict[Path, CodeType] = {}
         self._bodies: dict[Any, Body] = {}
 
@@ -175,6 +187,10 @@ class Body:
         self.file = str(made.path)
 
     @property
+    def surroundings(self) -> Surroundings:
+        return self._launcher.surroundings
+
+    @property
     def depends_on_buffering(self) -> bool:
         return self._launcher.was_asked
 
@@ -186,4 +202,5 @@ class Body:
         rank = begin(at, self._job, self._launcher)
         if self._job.parents:
             adopt(rank, self._job, at, self._command)
-        self._made.run(main)
+        place = rank.number, at, len(self._job.members)
+        self._made.run(main, self._launcher.surroundings, place)

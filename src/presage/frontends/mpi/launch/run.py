@@ -1,27 +1,19 @@
-"""One plain run of a script: `presage mpirun -n 4 script.py`.
-
-Ranks take turns by their own clocks: a step takes a moment, a sleep as long as it says, and the
-rank whose clock is behind goes next. So the run is the same each time, and fair.
-"""
+"""One plain run of a script: `presage mpirun -n 4 script.py`."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from presage.frontends.mpi.launch.program import script
+from presage.frontends.mpi.launch.plain import PlainRun
+from presage.frontends.mpi.launch.program import script, surroundings
 from presage.frontends.mpi.report.waiting import who_waits
 from presage.process.context import current, is_running
 from presage.process.fence import Fence
-from presage.process.ops import Sleep
 from presage.process.program import Program
-from presage.process.world import Choice, ProcessWorld
-
-MOMENT = 1e-6
 
 
 class Outcome(NamedTuple):
@@ -80,28 +72,14 @@ def mpirun(
 
 def play(program: Program) -> Outcome:
     """Take steps until there are none, or something fails."""
-    world = ProcessWorld(program)
-    clocks: defaultdict[str, float] = defaultdict(float)  # processes may be created
-    now, could = 0.0, set(world.members)
-    while True:
-        for member in world.members.values():
-            if member.failed is not None:
-                return Outcome(member.failed.kind, f"{member.live.name}: {member.failed.text}")
-        enabled = world.enabled()
-        for name in {step.process for step in enabled} - could:  # it has waited, or begins, now
-            clocks[name] = max(clocks.get(name, now), now)
-        could = {step.process for step in enabled}
-        if not enabled:
-            break
-        step = min(enabled, key=lambda step: clocks[step.process] + _takes(world, step))
-        clocks[step.process] += _takes(world, step)
-        now = max(now, clocks[step.process])
-        world.take(step)
-    if world.is_over:
-        return Outcome("ok")
-    return Outcome("deadlock", who_waits(world))
-
-
-def _takes(world: ProcessWorld, step: Choice) -> float:
-    op = world.members[step.process].live.at
-    return op.seconds + MOMENT if isinstance(op, Sleep) else MOMENT
+    around = surroundings(program)
+    around.stays = True
+    try:
+        run = PlainRun(program)
+        run.play()
+    finally:
+        around.clear()
+    if (failed := run.failed) is not None:
+        name, how = failed
+        return Outcome(how.kind, f"{name}: {how.text}")
+    return Outcome("ok") if run.is_over else Outcome("deadlock", who_waits(run))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from presage.frontends.mpi.core.comm_state import RankId
 from presage.frontends.mpi.core.rank import named, names
 from presage.process.context import Context
+from presage.process.live import RunningProcess
 from presage.process.ops import Failed, Op, Send
-from presage.process.world import Post, ProcessWorld
+from presage.process.world import Post
 
 
 def describe(op: Op, context: Context) -> str:
@@ -20,7 +22,23 @@ def waits_for(context: Context) -> tuple[RankId, ...]:
     return tuple(context.notes.get("waits_for", ()))
 
 
-def who_waits(world: ProcessWorld) -> str:
+class Member(Protocol):
+    """A process, as far as is asked here."""
+
+    @property
+    def live(self) -> RunningProcess: ...
+    @property
+    def daemon(self) -> bool: ...
+    @property
+    def ended(self) -> bool: ...
+
+
+class World(Protocol):
+    @property
+    def members(self) -> Mapping[str, Member]: ...
+
+
+def who_waits(world: World) -> str:
     """A line for each rank that is not done: its call, and for whom it waits."""
     lines, members = [], world.members  # not there: a rank that was to be spawned, and was not
     for name, member in members.items():

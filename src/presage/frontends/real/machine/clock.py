@@ -30,7 +30,7 @@ def here() -> Process:
 
 
 def _seconds(start: float) -> Callable[[], float]:
-    return lambda: start + running.stack[-1].read_clock()  # type: ignore[attr-defined]
+    return lambda: start + running.stack[-1].read_clock()
 
 
 def _nanoseconds(start: float) -> Callable[[], int]:
