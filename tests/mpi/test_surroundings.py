@@ -160,7 +160,7 @@ def test_mpi_is_initialized_by_hand_where_the_script_says_so(tmp_path):
     assert not check_script(path, 2, traces=None).violations
     path = written(tmp_path, RC.format(init=""), head="")
     first, *_ = check_script(path, 2, traces=None).violations
-    assert "Barrier is called before Init" in first.message
+    assert "barrier is called before Init" in first.message
 
 
 def test_options_of_mpi4py_come_from_the_environment(tmp_path):

@@ -149,17 +149,17 @@ class PlainRun:
 
     def _can_go_on(self, member: Member) -> bool:
         """Whether what it asks can be answered now; if not, it waits from now on."""
-        op = member.live.at
+        op: Any = member.live.at
         kind = type(op)
         if kind is ops.WaitAny:
             posts = member.posts
-            member.waits = not any(posts[slot].done for slot in op.slots)  # type: ignore[union-attr]
-        elif kind is ops.Probe and op.blocking:  # type: ignore[union-attr]
-            member.waits = self._seen(op) is None  # type: ignore[arg-type]
+            member.waits = not any(posts[slot].done for slot in op.slots)
+        elif kind is ops.Probe and op.blocking:
+            member.waits = self._seen(op) is None
             if member.waits:
-                self._boxes[op.mailbox].probers.append(member)  # type: ignore[union-attr]
+                self._boxes[op.mailbox].probers.append(member)
         elif kind is ops.Join:
-            member.waits = not self.members[op.name].ended  # type: ignore[union-attr]
+            member.waits = not self.members[op.name].ended
         return not (member.waits or member.ended)
 
     def _wake(self, member: Member) -> None:
