@@ -7,11 +7,12 @@ from mpi.random_scripts import random_family, random_script
 from mpi.scripts import written
 
 from presage.frontends.mpi.launch.plain import MOMENT, PlainRun, is_frozen
-from presage.frontends.mpi.launch.program import script
+from presage.frontends.mpi.launch.program import script, surroundings
 from presage.frontends.mpi.report.waiting import who_waits
+from presage.process.context import current
 from presage.process.fence import Fence
 from presage.process.live import RunningProcess
-from presage.process.ops import Failed, Sleep
+from presage.process.ops import Failed, Recv, Send, Sleep
 from presage.process.world import ProcessWorld
 
 LOCKS = """\
@@ -47,6 +48,8 @@ def slowly(program):
 
     def takes(step):
         op = world.members[step.process].live.at
+        if isinstance(op, Send | Recv):
+            return 0.0
         return op.seconds + MOMENT if isinstance(op, Sleep) else MOMENT
 
     while not any(member.failed for member in world.members.values()):
@@ -65,6 +68,7 @@ def slowly(program):
 
 def quickly(program):
     run = PlainRun(program)
+    surroundings(program).on_the_spot = run.on_the_spot
     run.play()
     return run
 
@@ -75,13 +79,20 @@ def ended(world):
 
 
 def steps_of(play, path, ranks, buffering, monkeypatch):
-    steps, resume = [], RunningProcess.resume
+    steps, resume, on_the_spot = [], RunningProcess.resume, PlainRun.on_the_spot
+
+    def resumed(live, response):
+        steps.append((live.name, response))
+        return resume(live, response)
+
+    def answered(run, op):
+        if (response := on_the_spot(run, op)) is not None:
+            steps.append((current().name, response))
+        return response
+
     with Fence(), monkeypatch.context() as patch:
-        patch.setattr(
-            RunningProcess,
-            "resume",
-            lambda live, response: steps.append((live.name, response)) or resume(live, response),
-        )
+        patch.setattr(RunningProcess, "resume", resumed)
+        patch.setattr(PlainRun, "on_the_spot", answered)
         return ended(play(script(path, ranks, (), f"{buffering}:ordered"))), steps
 
 

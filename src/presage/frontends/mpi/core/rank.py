@@ -184,3 +184,8 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
     notes["call"] = text
     notes["waits_for"] = tuple(waits_for)
     return text
+
+
+def note_waiting(ranks: Iterable[RankId]) -> None:
+    """The same call turns out to wait for these ranks."""
+    current().notes["waits_for"] = tuple(ranks)

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from presage.frontends.mpi.core.comm_state import RankId
-from presage.frontends.mpi.launch.module import modules
+from presage.frontends.mpi.launch.module import MODULES, package
 from presage.frontends.mpi.launch.privates import Imports
 from presage.frontends.mpi.launch.stdin import STANDARD
 from presage.process.context import Context
@@ -36,13 +36,23 @@ class Surroundings:
     def __init__(self) -> None:
         self.imports = Imports()
         self.variables: dict[Any, Any] = dict(_variables())
+        self._before: dict[str, Any] = {}
         self.stage: Environment | None = None  # in a plain run: whose things are in place
+        self.on_the_spot: Callable[[Any], Any] | None = None  # in a plain run: answers some at once
         self.stays = False  # whether they stay there until another rank goes on
+
+    def keep(self) -> None:
+        """A plain run begins: what ranks have in common stays in place as well."""
+        self.stays = True
+        self._before = {name: sys.modules.get(name) for name in MODULES}
+        sys.modules.update(MODULES)
 
     def clear(self) -> None:
         """The run is over."""
         if self.stage is not None:
             self.stage.leave()
+        put_back(self._before)
+        self.stays, self.on_the_spot = False, None
 
 
 class Environment:
@@ -59,7 +69,7 @@ class Environment:
         number, at, size = place
         self._common = common
         self._folder = str(path.resolve().parent)
-        self._modules: dict[str, Any] = {**modules(), "__main__": main}
+        self._modules: dict[str, Any] = {**package(), "__main__": main}
         self.package = self._modules["mpi4py"]
         self._before: dict[str, ModuleType | None] = {}
         self._known = 0  # how many modules there were when last looked
@@ -80,6 +90,8 @@ class Environment:
         if stage is not None:
             stage.leave()
         known, before = sys.modules, self._before
+        if not self._common.stays and "mpi4py.MPI" not in self._modules:
+            self._modules.update(MODULES)
         for name, module in self._modules.items():
             before[name] = known.get(name)
             known[name] = module
@@ -94,12 +106,7 @@ class Environment:
     def leave(self) -> None:
         if len(sys.modules) != self._known:
             self._claim()
-        known = sys.modules
-        for name, module in self._before.items():
-            if module is None:
-                known.pop(name, None)
-            else:
-                known[name] = module
+        put_back(self._before)
         if self._folder in sys.path:
             sys.path.remove(self._folder)
         self._argv, self._stdin, self._variables, _, _ = self._swap(self._others)
@@ -151,10 +158,12 @@ class Environment:
         guide: Any = context.guide
         ask = context.ask if guide is None else guide.stop
         assert ask is not None, "a rank is a plain function"
-        stays = self._common.stays
+        common = self._common
 
         def asked(op: Any) -> Any:
-            if not stays:
+            if common.on_the_spot is not None and (known := common.on_the_spot(op)) is not None:
+                return known
+            if not common.stays:
                 self.leave()
             try:
                 return ask(op)
@@ -165,6 +174,16 @@ class Environment:
             context.ask = asked
         else:
             guide.stop = asked  # what is known already, it answers on the spot
+
+
+def put_back(modules: dict[str, Any]) -> None:
+    """Let modules be as they were before; None: not there."""
+    known = sys.modules
+    for name, module in modules.items():
+        if module is None:
+            known.pop(name, None)
+        else:
+            known[name] = module
 
 
 def _variables() -> Any:

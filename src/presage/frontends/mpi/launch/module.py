@@ -136,7 +136,7 @@ PACKAGE = {
 }
 
 
-def modules() -> dict[str, Any]:
-    """The modules of `mpi4py` for one rank, which has a package and `rc` of its own."""
-    package = Package(PACKAGE, MPI)
-    return {**MODULES, "mpi4py": package, "mpi4py.rc": package.rc}
+def package() -> dict[str, Any]:
+    """What of `mpi4py` is a rank's own: the package, and `rc`."""
+    own = Package(PACKAGE, MPI)
+    return {"mpi4py": own, "mpi4py.rc": own.rc}

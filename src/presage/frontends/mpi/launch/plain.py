@@ -1,8 +1,9 @@
 """One plain run of a program, of which nothing is kept: no history, no digest, no choice.
 
-Ranks take turns by their own clocks: a step takes a moment, a sleep as long as it says, and the
-rank whose clock is behind goes next. So the run is the same each time, and fair. A rank that
-waits is looked at again only when what it waits for has happened.
+Ranks take turns by their own clocks: a wait or a test takes a moment, a sleep as long as it says, a
+post nothing, and the rank whose clock is behind goes next. So the run is the same each time, and
+fair. A rank that waits is looked at again only when what it waits for has happened; one that would
+be next again is answered on the spot.
 
 Mailboxes keep all offers in the order of posting; those of channels need a search. `ProcessWorld`,
 written for clarity, does the same steps in the same order.
@@ -24,6 +25,8 @@ from presage.process.payload import Payloads
 from presage.process.program import Process, Program
 
 MOMENT = 1e-6
+POSTS = frozenset({ops.Send, ops.Recv})
+ON_THE_SPOT = POSTS | {ops.WaitAny, ops.TestAny}
 FROZEN = frozenset({type(None), bool, int, float, complex, str, bytes})
 SILENT = Response()
 
@@ -82,6 +85,7 @@ class PlainRun:
         self._boxes: defaultdict[str, Mailbox] = defaultdict(Mailbox)
         self._turns: list[Turn] = []  # a heap, of those that can go on
         self._now = 0.0
+        self._member: Member | None = None  # that runs
         self.members: dict[str, Member] = {}
         self._answers: dict[type, Callable[[Member, Any], Response]] = {
             ops.Send: self._send,
@@ -120,6 +124,7 @@ class PlainRun:
             member.clock = time
             self._now = max(self._now, time)
             answer = answers.get(type(op))
+            self._member = member
             at = member.live.resume(SILENT if answer is None else answer(member, op))
             if type(at) is ops.Done or type(at) is ops.Failed:
                 self._end(member)
@@ -132,7 +137,22 @@ class PlainRun:
             if type(op) is ops.Create and self.failed:
                 return
 
+    def on_the_spot(self, op: Any) -> Response | None:
+        """The answer to what the running process asks, if nobody would be next before it."""
+        member, kind = self._member, type(op)
+        if member is None or kind not in ON_THE_SPOT:
+            return None
+        time = member.clock if kind in POSTS else member.clock + MOMENT
+        if self._turns and self._turns[0] < (time, member.number):
+            return None
+        if kind is ops.WaitAny and not any(member.posts[slot].done for slot in op.slots):
+            return None
+        member.clock = time
+        self._now = max(self._now, time)
+        return self._answers[kind](member, op)
+
     def _begin(self, name: str, process: Process) -> None:
+        self._member = None
         live = self._program.begin(name, process)
         member = Member(live, process.daemon, len(self.members), self._now)
         self.members[name] = member
@@ -145,7 +165,7 @@ class PlainRun:
         """When a process is next."""
         at = member.live.at
         takes = at.seconds + MOMENT if type(at) is ops.Sleep else MOMENT
-        return member.clock + takes, member.number, member
+        return member.clock + (0.0 if type(at) in POSTS else takes), member.number, member
 
     def _can_go_on(self, member: Member) -> bool:
         """Whether what it asks can be answered now; if not, it waits from now on."""

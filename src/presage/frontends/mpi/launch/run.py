@@ -73,9 +73,10 @@ def mpirun(
 def play(program: Program) -> Outcome:
     """Take steps until there are none, or something fails."""
     around = surroundings(program)
-    around.stays = True
+    around.keep()
     try:
         run = PlainRun(program)
+        around.on_the_spot = run.on_the_spot
         run.play()
     finally:
         around.clear()

@@ -7,7 +7,7 @@ from typing import Any
 
 from presage.frontends.mpi.core.handle import Handle, check_dest, check_source, check_tag, peers
 from presage.frontends.mpi.core.named import calls
-from presage.frontends.mpi.core.rank import current_rank, enter_call
+from presage.frontends.mpi.core.rank import current_rank, enter_call, note_waiting
 from presage.frontends.mpi.core.status import (
     ANY_SOURCE,
     ANY_TAG,
@@ -47,7 +47,7 @@ class PointToPoint(Handle):
         call = enter_call(name, dest=dest, tag=tag)
         core = self._core(call)
         dest, tag = check_dest(core, dest, call), check_tag(tag, call)
-        enter_call(name, peers(core, dest), dest=dest, tag=tag)
+        note_waiting(peers(core, dest))
         return Peer(core, dest, tag, call)
 
     def _from(self, name: str, source: Any, tag: Any) -> Peer:
@@ -55,7 +55,7 @@ class PointToPoint(Handle):
         call = enter_call(name, **shown)
         core = self._core(call)
         source, tag = check_source(core, source, call), check_tag(tag, call, wanted=True)
-        enter_call(name, peers(core, source), **shown)
+        note_waiting(peers(core, source))
         return Peer(core, source, tag, call)
 
     @calls("send", "ssend", "bsend", "rsend", "isend", "issend", "ibsend", "irsend")
