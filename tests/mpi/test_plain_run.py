@@ -7,7 +7,7 @@ from mpi.random_scripts import random_family, random_script
 from mpi.scripts import written
 
 from presage.frontends.mpi.launch.plain import MOMENT, PlainRun, is_frozen
-from presage.frontends.mpi.launch.program import script, surroundings
+from presage.frontends.mpi.launch.program import launcher, script
 from presage.frontends.mpi.report.waiting import who_waits
 from presage.process.context import current
 from presage.process.fence import Fence
@@ -68,7 +68,7 @@ def slowly(program):
 
 def quickly(program):
     run = PlainRun(program)
-    surroundings(program).on_the_spot = run.on_the_spot
+    launcher(program).surroundings.on_the_spot = run.on_the_spot
     run.play()
     return run
 

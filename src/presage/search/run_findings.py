@@ -27,7 +27,7 @@ from presage.search.early import Early
 from presage.search.findings import LEFT_LONG, good_run
 from presage.search.report import Violation
 from presage.search.settings import Settings
-from presage.shrink.processes import ProcessShrinker, same
+from presage.shrink.processes import ProcessShrinker, is_determined, same
 from presage.shrink.services import SECONDS_MAX
 from presage.trace.trace import Trace, plain_parameters
 
@@ -93,8 +93,10 @@ def _shorter(
 ) -> tuple[ProcessExecution, PropertyFailure, list[str]]:
     """A shorter run with the same violation, or the one that is known; and notes on it."""
     fewer = ProcessShrinker(program, sandbox, known[1], deadline.allows)
-    kept = fewer.of(steps)
-    notes = [] if fewer.go_on else [LEFT_LONG]
+    taken, what = known[0].taken, known[1]
+    determined = is_determined(taken, what)
+    kept = fewer.needed(steps, taken) if determined else fewer.of(steps)
+    notes = [] if determined or fewer.go_on else [LEFT_LONG]
     if len(kept) == len(steps):
         return *known, notes
     execution = follow(program, [step for _, step in kept], sandbox)
@@ -115,6 +117,8 @@ def _good_run(
     deadline: Deadline,
 ) -> tuple[Trace | None, list[str]]:
     """The nearest run in which nothing breaks; None if none was met."""
+    if is_determined(execution.taken, what):
+        return None, []  # every run is this one
     path, seconds = execution.path, deadline.remaining()
     found, notes = good_run(lambda: nearest_run(program, path, sandbox, seconds))
     if found is None:

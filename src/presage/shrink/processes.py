@@ -9,15 +9,19 @@ Invariant: what is returned was executed, breaks the same property, and is never
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from presage.execution.confirm import RAISED
+from presage.execution.influence import follows
 from presage.execution.processes import ProcessExecution, PropertyFailure
 from presage.execution.sandbox import Sandbox
-from presage.process.ops import Create, Publish
+from presage.process.channels import is_channelled
+from presage.process.ops import Create, Op, Publish, Recv, Send, Sleep, WaitAny
 from presage.process.program import Program
 from presage.process.world import Choice, Taken
 from presage.shrink.delta import minimize
+from presage.trace.causes import reachable
 
 STEPS_MAX = 100_000  # live steps spent on one violation
 AT_REST = ("no_deadlock", "no_leftovers")
@@ -46,6 +50,14 @@ class ProcessShrinker:
         """The fewest steps of `path` found that do, with their places in it, from 0."""
         return minimize(list(enumerate(path)), self._attempt, lambda: self.go_on)
 
+    def needed(self, path: Sequence[Choice], taken: Sequence[Taken]) -> Sequence[Numbered]:
+        """The same for a run in which nothing was chosen: what the last step follows."""
+        steps = list(enumerate(path))
+        if self._what.prop in AT_REST:  # where nothing can happen, all has happened that can
+            return steps
+        past = {*reachable(follows(taken, order=False), len(taken)), len(taken)}
+        return self._attempt([step for step in steps if step[0] + 1 in past]) or steps
+
     def _attempt(self, steps: Sequence[Numbered]) -> list[Numbered] | None:
         execution = ProcessExecution(self._program, self._sandbox)
         kept: list[Numbered] = []
@@ -71,6 +83,33 @@ class ProcessShrinker:
 
     def _shows(self, execution: ProcessExecution) -> bool:
         return any(same(self._what, each) for each in execution.failures())
+
+
+def is_determined(taken: Sequence[Taken], what: PropertyFailure) -> bool:
+    """Whether nothing was chosen, so that no other run of the program shows less or more.
+
+    What a process is answered then depends on no order of steps: there are no tests and no choices,
+    and each mailbox that is not one of channels has one sender and one receiver.
+    """
+    ends: defaultdict[tuple[str, type], set[str]] = defaultdict(set)
+    for each in taken:
+        if each.options != 1 or not _is_blind(each.op, what):
+            return False
+        if isinstance(each.op, Send | Recv) and not is_channelled(each.op):
+            ends[each.op.mailbox, type(each.op)].add(each.process)
+    return all(len(processes) == 1 for processes in ends.values())
+
+
+def _is_blind(op: Op | str, what: PropertyFailure) -> bool:
+    """Whether an operation is answered the same whenever it is answered."""
+    match op:
+        case Send():
+            return not (op.may_wait and what.prop in AT_REST)
+        case WaitAny():
+            return len(op.slots) == 1 and op.timeout is None
+        case Publish():
+            return what.prop in ("no_exception", *AT_REST)
+    return isinstance(op, Recv | Sleep)
 
 
 def same(one: PropertyFailure, other: PropertyFailure) -> bool:

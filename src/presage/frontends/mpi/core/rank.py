@@ -33,6 +33,7 @@ class Launcher(Protocol):
     delivery: Delivery
     was_asked: bool  # whether some rank did something that depends on the buffering
     strict: bool
+    watches_buffers: bool  # whether buffers in use are watched
     has_files: bool  # whether somebody holds files
     places: Places
 

@@ -5,6 +5,7 @@ A rank finds it in `sys.modules` while it runs; an mpi4py that is installed is n
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -130,7 +131,7 @@ MPI = MODULES["mpi4py.MPI"]
 PACKAGE = {
     "util": MODULES["mpi4py.util"],
     "__version__": VERSION,
-    "__path__": [],
+    "__path__": [str(Path(__file__).with_name("mpi4py"))],  # where nothing is found
     "get_config": dict,
     "get_include": lambda: "",
 }

@@ -90,10 +90,10 @@ def script(
             f"1 to {RANKS_MAX:,} ranks",
         )
     file = Path(path)
-    launcher = ScriptLauncher(delivery, strict, _mentions(file, b"File"))
-    body = launcher.body(file, tuple(args), Job.first(ranks))
+    common = ScriptLauncher(delivery, strict, _mentions(file, b"File"))
+    body = common.body(file, tuple(args), Job.first(ranks))
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
-    if launcher.has_files:
+    if common.has_files:
         processes[KEEPER] = Process(Keeper(to_disk), daemon=True)
     program = Program(processes, name=file.stem, leftovers=strict)
     program.wording = wording
@@ -107,11 +107,11 @@ def depends_on_buffering(program: Program) -> bool:
     return any(isinstance(body, Body) and body.depends_on_buffering for body in bodies)
 
 
-def surroundings(program: Program) -> Surroundings:
-    """What the ranks of a script have in common around them."""
+def launcher(program: Program) -> ScriptLauncher:
+    """What the ranks of a script have in common."""
     body = next(iter(program.processes.values())).body
     assert isinstance(body, Body), "the program of a script"
-    return body.surroundings
+    return body.launcher
 
 
 def _compiled(path: Path) -> CodeType:
@@ -153,6 +153,7 @@ class ScriptLauncher:
         self.delivery = delivery
         self.was_asked = False
         self.strict = strict
+        self.watches_buffers = True
         self.has_files = has_files  # whether somebody holds files
         self.places: Places = {}
         self.surroundings = Surroundings()
@@ -182,25 +183,21 @@ class Body:
     def __init__(self, made: Script, job: Job, launcher: ScriptLauncher, command: int) -> None:
         self._made = made
         self._job = job
-        self._launcher = launcher
+        self.launcher = launcher
         self._command = command
         self.file = str(made.path)
 
     @property
-    def surroundings(self) -> Surroundings:
-        return self._launcher.surroundings
-
-    @property
     def depends_on_buffering(self) -> bool:
-        return self._launcher.was_asked
+        return self.launcher.was_asked
 
     def __repr__(self) -> str:
         return place(str(self._made.path), 1)
 
     def __call__(self, at: int) -> None:
         main = ModuleType("__main__")
-        rank = begin(at, self._job, self._launcher)
+        rank = begin(at, self._job, self.launcher)
         if self._job.parents:
             adopt(rank, self._job, at, self._command)
         place = rank.number, at, len(self._job.members)
-        self._made.run(main, self._launcher.surroundings, place)
+        self._made.run(main, self.launcher.surroundings, place)

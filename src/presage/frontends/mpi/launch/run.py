@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from presage.frontends.mpi.launch.plain import PlainRun
-from presage.frontends.mpi.launch.program import script, surroundings
+from presage.frontends.mpi.launch.program import launcher, script
 from presage.frontends.mpi.report.waiting import who_waits
 from presage.process.context import current, is_running
 from presage.process.fence import Fence
@@ -57,6 +57,7 @@ def mpirun(
 ) -> Outcome:
     """Run a script once, as fast as it goes; what it prints is printed."""
     program = script(path, ranks, args, "eager:ordered", strict=False, to_disk=True)
+    launcher(program).watches_buffers = False  # MPI does not, either
     before = sys.stdout
     out = Tagged(sys.stdout) if tagged else None
     try:
@@ -72,7 +73,7 @@ def mpirun(
 
 def play(program: Program) -> Outcome:
     """Take steps until there are none, or something fails."""
-    around = surroundings(program)
+    around = launcher(program).surroundings
     around.keep()
     try:
         run = PlainRun(program)
