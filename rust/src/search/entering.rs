@@ -1,7 +1,7 @@
 //! Entering a batch of candidates into the seen table.
 //!
-//! Two passes: the first asks for the cache line of each candidate, the second looks at it. What the
-//! thread itself met lately is known without the table.
+//! Two passes: the first asks for the cache line of each candidate, the second looks at it. What
+//! the thread itself met lately is known without the table.
 //!
 //! Invariant: what is noted as met lately is in the table when the batch is done.
 
@@ -10,8 +10,8 @@ use crate::table::fingerprint::nonzero;
 use crate::table::recent::Recent;
 use crate::table::seen::Inserted;
 
-/// Fingerprints that a thread knows without the seen table, as a power of two: 256 KiB, so that they
-/// stay in its cache.
+/// Fingerprints that a thread knows without the seen table, as a power of two: 256 KiB, so that
+/// they stay in its cache.
 const FILTER_BITS: u32 = 15;
 /// States from which on that is worth its memory.
 const FILTER_FROM: usize = 1 << 12;

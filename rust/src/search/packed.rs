@@ -1,9 +1,9 @@
 //! Words that wait, in as few bytes as each of them needs.
 //!
-//! Interned ids are small, and a breadth-first search spends much of its memory on states that wait.
-//! Four words share one byte that says how many bytes each of them takes ("group varint", Dean,
-//! "Challenges in building large-scale information retrieval systems", 2009): packing and unpacking
-//! have no branch per word.
+//! Interned ids are small, and a breadth-first search spends much of its memory on states that
+//! wait. Four words share one byte that says how many bytes each of them takes ("group varint",
+//! Dean, "Challenges in building large-scale information retrieval systems", 2009): packing and
+//! unpacking have no branch per word.
 
 /// Words that share one byte of lengths.
 const GROUP: usize = 4;

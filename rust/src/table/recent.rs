@@ -1,8 +1,8 @@
 //! Fingerprints met a moment ago, in front of a seen table.
 //!
-//! Most transitions lead back to states of this level or the last one. A thread knows those from a
-//! few that stay in its cache. Where the table lies in a file, more of them, which all threads share,
-//! spare its pages: those are let go of again and again.
+//! Most transitions lead back to states of this level or the last one. A thread knows those from
+//! a few that stay in its cache. Where the table lies in a file, more of them, which all threads
+//! share, spare its pages: those are let go of again and again.
 //!
 //! Invariant: what is here is in the table too, so a hit is certain; a miss says nothing.
 

@@ -1,8 +1,8 @@
 //! The set of fingerprints seen so far, each with the fingerprint it was first reached from.
 //!
-//! Buckets over atomics (`slots.rs`): threads insert without locks. Only growing is exclusive; a thread
-//! holds a `Reading` for a batch of insertions and must let go of it before it waits for anything,
-//! the interpreter above all.
+//! Buckets over atomics (`slots.rs`): threads insert without locks. Only growing is exclusive; a
+//! thread holds a `Reading` for a batch of insertions and must let go of it before it waits for
+//! anything, the interpreter above all.
 //!
 //! Invariant: a key once written never changes, so a found key needs no second look. Sixteen
 //! bytes a slot, at most seven eighths full. With a `Scratch`, the slots live in a file once they
