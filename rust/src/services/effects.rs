@@ -7,10 +7,11 @@ use std::ops::Index;
 
 use pyo3::prelude::*;
 
-use crate::services::expand::{Effect, Expander};
+use crate::services::expand::{Effect, Expander, NOWHERE};
 pub use crate::services::ids::EffectId;
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
+use crate::services::rows::Arrival;
 use crate::services::tables::{NOT_A_FAULT, Outcome, delivery_key};
 use crate::table::flat::pair;
 
@@ -22,6 +23,15 @@ pub struct EffectRange {
 }
 
 impl EffectRange {
+    #[inline(always)]
+    pub fn of(start: u32, count: u32) -> Self {
+        EffectRange { start, count }
+    }
+
+    pub fn start(self) -> u32 {
+        self.start
+    }
+
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = EffectId> {
         (self.start..self.start + self.count).map(EffectId::of)
@@ -48,12 +58,12 @@ impl EffectRange {
     }
 
     #[inline(always)]
-    fn packed(range: u64) -> Self {
+    pub fn packed(range: u64) -> Self {
         let (start, count) = ((range >> 32) as u32, range as u32);
         EffectRange { start, count }
     }
 
-    fn pack(self) -> u64 {
+    pub fn pack(self) -> u64 {
         pair(self.start, self.count)
     }
 }
@@ -133,22 +143,42 @@ impl Expander {
     /// The range of effects of `envelope` on its receiver in `local`.
     #[inline(always)]
     pub fn delivery(&mut self, local: LocalId, envelope: EnvelopeId) -> PyResult<EffectRange> {
-        match self.deliveries.get(delivery_key(local, envelope)) {
-            Some(range) => Ok(EffectRange::packed(range)),
+        match self.deliveries.effects(self.arrival(local, envelope)) {
+            Some(range) => Ok(range),
             None => self.learn_delivery(local, envelope),
         }
     }
 
+    #[inline(always)]
+    pub fn arrival(&self, local: LocalId, envelope: EnvelopeId) -> Arrival {
+        Arrival {
+            local,
+            envelope,
+            place: self.mirror.envelopes[envelope.index()].place,
+        }
+    }
+
     #[cold]
-    fn learn_delivery(&mut self, local: LocalId, envelope: EnvelopeId) -> PyResult<EffectRange> {
+    pub fn learn_delivery(
+        &mut self,
+        local: LocalId,
+        envelope: EnvelopeId,
+    ) -> PyResult<EffectRange> {
         // What does nothing is still taken from its lane: it would bar what is behind it.
         let network = self.shared.layout.network;
         let alone = self.mirror.envelopes[envelope.index()].alone;
         let barred = network == Network::Lanes && !alone;
         let skip_noops = self.shared.layout.skip_noops && !barred;
         let range = self.delivered(local, envelope, skip_noops)?;
-        let key = delivery_key(local, envelope);
-        self.deliveries.insert(key, range.pack());
+        let changes_nothing = |effect: &Effect| {
+            let quiet = effect.sends.1 == 0 && effect.flowing == NOWHERE;
+            effect.delta == 0 && quiet && effect.records == 0 && effect.broken == 0
+        };
+        let kept = network == Network::Duplicating;
+        let idle =
+            kept && range.len() == 1 && range.iter().all(|id| changes_nothing(&self.effects[id]));
+        self.deliveries
+            .insert(self.arrival(local, envelope), range, idle);
         Ok(range)
     }
 

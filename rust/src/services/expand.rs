@@ -18,6 +18,7 @@ use crate::services::ids::{EnvelopeId, LocalId, QueueId, StimulusId};
 use crate::services::layout::{Budget, Network};
 use crate::services::lines::Changes;
 use crate::services::mirror::Mirror;
+use crate::services::rows::Rows;
 use crate::services::rule::Rule;
 use crate::services::seals::Sealing;
 use crate::services::streams::connection::Link;
@@ -105,7 +106,7 @@ pub struct Expander {
     pub odds: Vec<Odds>,
     /// Per local state: its range of internal effects, start and length packed; MAX if not known.
     pub internals: Vec<u64>,
-    pub deliveries: FlatMap,
+    pub deliveries: Rows,
     /// As `deliveries`, for messages of streams: those are transitions whatever they do.
     pub received: FlatMap,
     pub observed: Vec<FlatMap>,
@@ -142,7 +143,7 @@ impl Expander {
             sends: Vec::new(),
             odds: Vec::new(),
             internals: Vec::new(),
-            deliveries: FlatMap::default(),
+            deliveries: Rows::default(),
             received: FlatMap::default(),
             observed: (0..observers).map(|_| FlatMap::default()).collect(),
             observed_mix: FlatMap::default(),

@@ -19,6 +19,7 @@ pub mod path;
 pub mod plain;
 pub mod queues;
 pub mod reorder;
+pub mod rows;
 pub mod rule;
 pub mod seals;
 pub mod start;

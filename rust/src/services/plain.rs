@@ -1,8 +1,9 @@
 //! The hot loop for plain systems: messages in a bag or a set, and no faults that happen to them.
 //!
-//! Most searches are of such systems. What `expand.rs` asks for every candidate is asked here once
-//! for a batch (`is_plain`). A step that changes nothing is counted, and no candidate is made of it:
-//! it leads nowhere, and in a network that keeps its messages it is a third of all steps.
+//! Most searches are of such systems. What `expand.rs` asks for every candidate is asked here
+//! once for a batch (`is_plain`). A step that changes nothing is counted, and no candidate is
+//! made of it: it leads nowhere, and in a network that keeps its messages it is a third of all
+//! steps.
 //!
 //! Invariant: what is listed is what `Expander::list` lists, in the same order, without the steps
 //! that change nothing. As long as no known step breaks a property or is a fault, nobody has to
@@ -14,7 +15,8 @@ use crate::python::tables::{DROP, DUPLICATE};
 use crate::services::effects::EffectRange;
 use crate::services::expand::{Candidate, EventKind, Expander, NOWHERE};
 use crate::services::ids::{EnvelopeId, LocalId};
-use crate::services::layout::{Budget, Network};
+use crate::services::layout::{Budget, Layout, Network};
+use crate::services::rows::{Arrival, Known};
 
 /// The state that is listed, and what all its candidates have in common.
 struct Source<'s> {
@@ -25,6 +27,25 @@ struct Source<'s> {
     network: Network,
     /// The messages in flight, a bit for each, modulo 64; where the network is a set.
     flying: u64,
+}
+
+impl<'s> Source<'s> {
+    #[inline(always)]
+    fn of(layout: &Layout, state: &'s [u32], fingerprint: u64, from: u32) -> Self {
+        let bit = |mask: u64, word: &u32| mask | 1 << (word % 64);
+        let flying = match layout.network {
+            Network::Duplicating => state[layout.fixed..].iter().fold(0, bit),
+            _ => 0,
+        };
+        Source {
+            fixed: layout.fixed,
+            state,
+            fingerprint,
+            from,
+            network: layout.network,
+            flying,
+        }
+    }
 }
 
 impl Expander {
@@ -53,19 +74,7 @@ impl Expander {
     ) -> PyResult<Option<u32>> {
         let (first, layout) = (self.candidates.len(), &self.shared.layout);
         let (nodes, fixed, network) = (layout.nodes, layout.fixed, layout.network);
-        let bit = |mask: u64, word: &u32| mask | 1 << (word % 64);
-        let flying = match network {
-            Network::Duplicating => state[fixed..].iter().fold(0, bit),
-            _ => 0,
-        };
-        let source = Source {
-            fixed,
-            state,
-            fingerprint,
-            from,
-            network,
-            flying,
-        };
+        let source = Source::of(layout, state, fingerprint, from);
         let mut idle = 0;
         for &local in &state[..nodes] {
             let range = self.internal(LocalId::of(local))?;
@@ -78,12 +87,24 @@ impl Expander {
             }
             previous = word;
             let info = &self.mirror.envelopes[word as usize];
-            let (to, taken) = (info.to as usize, info.mix);
-            let range = self.delivery(LocalId::of(state[to]), EnvelopeId::of(word))?;
             let taken = if network == Network::Unordered {
-                taken
+                info.mix
             } else {
                 0
+            };
+            let (local, envelope) = (LocalId::of(state[info.to as usize]), EnvelopeId::of(word));
+            let place = info.place;
+            let range = match self.deliveries.get(Arrival {
+                local,
+                envelope,
+                place,
+            }) {
+                Known::Range(range) => range,
+                Known::Nothing => self.learn_delivery(local, envelope)?,
+                Known::Idle => {
+                    idle += 1;
+                    continue;
+                }
             };
             idle += self.push_range(&source, range, (position as u32, taken))?;
         }

@@ -34,6 +34,8 @@ pub struct LocalInfo {
 pub struct EnvelopeInfo {
     pub source: u32,
     pub to: u32,
+    /// Its number among the messages of its receiver.
+    pub place: u32,
     /// Index into `classes` of the message's type.
     pub class: u32,
     /// It is neither dropped nor duplicated: a notice, or part of a lane.
@@ -125,6 +127,8 @@ pub struct Tables {
     local_ids: FxHashMap<Box<[u32]>, LocalId>,
     pub messages: Interner,
     pub envelopes: Vec<EnvelopeInfo>,
+    /// Per node, how many envelopes are for it.
+    received: Vec<u32>,
     /// Per envelope, where the network has lanes; else there are none.
     pub lanes: Vec<Lane>,
     pub lane_ids: FxHashMap<(u32, u32, u32), EnvelopeId>,
@@ -217,9 +221,12 @@ impl Tables {
     ) -> EnvelopeId {
         let (id, new) = self.messages.intern(bytes, marks);
         if new {
+            self.received.resize(self.received.len().max(to + 1), 0);
+            self.received[to] += 1;
             self.envelopes.push(EnvelopeInfo {
                 source: source as u32,
                 to: to as u32,
+                place: self.received[to] - 1,
                 class,
                 reliable: self.notice == self.classes[class as usize].mro.first().copied(),
                 alone: false,

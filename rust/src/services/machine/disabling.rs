@@ -15,7 +15,6 @@ use crate::services::expand::Effect;
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::{Budget, Network};
 use crate::services::tables::NOT_A_FAULT;
-use crate::table::flat::pair;
 
 impl Events<'_> {
     /// Whether a node in `local` can start something by itself.
@@ -84,8 +83,11 @@ impl Events<'_> {
             let open = |key: u32| {
                 let plain = self.terrain.network != Network::Duplicating
                     && self.terrain.is_message(&expander.mirror, key);
-                let known = expander.deliveries.get(pair(new.number(), key));
-                let sure = plain && known.is_some_and(|range| range as u32 > 0);
+                let known = || {
+                    let arrival = expander.arrival(new, EnvelopeId::of(key));
+                    expander.deliveries.effects(arrival)
+                };
+                let sure = plain && known().is_some_and(|range| range.len() > 0);
                 after.by != self.terrain.process_of(key) && !sure
             };
             let mut here = self.terrain.due(&expander.mirror, before, last, node);
