@@ -1,8 +1,8 @@
 //! Histories of operations, and whether an order explains them: without Python where it can be.
 //!
 //! `Linearizable` and `SequentiallyConsistent` keep, as the state of an observer, who asked what
-//! and was answered what. Such a state is a value like any other: interned, fingerprinted, renamed and
-//! saved by its canonical bytes. Here it has a second form, integers: a history is a list of
+//! and was answered what. Such a state is a value like any other: interned, fingerprinted, renamed
+//! and saved by its canonical bytes. Here it has a second form, integers: a history is a list of
 //! clients' *parts*, a part a list of operations and answers, each the id of a value. Feeding a
 //! record changes one part; the canonical bytes are written from those of the parts.
 //!

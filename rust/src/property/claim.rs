@@ -167,7 +167,8 @@ pub struct Interest {
 impl Interest {
     fn add(&mut self, query: &Query) {
         match query {
-            Query::Messages(_) | Query::Connection(_) | Query::Partition => self.between = true,
+            Query::Messages(_) | Query::Count(_) => self.between = true,
+            Query::Connection(_) | Query::Partition => self.between = true,
             Query::Observer(slot) if self.observers.contains(slot) => {}
             Query::Observer(slot) => self.observers.push(*slot),
             Query::Field { node, field } => {

@@ -135,6 +135,7 @@ impl Judge {
             Query::Field { .. } => unreachable!("answered before"),
             Query::Observer(slot) => u64::from(state[layout.nodes + *slot as usize]),
             Query::Messages(types) => mirror.flight().answer(layout, state, types.as_deref()),
+            Query::Count(types) => mirror.flight().count(layout, state, types.as_deref()),
             Query::Connection(slot) => u64::from(layout.links(state)[*slot as usize]),
             Query::Partition => u64::from(layout.split(state)),
         }

@@ -125,6 +125,16 @@ impl Reader {
         Ok((link.open[end], link.error[end], queued))
     }
 
+    /// How many messages of these types are in flight.
+    fn count(&self, types: Option<Bound<'_, PyTuple>>) -> PyResult<u64> {
+        let types = types.map(|types| self.keep(types)).transpose()?;
+        let (layout, state) = (&self.shared.layout, &self.state);
+        let tables = self.shared.tables.lock();
+        let count = tables.flight().count(layout, state, types.as_deref());
+        self.note(Query::Count(types), count);
+        Ok(count)
+    }
+
     /// (source, to, message) of everything in flight of these types, in canonical order.
     fn messages<'py>(
         &self,

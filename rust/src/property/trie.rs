@@ -22,6 +22,8 @@ pub enum Query {
     Observer(u32),
     /// Messages in flight of these types (by address), or of all types.
     Messages(Option<Arc<[usize]>>),
+    /// How many of them there are.
+    Count(Option<Arc<[usize]>>),
     /// The stream between two nodes, by its place.
     Connection(u32),
     /// The partition in force.

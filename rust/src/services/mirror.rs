@@ -98,6 +98,13 @@ impl Flight<'_> {
         }
     }
 
+    /// How many messages of some types are on their way.
+    pub fn count(&self, layout: &Layout, state: &[u32], types: Option<&[usize]>) -> u64 {
+        let mut count = 0;
+        self.visit(layout, state, types, |_| count += 1);
+        count
+    }
+
     /// The messages of some types as one word: a sum, so that their order does not matter.
     pub fn answer(&self, layout: &Layout, state: &[u32], types: Option<&[usize]>) -> u64 {
         let mut sum = 0u64;

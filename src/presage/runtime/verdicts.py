@@ -77,7 +77,7 @@ class _Reading:
     def _between(self, *_: Any) -> NoReturn:
         raise _Unseen
 
-    messages = observer = partition = connection = _between
+    messages = count = observer = partition = connection = _between
 
 
 class _Trie:

@@ -153,6 +153,7 @@ impl Asking<'_> {
             let part = match query {
                 Query::Observer(slot) => u64::from(words[layout.nodes + *slot as usize]),
                 Query::Messages(types) => mirror.flight().answer(layout, words, types.as_deref()),
+                Query::Count(types) => mirror.flight().count(layout, words, types.as_deref()),
                 Query::Connection(slot) => u64::from(layout.links(words)[*slot as usize]),
                 Query::Partition => u64::from(layout.split(words)),
                 Query::Field { .. } => continue,

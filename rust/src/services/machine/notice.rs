@@ -177,7 +177,7 @@ impl Events<'_> {
                 *node == effect.node && old[*field as usize] != new[*field as usize]
             }
             Query::Observer(_) => effect.records != 0,
-            Query::Messages(types) => {
+            Query::Messages(types) | Query::Count(types) => {
                 let mut moved = self.sent(effect).iter().copied().chain(taken);
                 let of = |envelope| mirror.flight().is_of(envelope, types.as_deref());
                 !reach.uses.is_empty() || moved.any(of)

@@ -115,7 +115,7 @@ impl Events<'_> {
         if let Wire::Fault(slot) = wire {
             let moves = |query: &Query| match query {
                 Query::Connection(asked) => *asked == slot,
-                Query::Messages(_) => true,
+                Query::Messages(_) | Query::Count(_) => true,
                 _ => false,
             };
             let footprint = Arc::new(Footprint {

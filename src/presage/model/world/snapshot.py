@@ -55,6 +55,9 @@ class SnapshotReader:
         every = [self._decode(envelope.encoded) for envelope in self._transport().flying()]
         return [each for each in every if types is None or isinstance(each[2], types)]
 
+    def count(self, types: tuple[type, ...] | None, /) -> int:
+        return len(self.messages(types))
+
     def partition(self) -> int:
         return self._saved.transport.partition
 

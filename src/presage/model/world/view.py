@@ -28,8 +28,8 @@ from presage.model.service.facilities import PROVIDED, Facilities
 from presage.model.service.local_state import Control, Values, is_armed, is_up
 from presage.model.service.service import Service
 from presage.model.source import caller
-from presage.model.world.event import Envelope
 from presage.model.world.faults import Partition
+from presage.model.world.messages import Messages
 from presage.model.world.system import System
 
 S = TypeVar("S")
@@ -46,6 +46,9 @@ class Reader(Protocol):
 
     def messages(self, types: tuple[type, ...] | None, /) -> list[tuple[int, int, Any]]:
         """(source, to, message) of all in flight of these classes, ordered by their encoding."""
+
+    def count(self, types: tuple[type, ...] | None, /) -> int:
+        """How many there are of these classes."""
 
     def observer(self, index: int, /) -> Any:
         """An observer's state."""
@@ -318,15 +321,9 @@ class WorldView:
         """The nodes whose service is `service`, or derived from it."""
         return tuple([node for node in self.nodes if isinstance(node, service)])
 
-    def messages(self, *types: type) -> tuple[Envelope, ...]:
+    def messages(self, *types: type) -> Messages:
         """What is in flight of these classes (of any, if none is named), in canonical order."""
-        names = self._system.names
-        return tuple(
-            [
-                Envelope(names[source], names[to], message)
-                for source, to, message in self._reader.messages(types or None)
-            ]
-        )
+        return Messages(self._reader, self._system.names, types or None)
 
     @property
     def partition(self) -> Partition | None:

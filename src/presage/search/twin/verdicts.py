@@ -92,7 +92,7 @@ class _Told(_Reader):
 
 def _key(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """A question as another process asks it, too: with the names of classes."""
-    if name != "messages" or args == (None,):
+    if name not in ("messages", "count") or args == (None,):
         return (name, *args)
     return (name, *(f"{cls.__module__}:{cls.__qualname__}" for cls in args[0]))
 

@@ -195,6 +195,10 @@ class Noting:
         self.reads.append(("messages", types))
         return [(1, 0, Ping(1))]
 
+    def count(self, types):
+        self.reads.append(("count", types))
+        return 1
+
     def observer(self, index):
         self.reads.append(("observer", index))
         return "state"
@@ -209,11 +213,13 @@ def test_only_what_is_asked_for_is_read():
     assert (world["c"].term, world["s"].up) == (7, True)
     assert world.messages(Ping) == (Envelope("c", "s", Ping(1)),)
     world.messages()
+    assert world.messages() and len(world.messages(Ping)) == 1
     world.observer("names")
     assert reader.reads == [
         ("value", 1, 3),
         ("control", 0),
         ("messages", (Ping,)),
-        ("messages", None),
+        ("count", None),
+        ("count", (Ping,)),
         ("observer", 1),
     ]
