@@ -22,6 +22,7 @@ from presage.limits import Limits
 from presage.model.world.system import System
 from presage.search.check import check_with
 from presage.search.checkpoint.store import Learned
+from presage.search.part import Part
 from presage.search.progress import Snapshot
 from presage.search.report import Report, with_notes
 from presage.search.settings import Settings
@@ -89,7 +90,7 @@ def search_states(
         plan = Plan(tasks, company, whole.budget, save_seconds=seconds, heard=heard)
         return Levels(plan, system, limits).run(kernel, learned)
 
-    report = check_with(system, replace(given, elsewhere=elsewhere, budget=whole.budget))
+    report = check_with(system, replace(given, part=Part(elsewhere=elsewhere), budget=whole.budget))
     if report.stopped_by is StopReason.LOST:
         report = replace(report, properties=dict.fromkeys(report.properties, "unknown"))
     return with_notes(report, [f"states were shared by {shards} workers"])

@@ -50,6 +50,7 @@ from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.histories import kernel_histories
 from presage.search.liveness import GRAPHS, examine, share_of
 from presage.search.memory import check_memory, peak_mib
+from presage.search.part import WHOLE, Part
 from presage.search.processes import check_program
 from presage.search.progress import ProgressLine, Tell, progress_callback
 from presage.search.reductions import check_reduction, reduction_notes, symmetric_nodes
@@ -117,6 +118,7 @@ def check(
     progress: ProgressLine | None = None,
     give_up: Callable[[HandlerStuck], None] | None = None,
     budget: Budget | None = None,
+    part: Part = WHOLE,
     second: Start | None = None,
 ) -> Report:
     """Search `system` and report what held and what broke.
@@ -173,7 +175,7 @@ def _check_system(system: System, settings: Settings) -> Report:
         twin.begin(kernel, settings.memory_mib)
         report = _concluded(kernel, bridge, sandbox, searched, settings, teller)
         compared, orders = twin.result(), tuple(bridge.orders.found)
-        compared = compared if settings.elsewhere is None else None
+        compared = compared if settings.part.elsewhere is None else None
         exhausted = report.exhausted and not orders
         report = replace(report, compared=compared, orders=orders, exhausted=exhausted)
         report = with_notes(report, [*bridge.rules.notes(), *system.reservations()])
@@ -199,8 +201,8 @@ def _searched(
     examined = examined and any(prop.kind == "eventually" for prop in system.properties)
     seconds = share_of(budget, search) if examined else budget.remaining()
     limits = settings.limits(seconds, kernel_weights(system, calm=settings.calm))
-    if settings.elsewhere is not None:
-        return as_found(settings.elsewhere(kernel, limits, asked.learned))
+    if settings.part.elsewhere is not None:
+        return as_found(settings.part.elsewhere(kernel, limits, asked.learned))
     if search == "tree":
         return as_found(explored(kernel, settings, limits, progress))
     if search == "hunt":
@@ -255,7 +257,7 @@ def _concluded(
     searched_report = _report(bridge, sandbox, searched, settings)
     met = searched.counts.cycles
     report = examine(bridge, kernel, sandbox, searched_report, settings, met and met.graph)
-    if settings.elsewhere is None:  # who searched elsewhere knows what ran there
+    if settings.part.elsewhere is None:  # who searched elsewhere knows what ran there
         coverage = annotate.with_lines(covered(bridge, kernel, report), system, bridge.lines)
         report = replace(report, coverage=coverage)
     if hunt is not None:

@@ -7,6 +7,9 @@ where and in which order they are done.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from msgspec import Struct
 
 
@@ -17,6 +20,9 @@ class Part(Struct, frozen=True):
     walks: int | None = None  # None: as many as time allows
     share: int = 0
     shares: int = 1
+    # Searches in place of this process's kernel, for states that are shared by others: is given
+    # the kernel, the limits and what is learned beside the states; gives an outcome.
+    elsewhere: Callable[..., Any] | None = None
 
     def halves(self) -> tuple[Part, ...]:
         """Two parts that together are this one; () where it cannot be divided."""

@@ -27,9 +27,6 @@ from presage.search.threads import AUTO, THREADS_MAX
 from presage.search.threads import with_defaults as threads_of
 
 if TYPE_CHECKING:
-    from presage._core import Kernel
-    from presage._results import Outcome
-    from presage.search.checkpoint.store import Learned
     from presage.search.progress import ProgressLine
     from presage.search.twin.compare import Start
 
@@ -230,7 +227,6 @@ class Settings:
     progress: ProgressLine | None = None
     give_up: Callable[[HandlerStuck], None] | None = None
     budget: Budget = opt.option(None, kind="object")
-    elsewhere: Callable[[Kernel, Limits, Learned], Outcome] | None = None  # where states are
     part: Part = WHOLE  # of a search that is divided
     second: Start | None = None  # starts a process that has loaded the same system
 
