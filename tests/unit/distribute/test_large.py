@@ -1,5 +1,6 @@
 """Ten million states over three workers: the totals of one process, even if an owner is killed."""
 
+import json
 import os
 import signal
 import time
@@ -38,8 +39,6 @@ def test_three_owners_have_the_totals_of_one_process(tmp_path):
 
 @pytest.mark.parametrize("seconds", ["5", "10000"])
 def test_an_owner_that_is_killed_changes_no_total(tmp_path, seconds):
-    import json
-
     words = [*WORDS, "--cluster", "3", "--checkpoint-seconds", seconds, "--json"]
     process = start(PRESAGE, *words, cwd=tmp_path)
     while len(owners(process.pid)) < 3:

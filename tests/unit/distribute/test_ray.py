@@ -1,8 +1,12 @@
 """Searches on Ray: the same on any number of workers, even if some die."""
 
+import json
 import os
+import shlex
 import signal
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from unit.distribute.clusters import PRESAGE, of_session, report, run, start
@@ -132,6 +136,28 @@ def test_a_driver_that_is_killed_takes_its_workers_along(tmp_path):
     assert of_session(process.pid) == []
 
 
+def test_the_commands_of_the_documentation_work(tmp_path):
+    page = Path(__file__).parents[3] / "docs" / "howto" / "any-number-of-machines.md"
+    lines = [line[2:] for line in page.read_text().splitlines() if line.startswith("$ presage ")]
+    commands = [shlex.split(line)[1:] for line in lines if "HOST" not in line]
+    assert len(commands) >= 4
+    for words in commands:
+        status, out, complaint = run(PRESAGE, *words, cwd=tmp_path)
+        assert status == 0, complaint
+        assert "held" in out and "Traceback" not in complaint
+
+
+def test_the_catalogue_is_hunted_on_a_cluster(tmp_path):
+    script = Path(__file__).parents[3] / "benchmarks" / "catalogue.py"
+    words = ["--systems", "randtree", "--bugs", "RT-init", "--seeds", "2", "--predict-seeds", "1"]
+    words += ["--page", tmp_path / "page.md", "--data", tmp_path / "data.json"]
+    status, _, complaint = run(sys.executable, script, *words, "--cluster", "2", cwd=tmp_path)
+    assert status == 0, complaint
+    rows = json.loads((tmp_path / "data.json").read_text())["bugs"]
+    (row,) = [row for row in rows if row["bug"] == "RT-init"]
+    assert row["seeds"] == 2 and len(row["found"]) == 2
+
+
 LISTENERS = """
 from pathlib import Path
 from presage.distribute.ray import Ray, Where
@@ -149,8 +175,6 @@ print(pool.is_alone, *sorted(found))
 
 
 def test_ray_listens_on_loopback_only(tmp_path):
-    import sys
-
     status, out, complaint = run(sys.executable, "-c", LISTENERS, cwd=tmp_path)
     assert status == 0, complaint
     alone, *found = out.split()
