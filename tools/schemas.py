@@ -28,7 +28,16 @@ Search = Literal["bfs", "dfs", "delay", "cycles", "tree", "walk", "semantic", "h
 Reduction = Literal["none", "sleep", "dpor", "sdpor", "odpor"]
 Status = Literal["held", "violated", "reached", "unreached", "error", "unknown"]
 Stop = Literal[
-    "violation", "depth", "states", "runs", "spins", "seconds", "memory", "delays", "interrupt"
+    "violation",
+    "depth",
+    "states",
+    "runs",
+    "spins",
+    "seconds",
+    "memory",
+    "delays",
+    "interrupt",
+    "lost",
 ]  # fmt: skip
 
 

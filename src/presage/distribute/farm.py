@@ -86,7 +86,7 @@ class Farm:
         return self.harvest
 
     def _goes_on(self) -> bool:
-        if not self._waiting and not self._running:
+        if self.harvest.ended_by is not None or not (self._waiting or self._running):
             return False
         spent = self._budget.spent_by
         if spent is StopReason.INTERRUPT or (spent is not None and not self._running):
@@ -122,6 +122,8 @@ class Farm:
             self.harvest.errors[key] = answer
         else:
             self.harvest.reports[key] = answer.report
+        if answer.report is not None and answer.report.stopped_by is StopReason.INTERRUPT:
+            self.harvest.ended_by = StopReason.INTERRUPT  # in this process: nothing more is begun
         if self._how.first:
             if answer.report is not None and is_decided(answer.report):
                 self._end_at_once(key, answer.report)

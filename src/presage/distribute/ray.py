@@ -202,7 +202,10 @@ def _into_file() -> Iterator[str]:
     """Let what Ray says go to a file, of which the name is given."""
     sys.stderr.flush()
     path = os.path.join(tempfile.gettempdir(), f"presage-ray-{os.getuid()}.log")
-    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    try:
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    except OSError:  # a file of somebody else
+        path, log = os.devnull, os.open(os.devnull, os.O_WRONLY)
     outputs = {number: os.dup(number) for number in (1, 2)}
     try:
         for number in outputs:

@@ -129,6 +129,19 @@ def test_parts_for_which_there_was_no_time_are_not_held():
     assert report.properties == {"safe": "unknown"}
 
 
+def test_a_part_that_was_interrupted_is_the_last_one():
+    def answer(part):
+        stopped_by = StopReason.INTERRUPT if part.first == 16 else None
+        properties = {"safe": "held"}
+        return Answer(Report(executions=8, properties=properties, stopped_by=stopped_by))
+
+    pool = Scripted(1, answer)
+    _, report = harvested(pool, 9)
+    assert len(pool.parts) == 3
+    assert report.stopped_by is StopReason.INTERRUPT
+    assert report.properties == {"safe": "unknown"}
+
+
 def test_an_error_of_the_first_part_wins_over_what_later_parts_found():
     def answer(part):
         return Answer(error=BadTarget("no")) if part.first == 8 else done(part, BROKEN)

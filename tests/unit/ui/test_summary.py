@@ -94,6 +94,7 @@ def test_walks_count_executions(report: Report) -> None:
         ("seconds", "whatever 0.21 s did not reach"),
         ("memory", "whatever did not fit into memory"),
         ("interrupt", "whatever was left when it was interrupted"),
+        ("lost", "what workers were doing that were lost"),
         ("violation", "whatever comes after the violation; `--keep-going` looks on"),
         ("a limit to come", "the rest; the search ended by a limit to come"),
     ],
