@@ -1,0 +1,62 @@
+"""`--cluster`: which workers are meant, and what they cannot do."""
+
+import argparse
+
+import pytest
+
+from presage.cli.cluster import cluster, loader, services, where_of
+from presage.distribute.divide import refuse
+from presage.distribute.stateful import refuse as refuse_states
+from presage.errors import BadSystem, BadTarget
+from presage.process.program import Process, Program
+from presage.search.settings import Settings
+from presage.systems import paxos, two_phase_commit
+
+
+@pytest.mark.parametrize("text", ["auto", "1", "1000", "host:6379", "ray://host:10001"])
+def test_a_cluster_is_auto_a_number_or_an_address(text):
+    assert cluster(text) == text
+
+
+@pytest.mark.parametrize("text", ["0", "1001", "many", ""])
+def test_anything_else_is_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError):
+        cluster(text)
+
+
+def test_what_is_meant_by_each():
+    assert where_of("auto") is None
+    assert (where_of("3").workers, where_of("3").is_local) == (3, True)
+    assert (where_of("host:6379").address, where_of("host:6379").is_local) == ("host:6379", False)
+
+
+def test_a_loader_loads_the_target_with_its_parameters():
+    system = loader("two_phase_commit", {"rms": "3"})()
+    assert len(system.nodes) == len(two_phase_commit.system(rms=3).nodes)
+
+
+def test_programs_are_refused():
+    with pytest.raises(BadTarget, match="a program of processes"):
+        services(Program({"a": Process(print)}))
+
+
+@pytest.mark.parametrize("search", ["dfs", "tree", "delay", "cycles", "semantic"])
+def test_searches_that_cannot_be_divided_are_refused(search):
+    with pytest.raises(BadSystem, match=f"for the search `{search}`"):
+        refuse(Settings(search=search))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"symmetry": True},
+        {"reduction": "sleep"},
+        {"causes": 2},
+        {"checkpoint": "folder"},
+        {"coverage": "file"},
+        {"memory_mib": 100},
+    ],
+)
+def test_what_needs_all_states_in_one_process_is_refused(given):
+    with pytest.raises(BadSystem, match="together with `cluster`"):
+        refuse_states(paxos.system(), Settings(**given))
