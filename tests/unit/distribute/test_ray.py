@@ -131,6 +131,10 @@ def test_a_driver_that_is_killed_takes_its_workers_along(tmp_path):
     process.kill()
     process.communicate(timeout=60)
     ends = time.monotonic() + 60
+    while any("ray::work" in line for line in of_session(process.pid)):
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    ends = time.monotonic() + 150  # Ray's own agents look for its head for a minute
     while of_session(process.pid) and time.monotonic() < ends:
         time.sleep(0.2)
     assert of_session(process.pid) == []
