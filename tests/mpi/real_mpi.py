@@ -31,7 +31,7 @@ def programs() -> Path | None:
     return place / "bin"
 
 
-def ended(command, folder, seconds=120):
+def ended(command, folder, seconds=600):
     """The status of a command, and the lines that it prints, in any order."""
     try:
         done = subprocess.run(

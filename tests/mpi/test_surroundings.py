@@ -92,6 +92,9 @@ def test_launchers_variables_are_those_of_the_rank_and_changes_are_its_own(tmp_p
     assert all(outcome.is_ok for outcome in outcomes(tmp_path, VARIABLES))
     assert not check_script(tmp_path / "script.py", 2, traces=None).violations
     assert not {"PMI_RANK", "OMPI_COMM_WORLD_SIZE", "MINE"} & set(os.environ)
+    text = "import os; print(sorted(os.environ))"
+    seen = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True).stdout
+    assert "PATH" in seen and "MINE" not in seen
 
 
 INSTALLED = {

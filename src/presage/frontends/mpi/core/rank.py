@@ -19,7 +19,7 @@ from presage.frontends.mpi.core.comm_state import CommState, RankId
 from presage.frontends.mpi.core.delivery import Delivery
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.model.source import place
-from presage.process.context import current
+from presage.process.context import current, running
 
 Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
@@ -141,14 +141,15 @@ def in_order(whos: Iterable[RankId]) -> list[RankId]:
 
 
 def current_rank() -> Rank:
-    rank = current().notes.get(NOTE)
+    stack = running.stack
+    rank: Rank | None = (stack[-1] if stack else current()).notes.get(NOTE)
     if rank is None:
         raise BadCall(
             "MPI was called by a process that is no rank",
             "a process of a `Program` imports presage's `mpi4py`",
             "make the program of a script: `presage.mpi.script(path, ranks)`",
         )
-    return rank  # type: ignore[no-any-return]
+    return rank
 
 
 @lru_cache(maxsize=4096)

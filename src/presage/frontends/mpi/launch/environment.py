@@ -81,6 +81,8 @@ class Environment:
             for name, value in said.items()
         }
         self._others: tuple[Any, ...] = ()
+        # Variables of the real process stay as they are: programs that it starts would see them.
+        self._hooks = common.imports, self._register, _nothing, _nothing
         self._at_end: list[tuple[Callable[..., Any], Any, Any]] = []
 
     def enter(self) -> None:
@@ -97,9 +99,7 @@ class Environment:
             known[name] = module
         self._known = len(known)
         sys.path.insert(0, self._folder)
-        self._others = self._swap(
-            (self._argv, self._stdin, self._variables, self._common.imports, self._register)
-        )
+        self._others = self._swap((self._argv, self._stdin, self._variables, self._hooks))
         if self._common.stays:
             self._common.stage = self
 
@@ -109,15 +109,17 @@ class Environment:
         put_back(self._before)
         if self._folder in sys.path:
             sys.path.remove(self._folder)
-        self._argv, self._stdin, self._variables, _, _ = self._swap(self._others)
+        self._argv, self._stdin, self._variables, _ = self._swap(self._others)
         self._common.stage = None
 
     @staticmethod
     def _swap(things: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put things in place; gives those that were there."""
         environ: Any = os.environ
-        before = (sys.argv, sys.stdin, _variables(), builtins.__import__, atexit.register)
-        sys.argv, sys.stdin, environ._data, builtins.__import__, atexit.register = things
+        hooks = builtins.__import__, atexit.register, os.putenv, os.unsetenv
+        before = (sys.argv, sys.stdin, _variables(), hooks)
+        sys.argv, sys.stdin, environ._data, hooks = things
+        builtins.__import__, atexit.register, os.putenv, os.unsetenv = hooks
         os.environb._data = environ._data  # type: ignore[attr-defined]
         return before
 
@@ -143,7 +145,7 @@ class Environment:
         """`atexit.register`: what the program registers is called at the end of the rank."""
         caller = sys._getframe(1).f_globals.get("__name__") or ""
         if not self._common.imports.is_foreign(caller):
-            return self._others[4](function, *args, **named)
+            return self._others[3][1](function, *args, **named)
         self._at_end.append((function, args, named))
         return function
 
@@ -174,6 +176,10 @@ class Environment:
             context.ask = asked
         else:
             guide.stop = asked  # what is known already, it answers on the spot
+
+
+def _nothing(*_: Any) -> None:
+    """Stands in for `os.putenv`."""
 
 
 def put_back(modules: dict[str, Any]) -> None:

@@ -41,11 +41,12 @@ class Rc:
     def __repr__(self) -> str:
         return "<mpi4py.rc>"
 
-    def read_environment(self) -> None:
-        for name, usual in OPTIONS.items():
-            text = os.environ.get(f"MPI4PY_RC_{name.upper()}", "")
-            if text:
-                self.__dict__[name] = _value(text, usual)
+
+def read_environment(rc: Rc) -> None:
+    for name, usual in OPTIONS.items():
+        text = os.environ.get(f"MPI4PY_RC_{name.upper()}", "")
+        if text:
+            setattr(rc, name, _value(text, usual))
 
 
 def _value(text: str, usual: Any) -> Any:
@@ -68,7 +69,7 @@ class Package(ModuleType):
         if name != "MPI":
             raise AttributeError(f"presage's mpi4py has no `{name}`; see docs/reference/mpi.md")
         if isinstance(rc := self.__dict__.get("rc"), Rc):
-            rc.read_environment()
+            read_environment(rc)
         self.MPI = self._mpi
         return self._mpi
 
