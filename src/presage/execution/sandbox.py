@@ -8,7 +8,6 @@ second whether one has been in the same run for too long, and if so ends it and 
 from __future__ import annotations
 
 import ctypes
-import faulthandler
 import sys
 import threading
 import time
@@ -16,24 +15,18 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from presage import lifeline
 from presage._core import Watchdog
 from presage.errors import HandlerStuck, Impure, NoThread
 from presage.model.choice import Interrupted
 from presage.model.source import frame_place
 from presage.process.leaves import HANDLERS, ORIGINALS, TABLE
 from presage.process.numpy_chance import take_numpy
+from presage.process.watchdog import native_watchdog
 
 SECONDS_DEFAULT = 10.0  # for one run of a handler or predicate
 LOOKS_PER_SECOND = 5
 GRACE_SECONDS = 2.0  # between asking a stuck handler to stop and giving up on it
 WATCHDOG = "the watchdog of handlers"
-STDERR = 2
-# What is said of a run that nothing can end, where there is no parent to say it better.
-ABORTS = (
-    "presage: the checked code is still running after {:g} s (`handler_seconds`), and cannot be"
-    " ended: the process aborts; its innermost line below is where it is stuck\n"
-)
 DEBUGGERS = {"bdb", "pdb", "pydevd", "_pydevd_bundle"}  # who stops there takes any time
 
 NOW: Callable[[], float] = ORIGINALS[time, "monotonic"]
@@ -42,15 +35,6 @@ CPU: Callable[[], float] = ORIGINALS[time, "process_time"]
 
 class Stuck(Interrupted):
     """Ends a handler that runs too long."""
-
-
-def _native_watchdog(seconds: float) -> Watchdog:
-    """The one in Rust: without a parent that tells what happened, it does so itself."""
-    if attached := lifeline.attached():
-        return Watchdog.watched(seconds, *attached)
-    if not faulthandler.is_enabled():
-        faulthandler.enable(STDERR)
-    return Watchdog.alone(seconds, ABORTS.format(seconds))
 
 
 class Sandbox:
@@ -76,7 +60,7 @@ class Sandbox:
         self._native: Watchdog | None = None  # for code that keeps the interpreter
 
     def __enter__(self) -> Sandbox:
-        native = _native_watchdog(self.seconds)
+        native = native_watchdog(self.seconds)
         try:
             self._dog.start()
         except RuntimeError as error:

@@ -49,7 +49,10 @@ DRAWS = (
 )
 FILES = "stat lstat access readlink statvfs read pread pipe"
 ABOUT = "getpid getppid getcwd getcwdb uname cpu_count getloadavg times getuid getlogin umask"
-DESCRIPTORS = "close closerange dup dup2"
+DESCRIPTORS = (
+    "close closerange dup dup2 eventfd memfd_create pidfd_open timerfd_create openpty"
+    " posix_openpt copy_file_range splice"
+)
 INTERPRETER = "setrecursionlimit setswitchinterval"
 # Of the real process or the machine: as root they would succeed.
 PRIVILEGES = (

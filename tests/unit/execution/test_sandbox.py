@@ -176,7 +176,7 @@ def test_a_watchdog_that_cannot_start_is_an_error_and_leaves_nothing_behind(monk
 
     stopped, before, depth = [], originals(), TABLE.depth
     native = SimpleNamespace(stop=lambda: stopped.append(True))
-    monkeypatch.setattr(module, "_native_watchdog", lambda seconds: native)
+    monkeypatch.setattr(module, "native_watchdog", lambda seconds: native)
     monkeypatch.setattr(threading.Thread, "start", refuse)
     with pytest.raises(NoThread) as refused, Sandbox():
         pass

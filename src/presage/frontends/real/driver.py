@@ -28,6 +28,7 @@ from presage.frontends.real.machine.names import Host
 from presage.frontends.real.machine.packets import Datagram, Segment
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.machine.tls import PLAIN
+from presage.frontends.real.native import Native
 from presage.frontends.real.node import Node, Script
 from presage.frontends.real.service import ACTIONS
 from presage.frontends.real.surroundings import PART, Surroundings, around
@@ -112,6 +113,7 @@ class Driver:
         self.acted = False  # whether it ever sent something, or could do something by itself
         self.shift = 0.0  # of the clock that processes start with; see `RealSystem.vary`
         self.collects = False  # whether garbage is collected before each event
+        self.native = Native(host.name)
 
     # -- events ------------------------------------------------------------------------------
 
@@ -157,6 +159,7 @@ class Driver:
 
     def _run(self, surroundings: Surroundings) -> None:
         """What the main thread of a process runs."""
+        self.native.trace()
         main = self.node.main
         if isinstance(main, Script):
             surroundings.run_script(main.code, main.file)
@@ -187,7 +190,7 @@ class Driver:
         process.chooser = chooser
         if self.collects:
             process._settle(gc.collect, 0)
-        self._give(process, event)
+        self._watched(process, event)
         if chooser.error is not None:
             raise chooser.error
         if process.spins:
@@ -197,6 +200,14 @@ class Driver:
         if PLAIN in process.notes:
             self.plain_tls = True
         return process.collect()
+
+    def _watched(self, process: Process, event: Event) -> None:
+        """Give it an event, and look whether compiled code does more than that."""
+        if self.native.is_armed():
+            with self.native.watching(self.node.place, self.describe(event)):
+                self._give(process, event)
+        else:
+            self._give(process, event)
 
     def _give(self, process: Process, event: Event) -> None:
         kind = event[0]

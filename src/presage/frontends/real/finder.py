@@ -33,11 +33,21 @@ class Modules(Protocol):
     def load(self, name: str, module: ModuleType, source: Source) -> None: ...
 
 
+class Watch(Protocol):
+    """Sees what is opened past the kernel; loading a module for everybody is left out."""
+
+    def look(self) -> None: ...
+
+    def begin(self) -> None: ...
+
+
 class Finder:
     """Knows what is outside of every process: modules, `sys.path`, other finders."""
 
     def __init__(self) -> None:
         self.copy: Modules | None = None
+        self.loads = 0  # how often something was loaded for everybody
+        self.watch: Watch | None = None  # who looks what the code of processes opens meanwhile
         self.outside: dict[str, Any] = {}  # what `sys.modules` held at the last look
         self.is_alone = False  # since then nobody but processes has run: no need to look again
         self.path: list[str] = []
@@ -98,6 +108,8 @@ class Finder:
         self, copy: Modules, name: str, path: Sequence[str] | None
     ) -> importlib.machinery.ModuleSpec | None:
         """Load a module for everybody, as if no process ran."""
+        if self.watch is not None:
+            self.watch.look()
         copy.leave()
         dates, sys.modules["datetime"] = sys.modules["datetime"], datetime
         try:
@@ -109,6 +121,9 @@ class Finder:
             sys.modules["datetime"] = dates
             self._stale = True
             copy.enter()
+            self.loads += 1
+            if self.watch is not None:
+                self.watch.begin()
         if module is None:
             if sys.path == self.path and sys.meta_path == self.finders:
                 copy.sources.missing.add(name)  # nothing that a process writes shows there

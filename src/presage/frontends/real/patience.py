@@ -9,11 +9,14 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
 from presage.errors import HandlerStuck
 from presage.model.choice import Interrupted
 from presage.model.source import frame_place
+from presage.process.watchdog import native_watchdog
 
 SECONDS = 10.0
 AGAIN_SECONDS = 1.0  # until it is asked once more: code may catch what ends it
@@ -24,7 +27,10 @@ class Overdue(Interrupted):
 
 
 class Patience:
-    """A context manager: what runs inside on this thread may take so many seconds."""
+    """A context manager: what runs inside on this thread may take so many seconds.
+
+    What is called by `run` is ended also if it waits in C; then the process ends with it.
+    """
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
@@ -33,8 +39,17 @@ class Patience:
         self._where = ""
         self._dog = threading.Thread(target=self._look, name="presage-patience", daemon=True)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Patience:
         self._dog.start()
+        return self
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function that may wait in C for ever."""
+        native = native_watchdog(self._seconds)
+        try:
+            return native.call(1, function, *args)
+        finally:
+            native.stop()
 
     def __exit__(
         self,

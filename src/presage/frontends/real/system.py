@@ -15,7 +15,7 @@ import msgspec
 from presage._core import Codec
 from presage.errors import BadPrototype, BadSystem, Nondeterminism, ProgramDiffers, ViewTooCoarse
 from presage.frontends.real.automaton import RealAutomaton
-from presage.frontends.real.driver import Driver
+from presage.frontends.real.driver import Driver, Event
 from presage.frontends.real.histories import Histories
 from presage.frontends.real.isolate import Isolation
 from presage.frontends.real.looks import Look, Shown
@@ -111,15 +111,8 @@ class RealSystem(System):
             node, Host(name, names), names, tuple(calls_here), functions, codec, isolation
         )
         self.drivers[name] = driver
-        with Patience(), self.tips.running():
-            event = driver.start(0, node.files)
-            process = driver.make(0, *event[3:])
-            try:
-                effects = driver.apply(process, event, Chooser((), extends=True))
-                failed = any(each.where == "main" for each in effects.failures)
-                fields = () if failed else tuple(driver.view(process))
-            finally:
-                process.dispose()
+        with Patience() as patience, self.tips.running():
+            fields = patience.run(_fields, driver, driver.start(0, node.files))
         return service_class(node, fields, functions)()
 
     def live(self) -> NoReturn:
@@ -184,6 +177,18 @@ class RealSystem(System):
 
     def reservations(self) -> list[str]:
         return list(reservations(self.real()))
+
+
+def _fields(driver: Driver, event: Event) -> tuple[str, ...]:
+    """The names in the view of a node that was started once; none if it failed."""
+    process = driver.make(0, *event[3:])
+    try:
+        with driver.native.tracing():
+            effects = driver.apply(process, event, Chooser((), extends=True))
+        failed = any(each.where == "main" for each in effects.failures)
+        return () if failed else tuple(driver.view(process))
+    finally:
+        process.dispose()
 
 
 def _check_surroundings(network: str, more: Mapping[str, Any]) -> None:

@@ -7,11 +7,32 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from presage.errors import PresageError
+from presage.errors.base import EXIT_NONDETERMINISM
 from presage.model.choice import Interrupted
+from presage.model.source import UNKNOWN
 
 
 class Killed(Interrupted):
     """Ends the code of a process that is dead."""
+
+
+class Outlived(PresageError):
+    """Cause: a process met an object of another one that is over, kept by a module they share.
+
+    Remedy: let each process have a copy of that package, or drop what it keeps.
+    """
+
+    exit_status = EXIT_NONDETERMINISM
+
+    def __init__(self, where: tuple[str, str] | None) -> None:
+        self.place = UNKNOWN if where is None else where[0]
+        super().__init__(
+            f"{self.place}: a node uses what another process has left behind",
+            "a package with a compiled part, which all processes share, keeps a loop, a socket or a"
+            " lock of the process that used it before",
+            "name the package in `Node(isolate=[...])`, or install it without its compiled part",
+        )
 
 
 _unraisable = sys.unraisablehook

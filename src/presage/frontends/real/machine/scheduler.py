@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from presage.errors import PresageError
-from presage.frontends.real.machine.effects import Effects, Failure, Killed, Options
+from presage.frontends.real.machine.effects import Effects, Failure, Killed, Options, Outlived
 from presage.frontends.real.machine.entering import Entered
 from presage.frontends.real.machine.greenlets import (
     SPIN_SECONDS,
@@ -23,6 +23,7 @@ from presage.frontends.real.machine.greenlets import (
     wait,
 )
 from presage.model.choice import NOT_THEIRS, Beyond, Chooser
+from presage.model.source import raised
 from presage.process.leaves import TABLE
 from presage.process.live import ENDED
 
@@ -289,8 +290,9 @@ class Scheduler:
         """What the greenlet of a thread runs."""
         try:
             run()
-        except Killed:
-            pass
+        except Killed as error:
+            if not self.dead:
+                self._broken = Outlived(raised(error.__traceback__))
         except NOT_THEIRS as error:
             self._broken = error
         except BaseException as error:
