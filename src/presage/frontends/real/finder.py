@@ -9,7 +9,8 @@ import datetime
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.abc import Loader
 from importlib.readers import FileReader
 from types import ModuleType
@@ -31,6 +32,10 @@ class Modules(Protocol):
     def known(self, name: str) -> ModuleType | None: ...
 
     def load(self, name: str, module: ModuleType, source: Source) -> None: ...
+
+    def share(self, name: str, module: ModuleType) -> None: ...
+
+    def is_loading(self) -> bool: ...
 
 
 class Watch(Protocol):
@@ -91,7 +96,10 @@ class Finder:
         try:
             if not copy.sources.is_private(name):
                 return self._shared(copy, name, path)
-            source = copy.sources.find(name, None if path is None else list(path))
+            folders = None if path is None else list(path)
+            source = copy.sources.find(name, folders)
+            if source is None and copy.sources.is_part(name, folders):
+                return self._part(copy, name, folders)
         finally:
             running.stack = stack
         if source is None:
@@ -108,22 +116,11 @@ class Finder:
         self, copy: Modules, name: str, path: Sequence[str] | None
     ) -> importlib.machinery.ModuleSpec | None:
         """Load a module for everybody, as if no process ran."""
-        if self.watch is not None:
-            self.watch.look()
-        copy.leave()
-        dates, sys.modules["datetime"] = sys.modules["datetime"], datetime
-        try:
+        with self._outside(copy):
             if copy.sources.kind(name) == COMMON:
                 module = _load_common(copy.sources, name, path)
             else:
                 module = sys.modules.get(name) or _load(name, path)
-        finally:
-            sys.modules["datetime"] = dates
-            self._stale = True
-            copy.enter()
-            self.loads += 1
-            if self.watch is not None:
-                self.watch.begin()
         if module is None:
             if sys.path == self.path and sys.meta_path == self.finders:
                 copy.sources.missing.add(name)  # nothing that a process writes shows there
@@ -131,6 +128,33 @@ class Finder:
         # If it was there now, `importlib` would take its own specification, and execute it again.
         sys.modules.pop(name, None)
         return importlib.machinery.ModuleSpec(name, _Shared(module))
+
+    def _part(
+        self, copy: Modules, name: str, path: Sequence[str] | None
+    ) -> importlib.machinery.ModuleSpec:
+        """Load a compiled part of a package once; each copy of the package has it."""
+        parts = copy.sources.parts
+        if name not in parts:
+            with self._outside(copy):
+                parts[name] = _load_part(name, path)
+        return importlib.machinery.ModuleSpec(name, _Part(name, parts[name], copy))
+
+    @contextmanager
+    def _outside(self, copy: Modules) -> Iterator[None]:
+        """As if no process ran."""
+        if self.watch is not None:
+            self.watch.look()
+        copy.leave()
+        dates, sys.modules["datetime"] = sys.modules["datetime"], datetime
+        try:
+            yield
+        finally:
+            sys.modules["datetime"] = dates
+            self._stale = True
+            copy.enter()
+            self.loads += 1
+            if self.watch is not None:
+                self.watch.begin()
 
 
 class _Private(Loader):
@@ -175,6 +199,19 @@ class _Shared(Loader):
         module.__spec__ = self._spec
 
 
+class _Part(_Shared):
+    """Hands out a compiled module of a package that is private otherwise."""
+
+    def __init__(self, name: str, module: ModuleType, copy: Modules) -> None:
+        super().__init__(module)
+        self._name = name  # the module itself may have a shorter one
+        self._copy = copy
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        self._copy.share(self._name, module)
+
+
 def _load(name: str, path: Sequence[str] | None) -> ModuleType | None:
     """As `importlib.import_module`, without the lock of the module: the process has it."""
     for finder in sys.meta_path:
@@ -192,6 +229,18 @@ def _load(name: str, path: Sequence[str] | None) -> ModuleType | None:
         sys.modules.pop(name, None)
         raise
     return sys.modules[name]
+
+
+def _load_part(name: str, path: Sequence[str] | None) -> ModuleType:
+    """Load a compiled module, unless it is there; outside nobody gets to see it."""
+    outside = sys.modules.pop(name, None)
+    module = _load(name, path)
+    del sys.modules[name]
+    if outside is not None:
+        sys.modules[name] = outside
+        if getattr(outside, "__file__", None) == module.__file__:  # type: ignore[union-attr]
+            return outside
+    return module  # type: ignore[return-value]
 
 
 def _load_common(sources: Sources, name: str, path: Sequence[str] | None) -> ModuleType | None:

@@ -276,6 +276,13 @@ class Copy:
             elif asked is not None:
                 self._save(name, brought, earlier, asked)
 
+    def share(self, name: str, module: ModuleType) -> None:
+        """Let the process have a compiled module, which is the same in all copies."""
+        self.modules[name] = self._executed[name] = module
+        self._brought[name] = [name]
+        if self._loading:
+            self._loading[-1].append(name)
+
     def _bind(self, name: str) -> None:
         for each in self._brought[name]:
             self.modules[each] = sys.modules[each] = self._executed[each]
@@ -290,11 +297,7 @@ class Copy:
 
     def _save(self, name: str, brought: list[str], earlier: Survey | None, asked: Asked) -> None:
         """Remember what was imported, before the program can change it."""
-        bindings = self._bindings[name] = []
-        for each in brought:
-            parent, _, attribute = each.rpartition(".")
-            if parent in self.modules and parent not in brought:
-                bindings.append((self.modules[parent], attribute, self.modules[each]))
+        bindings = self._bindings[name] = self._bound(brought)
         if self._passing or earlier is not None and not earlier.is_same(bindings):
             self._pass(brought)
             return
@@ -316,6 +319,24 @@ class Copy:
         if terms is not None:
             self._terms.update(dict.fromkeys(brought, NEVER))  # by itself one would ask otherwise
             self._terms[name] = terms
+
+    def _bound(self, brought: list[str]) -> list[tuple[ModuleType, str, ModuleType]]:
+        """The attributes that modules brought to packages of before, as these have them in order.
+
+        A module is bound when it is executed, after those that it imports.
+        """
+        bindings = []
+        for each in brought:
+            parent, _, attribute = each.rpartition(".")
+            if parent in self.modules and parent not in brought:
+                bindings.append((self.modules[parent], attribute, self.modules[each]))
+        places = {id(parent): list(vars(parent)) for parent, _, _ in bindings}
+
+        def place(binding: tuple[ModuleType, str, ModuleType]) -> int:
+            names = places[id(binding[0])]
+            return names.index(binding[1]) if binding[1] in names else len(names)
+
+        return sorted(bindings, key=place)
 
     def _pass(self, brought: list[str]) -> None:
         """Do not keep these modules: loading them changed others, as any code of a program may.

@@ -139,7 +139,9 @@ class Native:
 
         But a thread of it may run a function in C and nothing else.
         """
-        if FINDER.copy is not None and self.is_armed():
+        if FINDER.copy is None or FINDER.copy.is_loading():
+            return None  # what imports do is seen after them
+        if self.is_armed():
             self.look()
         file = frame.f_code.co_filename
         return self._line if is_user_file(file) and not file.startswith("<") else None

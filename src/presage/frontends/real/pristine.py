@@ -24,6 +24,7 @@ from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from presage.frontends.real.machine.locals import SimulatedLocal
 from presage.frontends.real.records import (
     UNSET,
     AttributesRecord,
@@ -31,6 +32,7 @@ from presage.frontends.real.records import (
     DictRecord,
     GeneratorRecord,
     ListRecord,
+    LocalRecord,
     LockRecord,
     MemoRecord,
     PartsRecord,
@@ -217,6 +219,10 @@ class Survey:
         module = str(kind.__module__)
         if module.startswith("presage.") and not module.startswith(KEPT):
             return  # what a user declares to presage is no state of a node
+        if isinstance(thing, SimulatedLocal):
+            local = LocalRecord(thing)
+            self._add(local, local.saved.values())
+            return
         if isinstance(thing, random.Random):
             self._add(ChanceRecord(thing), ())
         base = next((each for each in CONTAINERS if isinstance(thing, each)), None)

@@ -130,6 +130,26 @@ class PartsRecord:
         return True
 
 
+class LocalRecord:
+    """A `threading.local`: each thread of a new process begins with an empty one.
+
+    If modules put something there while they were executed, it cannot be given to that thread.
+    """
+
+    __slots__ = ("holder", "saved")
+
+    def __init__(self, holder: Any) -> None:
+        self.holder = holder
+        self.saved = dict(vars(holder))
+
+    def is_same(self) -> bool:
+        now = vars(self.holder)
+        return same(now, self.saved) and same(now.values(), self.saved.values())
+
+    def restore(self) -> bool:
+        return not self.saved
+
+
 class ChanceRecord:
     """A `random.Random` of the library's own."""
 

@@ -1,9 +1,10 @@
 """Which packages a process has for itself, where their source is, and what it is as one digest.
 
 By default that is every package that is written in Python, except the standard library, presage and
-the tools that run the check. A package with a compiled part is not copied: such a part can be
-loaded once only, and knows the classes of the package it was loaded with. If it stands in a folder
-that was given, it is common to the processes that were given it; otherwise everybody shares it.
+the tools that run the check. A compiled part can be loaded once only. If it can import, it knows
+the classes of the package it was loaded with, so such a package is not copied: if it stands in a
+folder that was given, it is common to the processes that were given it; otherwise everybody shares
+it. A part that cannot import is common, and the rest of its package is copied.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from presage.model.source import is_standard
 from presage.process.context import running
 
 PRIVATE, COMMON, SHARED = "private", "common", "shared"
+OURS = frozenset(("presage", "greenlet", "msgspec", "__main__"))
+ENDINGS = tuple(EXTENSION_SUFFIXES)
+IMPORTS = b"PyImport_"  # functions of C by which a module gets another one
 
 
 class Source:
@@ -47,6 +51,7 @@ class Sources:
         self._found: dict[str, Source | None] = {}
         self.missing: set[str] = set()  # modules that were looked for, and are nowhere
         self.common: dict[str, ModuleType] = {}  # compiled packages of `folders`, loaded once
+        self.parts: dict[str, ModuleType] = {}  # compiled parts of packages that are private
         self._kinds: dict[str, str] = {}  # package -> private, common or shared
         self._tools = frozenset(_callers())
 
@@ -64,12 +69,12 @@ class Sources:
 
     def compiled(self) -> set[str]:
         """Packages of the folders given that have a compiled part, so processes share them."""
-        return {name.partition(".")[0] for name in self.common}
+        return {name.partition(".")[0] for name in (*self.common, *self.parts)}
 
     def _judge(self, top: str) -> str:
         if self.names is not None and top in self.names:
             return PRIVATE
-        if top in sys.stdlib_module_names or top in ("presage", "__main__"):
+        if top in sys.stdlib_module_names or top in OURS:
             return SHARED
         spec = PathFinder.find_spec(top, self.folders) if self.folders else None
         if spec is not None:
@@ -106,6 +111,13 @@ class Sources:
                 return None  # not remembered: it may be written yet
             self._found[name] = source
         return self._found[name]
+
+    def is_part(self, name: str, path: list[str] | None) -> bool:
+        """Whether a module is a compiled part of a package that is private otherwise."""
+        if name not in self.parts:
+            spec = None if path is None else PathFinder.find_spec(name, path)
+            return spec is not None and str(spec.origin).endswith(ENDINGS)
+        return True
 
     def adopt(self, name: str, file: str) -> None:
         """Take the module `name` from `file`, wherever imports would look for it."""
@@ -183,15 +195,19 @@ def _is_python(spec: ModuleSpec) -> bool:
     places = spec.submodule_search_locations
     if places is None:
         return str(spec.origin).endswith(".py")
-    return not any(_has_compiled(folder) for folder in places)
+    return not any(_has_importing(folder) for folder in places)
 
 
 @cache
-def _has_compiled(folder: str) -> bool:
-    """Whether there is a compiled module anywhere below a folder."""
-    for _, _, files in os.walk(folder):
-        if any(file.endswith(tuple(EXTENSION_SUFFIXES)) for file in files):
-            return True
+def _has_importing(folder: str) -> bool:
+    """Whether a compiled module below a folder may import: it could hold a copy of its package.
+
+    One that cannot knows nothing but what it is given, as those that only make a package faster.
+    """
+    for home, _, files in os.walk(folder):
+        for file in files:
+            if file.endswith(ENDINGS) and IMPORTS in Path(home, file).read_bytes():
+                return True
     return False
 
 
