@@ -139,7 +139,7 @@ class Native:
 
         But a thread of it may run a function in C and nothing else.
         """
-        if FINDER.copy is None or FINDER.copy.is_loading():
+        if FINDER.copy is None or FINDER.copy.is_loading() or current() is None:
             return None  # what imports do is seen after them
         if self.is_armed():
             self.look()

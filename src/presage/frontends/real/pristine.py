@@ -124,10 +124,10 @@ class Survey:
             self.unreadable = self.unreadable or str(error)
 
     def _save(self, thing: Any, kind: type) -> None:
-        if isinstance(thing, types.ModuleType):
+        if issubclass(kind, types.ModuleType):
             if self._is_owned(thing.__name__):
                 self._dict(vars(thing))
-        elif isinstance(thing, type):
+        elif issubclass(kind, type):
             if self._is_owned(thing.__module__):
                 self._class(thing)
         elif kind is types.FunctionType:
@@ -219,16 +219,16 @@ class Survey:
         module = str(kind.__module__)
         if module.startswith("presage.") and not module.startswith(KEPT):
             return  # what a user declares to presage is no state of a node
-        if isinstance(thing, SimulatedLocal):
+        if issubclass(kind, SimulatedLocal):
             local = LocalRecord(thing)
             self._add(local, local.saved.values())
             return
-        if isinstance(thing, random.Random):
+        if issubclass(kind, random.Random) and not issubclass(kind, random.SystemRandom):
             self._add(ChanceRecord(thing), ())
-        base = next((each for each in CONTAINERS if isinstance(thing, each)), None)
+        base = next((each for each in CONTAINERS if issubclass(kind, each)), None)
         if base is not None:
             CONTAINERS[base](self, thing)
-        inside = getattr(thing, "__dict__", None)
+        inside = getattr(thing, "__dict__", None) if _has_dict(kind) else None
         slots = _slots(kind)
         if type(inside) is dict:
             self._add(PartsRecord(thing, ("__dict__",)), ())
@@ -242,7 +242,7 @@ class Survey:
 
     def _is_fixed(self, thing: Any, kind: type) -> bool:
         module = str(kind.__module__).partition(".")[0]
-        if module in FIXED or isinstance(thing, (*CONTAINERS, *_PLAIN[:-1])):
+        if module in FIXED or issubclass(kind, (*CONTAINERS, *_PLAIN[:-1])):
             return True
         return kind.__flags__ & HEAP != 0 and kind.__basicsize__ <= object.__basicsize__ + 16
 
@@ -283,6 +283,12 @@ def _is_set(cell: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _has_dict(kind: type) -> bool:
+    """Whether objects have attributes of their own; a proxy asks another object for them."""
+    found = next((vars(cls)["__dict__"] for cls in kind.__mro__ if "__dict__" in vars(cls)), None)
+    return isinstance(found, types.GetSetDescriptorType)
 
 
 def _slots(kind: type) -> list[str]:

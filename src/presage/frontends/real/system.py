@@ -13,7 +13,14 @@ from typing import Any, NoReturn
 import msgspec
 
 from presage._core import Codec
-from presage.errors import BadPrototype, BadSystem, Nondeterminism, ProgramDiffers, ViewTooCoarse
+from presage.errors import (
+    BadPrototype,
+    BadSystem,
+    BadView,
+    Nondeterminism,
+    ProgramDiffers,
+    ViewTooCoarse,
+)
 from presage.frontends.real.automaton import RealAutomaton
 from presage.frontends.real.driver import Driver, Event
 from presage.frontends.real.histories import Histories
@@ -180,13 +187,20 @@ class RealSystem(System):
 
 
 def _fields(driver: Driver, event: Event) -> tuple[str, ...]:
-    """The names in the view of a node that was started once; none if it failed."""
+    """The names in the view of a node that was started once; none if it failed and has no view.
+
+    In another order of its threads it may come further.
+    """
     process = driver.make(0, *event[3:])
     try:
         with driver.native.tracing():
             effects = driver.apply(process, event, Chooser((), extends=True))
-        failed = any(each.where == "main" for each in effects.failures)
-        return () if failed else tuple(driver.view(process))
+        try:
+            return tuple(driver.view(process))
+        except BadView:
+            if any(each.where == "main" for each in effects.failures):
+                return ()
+            raise
     finally:
         process.dispose()
 

@@ -3,16 +3,18 @@
 import asyncio
 import os
 import sys
+import threading
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from presage import check
+from presage import always, check
 from presage.errors import PresageError
 from presage.frontends.real.machine.effects import Outlived
 from presage.frontends.real.machine.escapes import Bypassed
 from presage.process.leaves import ORIGINALS
-from presage.real import Node, RealSystem
+from presage.real import Node, RealSystem, here
 
 OPEN = ORIGINALS.get((os, "eventfd"))
 KEPT: list[asyncio.AbstractEventLoop] = []
@@ -79,3 +81,49 @@ def test_what_outlives_its_process_is_named() -> None:
     with pytest.raises(Outlived, match=f"test_native.py:{line}: ") as caught:
         RealSystem({"a": Node(keeps, isolate=()), "b": Node(keeps, isolate=())})
     assert isinstance(caught.value, PresageError) and caught.value.exit_status == 3
+
+
+def names_libraries() -> None:
+    import ctypes
+    import ctypes.util
+
+    here.expose(
+        found=ctypes.util.find_library("c"),
+        named=hasattr(ctypes.CDLL(None), "pthread_setname_np"),
+        lock=type(threading.RLock()).__module__,
+    )
+
+
+def shown(node) -> dict[str, Any]:
+    return {name: node.get(name) for name in ("found", "named", "lock")}
+
+
+@always
+def nothing_of_c(world) -> bool:
+    return world["a"].named is False and world["a"].lock == "_thread"
+
+
+def test_where_a_library_is_may_be_asked_and_threads_of_c_are_not_there() -> None:
+    """Programs of the host tell where libraries are; a number of a thread is no address."""
+    system = RealSystem({"a": Node(names_libraries, view=shown)}, properties=[nothing_of_c])
+    report = check(system, traces=None)
+    assert report.exhausted and not report.violations
+
+
+def fails_at_times() -> None:
+    lock, done = threading.Lock(), []
+
+    def work() -> None:
+        with lock:
+            done.append(1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    with lock:
+        assert done, "the thread came later"
+    thread.join()
+
+
+def test_a_node_that_fails_in_one_order_only_has_the_fields_of_its_view() -> None:
+    system = RealSystem({"a": Node(fails_at_times, view=lambda node: {"name": node.name})})
+    assert [each.prop for each in check(system, traces=None).violations] == ["no_exception"]

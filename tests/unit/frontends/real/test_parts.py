@@ -125,3 +125,27 @@ def test_values_of_threads_do_not_make_copies_single_use(library) -> None:
             process.dispose()
             executed.append(driver.isolation.executed)
     assert executed[1] == executed[3]
+
+
+def test_modules_may_hold_what_cannot_be_looked_into(library) -> None:
+    """A source of chance without a state, and a proxy that raises whatever it is asked."""
+    text = """
+        import random
+        chance = random.SystemRandom()
+        class Asks:
+            def __get__(self, owner, kind=None):
+                raise RuntimeError("outside of a request")
+        class Proxy:
+            __slots__ = ("target",)
+            __class__ = Asks()
+            __dict__ = Asks()
+        current = Proxy()
+        """
+    isolation = Isolation(path=(library({"held.py": text}),))
+    for _ in range(3):
+        copy, module = boot(isolation, "held")
+        assert not hasattr(module.current, "target")
+        module.current.target = 1
+        isolation.give_back(copy)
+        isolation.recycle()
+    assert isolation.executed == 2

@@ -7,15 +7,19 @@ opened for real is an error, and so is a database on the real disk or a function
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import sys
+from functools import cache
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
 from presage.errors import PresageError
 from presage.frontends.real.machine.clock import here
 from presage.model.source import frame_place
-from presage.process.leaves import WATCHES
+from presage.process.context import running
+from presage.process.leaves import HANDLERS, ORIGINALS, WATCHES, extend, machine_leaf
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 MACHINERY = "<frozen importlib"
@@ -32,6 +36,7 @@ NATIVE = frozenset(
     " accept select poll epoll_wait fork vfork clone execve system popen kill getpid gethostname"
     " getaddrinfo pthread_create mmap syscall mach_absolute_time QueryPerformanceCounter".split()
 )
+OF_THREADS = "pthread_"  # functions of C that would take the number of a thread for an address
 
 
 class Bypassed(PresageError):
@@ -115,8 +120,25 @@ def _watch_symbol(event: str, args: tuple[Any, ...]) -> None:
             "use the function of Python's `time`, `os`, `random` or `socket` instead",
             sys._getframe(2),
         )
+    if isinstance(name, str) and name.startswith(OF_THREADS):
+        raise AttributeError(f"function {name} is not there: simulated threads are none of C")
 
 
+@cache
+def _find_library(name: str) -> str | None:
+    """Where a library is: a fact of the host, which other programs are asked for, outside."""
+    stack, running.stack = running.stack, []
+    watcher = HANDLERS.pop(get_ident(), None)
+    try:
+        found: str | None = ORIGINALS[ctypes.util, "find_library"](name)
+        return found
+    finally:
+        running.stack = stack
+        if watcher is not None:
+            HANDLERS[get_ident()] = watcher
+
+
+extend([machine_leaf(ctypes.util, "find_library")], {(ctypes.util, "find_library"): _find_library})
 WATCHES.update(
     {
         "open": _watch_open,

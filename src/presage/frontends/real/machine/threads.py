@@ -211,6 +211,14 @@ def _numbered(cls: type) -> Callable[[Any], int]:
     return hash_of
 
 
+class SimulatedRLock(threading._PyRLock):  # type: ignore[name-defined,misc]
+    """As what `threading.RLock()` gives, which says that it is written in C."""
+
+
+SimulatedRLock.__module__, SimulatedRLock.__name__ = "_thread", "RLock"
+SimulatedRLock.__qualname__ = "RLock"
+
+
 def _by_process() -> dict[tuple[Any, str], Any]:
     private_names: Any = threading
     queues: Any = queue
@@ -224,7 +232,7 @@ def _by_process() -> dict[tuple[Any, str], Any]:
         ),
         (executors, "_shutdown"): FlagByProcess(executors._shutdown),
         (queue, "SimpleQueue"): ClassStandIn(queue.SimpleQueue, queues._PySimpleQueue),
-        (_thread, "RLock"): ClassStandIn(_thread.RLock, private_names._PyRLock),
+        (_thread, "RLock"): ClassStandIn(_thread.RLock, SimulatedRLock),
         (threading, "local"): ClassStandIn(threading.local, SimulatedLocal, SimulatedLocal),
     }
     for cls in (threading.Thread, concurrent.futures.Future):
@@ -247,7 +255,7 @@ def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
         (_thread, "start_new_thread"): _start,
         (_thread, "start_new"): _start,
         (_thread, "interrupt_main"): _interrupt_main,
-        (threading, "RLock"): threading._PyRLock,  # type: ignore[attr-defined]
+        (threading, "RLock"): SimulatedRLock,
         (sys, "setswitchinterval"): lambda seconds: None,
         (threading, "main_thread"): lambda: here().threads_kept.main,
         (threading, "excepthook"): _excepthook,
