@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -16,10 +17,14 @@ from typing import Any
 from presage.errors import HandlerStuck
 from presage.model.choice import Interrupted
 from presage.model.source import frame_place
+from presage.process.leaves import ORIGINALS
 from presage.process.watchdog import native_watchdog
 
 SECONDS = 10.0
 AGAIN_SECONDS = 1.0  # until it is asked once more: code may catch what ends it
+IDLE_SHARE = 0.001  # of a second of the processor per second: who takes less is waiting
+NATIVE_TIMES = 6  # as long for code in C, where only the clock on the wall tells
+CPU: Callable[[], float] = ORIGINALS[time, "process_time"]
 
 
 class Overdue(Interrupted):
@@ -45,7 +50,7 @@ class Patience:
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function that may wait in C for ever."""
-        native = native_watchdog(self._seconds)
+        native = native_watchdog(self._seconds * NATIVE_TIMES)
         try:
             return native.call(1, function, *args)
         finally:
@@ -63,8 +68,13 @@ class Patience:
             raise HandlerStuck(self._where, self._seconds) from error
 
     def _look(self) -> None:
+        began = spent = CPU()
         seconds = self._seconds
         while not self._over.wait(seconds):
+            spent, before = CPU(), spent
+            if spent - before > IDLE_SHARE * seconds and spent - began < self._seconds / 2:
+                seconds = AGAIN_SECONDS
+                continue  # it gets on, on a machine that has much to do
             frame = sys._current_frames().get(self._thread)
             self._where = self._where or frame_place(frame)
             raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
