@@ -6,6 +6,7 @@ from typing import Any, Self, TypeAlias, TypeVar, final
 
 from presage._results import CriticalStep as CriticalStep
 from presage._results import CycleOutcome as CycleOutcome
+from presage._results import Exporter as Exporter
 from presage._results import Finding as Finding
 from presage._results import HuntOutcome as HuntOutcome
 from presage._results import Inspected as Inspected

@@ -2,6 +2,7 @@
 
 from presage._core import CriticalStep as CriticalStep
 from presage._core import CycleOutcome as CycleOutcome
+from presage._core import Exporter as Exporter
 from presage._core import Finding as Finding
 from presage._core import HuntOutcome as HuntOutcome
 from presage._core import Inspected as Inspected

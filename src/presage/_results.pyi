@@ -218,6 +218,12 @@ class Inspected:
     states: int
     signed: bool  # with the key
 
+class Exporter:
+    """Lends the memory of `view`; None: it has none to lend."""
+
+    view: Any
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
+
 @final
 class Reader:
     """A state as a predicate sees it; notes what is read, and by which part of the predicate."""

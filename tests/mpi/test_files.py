@@ -5,7 +5,8 @@ from random import Random
 import pytest
 from mpi.scripts import outcomes, written
 
-from presage.frontends.mpi.data.datatype import TYPES
+from presage.frontends.mpi.data import layout as layouts
+from presage.frontends.mpi.data.predefined import TYPES
 from presage.frontends.mpi.io import views
 from presage.frontends.mpi.io.server import Content
 from presage.frontends.mpi.launch.run import mpirun
@@ -133,9 +134,14 @@ def random_view(random):
     disp = random.randint(0, 5)
 
     class Like:
-        basic = TYPES["INT" if width == 4 else "BYTE"].basic
+        layout = layouts.resized(
+            layouts.blocks(
+                TYPES["INT" if width == 4 else "BYTE"].layout, [(1, width * at) for at in offsets]
+            ),
+            0,
+            width * span,
+        )
 
-    Like.offsets, Like.span = offsets, span
     shown = [
         disp + width * (tile * span + offset) + i
         for tile in range(8)

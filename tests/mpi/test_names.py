@@ -1,14 +1,14 @@
 """Constants, classes of errors and null handles, as mpi4py has them."""
 
+from presage.frontends.mpi.core.error_codes import ERROR_CLASSES
 from presage.frontends.mpi.core.mistakes import CODE_OTHER, CODES
-from presage.frontends.mpi.data import constants
 from presage.frontends.mpi.launch.module import MODULES
 
 MPI = MODULES["mpi4py.MPI"]
 
 
 def test_classes_of_errors_differ_and_are_those_of_exceptions():
-    codes = [getattr(MPI, name) for name in constants.ERROR_CLASSES.split()]
+    codes = [getattr(MPI, name) for name in ERROR_CLASSES.split()]
     assert len(set(codes)) == len(codes) and MPI.SUCCESS == 0 and max(codes) < MPI.ERR_LASTCODE
     assert CODES["rma-range"] == MPI.ERR_RMA_RANGE and CODES["missing-epoch"] == MPI.ERR_RMA_SYNC
     assert CODES["file-error"] == MPI.ERR_IO and CODE_OTHER == MPI.ERR_OTHER

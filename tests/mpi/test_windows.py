@@ -5,7 +5,8 @@ from random import Random
 import pytest
 from mpi.scripts import outcomes
 
-from presage.frontends.mpi.data.datatype import TYPES
+from presage.frontends.mpi.data import layout as layouts
+from presage.frontends.mpi.data.predefined import TYPES
 from presage.frontends.mpi.rma.access import Access, changed_runs, clash, overlap, perform, runs_of
 
 SNIPPETS = {
@@ -209,9 +210,10 @@ def test_bytes_of_a_type_are_where_the_type_says():
         start = random.randint(0, 9)
 
         class Like:
-            basic = TYPES["INT"].basic
-            offsets = tuple(spans)
             span = spans[-1] + 1
+            layout = layouts.resized(
+                layouts.blocks(TYPES["INT"].layout, [(1, 4 * at) for at in spans]), 0, 4 * span
+            )
 
         runs = runs_of(start, count, Like)
         found = [at + i for at, size in runs for i in range(size)]

@@ -23,6 +23,7 @@ from presage.process.leaves import (
     CONVERTS,
     DRAWS,
     ORIGINALS,
+    PERMITTED,
     TABLE,
     complete,
 )
@@ -115,13 +116,17 @@ complete()
 class Fence:
     """A context manager; while it stands, running processes get controlled answers."""
 
-    def __init__(self, *, quiet: bool = True) -> None:
+    def __init__(self, *, quiet: bool = True, plain: bool = False) -> None:
+        """`plain`: one run, after which the program ends; it may close files that it opened."""
         self._quiet = quiet
+        self._plain = plain
         self._stdout: Any = None
         self._loop: Any = None
 
     def __enter__(self) -> Fence:
         TABLE.up()
+        if self._plain:
+            PERMITTED.add("os.close")
         take_numpy()
         take_asyncio()
         self._loop = swap_loop(None)
@@ -135,6 +140,8 @@ class Fence:
             sys.stdout = self._stdout
         if self._loop is not None:
             swap_loop(self._loop)
+        if self._plain:
+            PERMITTED.discard("os.close")
         TABLE.down()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from presage.frontends.mpi.collective import results
-from presage.frontends.mpi.collective.exchange import Call, Result
+from presage.frontends.mpi.collective.exchange import Call, Result, is_vector
 from presage.frontends.mpi.collective.objects import SUM, ObjectCollectives
 from presage.frontends.mpi.collective.transport import Plan, made
 from presage.frontends.mpi.core.comm_state import CommState
@@ -36,11 +36,11 @@ def into_parts(buf: Buffer | None, core: CommState, text: str) -> Callable[[Any]
             return
         for rank, data in enumerate(parts):
             count, start = buf.part(rank, core.size)
-            if data[1] != count * len(buf.datatype.offsets):
+            if data[1] != count * buf.each:
                 raise MPIException(
                     "count-mismatch",
                     f"{text}: {rank_name(core.ranks[rank])} gives {data[1]} elements, the buffer"
-                    f" has room for {count * len(buf.datatype.offsets)}",
+                    f" has room for {count * buf.each}",
                 )
             buf.write(data, text, count, start)
 
@@ -85,8 +85,8 @@ class BufferCollectives(ObjectCollectives):
     def _is_in_place(self, given: Any) -> bool:
         return is_in_place(given)
 
-    def _buffer(self, given: Any, text: str, parts: int = 0) -> Buffer:
-        return buffer(given, text, parts)
+    def _buffer(self, given: Any, text: str, parts: int = 0, vector: bool = False) -> Buffer:
+        return buffer(given, text, parts, vector)
 
     @calls("Bcast", "Ibcast")
     def _bcast_buffer(self, buf: Any, root: int = 0, *, _name: str = "") -> Any:
@@ -109,7 +109,8 @@ class BufferCollectives(ObjectCollectives):
     def _gathered(self, name: str, sendbuf: Any, recvbuf: Any, root: int | None) -> Any:
         begun = core, call, text, _ = self._begin(name, root)
         (gives, gets), peers = self._roles(core, call, text), self._peers(core)
-        into = self._buffer(recvbuf, text, peers.size) if gets else None
+        vector = is_vector(call.kind)
+        into = self._buffer(recvbuf, text, peers.size, vector) if gets else None
         out = mine = None
         if into is not None and self._is_in_place(sendbuf):
             mine = into.read(*into.part(core.rank, core.size))
@@ -117,7 +118,7 @@ class BufferCollectives(ObjectCollectives):
             out = self._buffer(sendbuf, text)
             mine = out.read()
         count = -1
-        if not name.endswith("v") and (mine is not None or into is not None):
+        if not vector and (mine is not None or into is not None):
             count = mine[1] if mine is not None else _elements(into, None) // peers.size
         result, store = self._result(core, call), into_parts(into, peers, text)
         return self._exchanged(out, into, begun, mine, result, store, count)
@@ -126,23 +127,24 @@ class BufferCollectives(ObjectCollectives):
     def _scatter_buffer(self, sendbuf: Any, recvbuf: Any, root: int = 0, *, _name: str = "") -> Any:
         begun = core, call, text, _ = self._begin(_name, root)
         (gives, gets), peers = self._roles(core, call, text), self._peers(core)
-        out = self._buffer(sendbuf, text, peers.size) if gives else None
+        vector = is_vector(call.kind)
+        out = self._buffer(sendbuf, text, peers.size, vector) if gives else None
         into = self._buffer(recvbuf, text) if gets and not self._is_in_place(recvbuf) else None
         mine = None if out is None else split(out, peers)
         count = mine[0][1] if mine else _elements(out, into)
         result, store = self._result(core, call), into_one(into, text)
-        count = -1 if _name.endswith("v") else count
+        count = -1 if vector else count
         return self._exchanged(out, into, begun, mine, result, store, count)
 
     @calls("Alltoall", "Alltoallv", "Ialltoall", "Ialltoallv")
     def _alltoall_buffer(self, sendbuf: Any, recvbuf: Any, *, _name: str = "") -> Any:
         begun = core, call, text, _ = self._begin(_name)
-        peers = self._peers(core)
-        into = self._buffer(recvbuf, text, peers.size)
+        peers, vector = self._peers(core), is_vector(_name)
+        into = self._buffer(recvbuf, text, peers.size, vector)
         in_place = self._is_in_place(sendbuf)
-        out = into if in_place else self._buffer(sendbuf, text, peers.size)
+        out = into if in_place else self._buffer(sendbuf, text, peers.size, vector)
         result, store = self._result(core, call), into_parts(into, peers, text)
-        count = -1 if _name.endswith("v") else out.elements
+        count = -1 if vector else out.elements
         return self._exchanged(out, into, begun, split(out, peers), result, store, count)
 
     @calls("Reduce", "Ireduce")
@@ -184,11 +186,11 @@ class BufferCollectives(ObjectCollectives):
         begun = core, _, text, _ = self._begin(name, op=op)
         into = buffer(recvbuf, text)
         out = into if is_in_place(sendbuf) else buffer(sendbuf, text)
-        each = len(out.datatype.offsets)
+        each = out.each
         sizes: list[int] | None
         if counts is not None:
             sizes = [int(count) * each for count in counts]
-        elif name.endswith("_block"):
+        elif "_block" in name:
             sizes = [out.elements // core.size] * core.size
         else:
             sizes = None

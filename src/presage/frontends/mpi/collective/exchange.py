@@ -40,12 +40,21 @@ class Call(NamedTuple):
     @property
     def shape(self) -> str:
         """The kind of call, whether of objects or buffers, of equal or different parts."""
-        return self.kind.lower().rstrip("vw") if self.root != NO_ROOT else ""
+        return _shape(self.kind) if self.root != NO_ROOT else ""
 
     @property
     def bare(self) -> str:
         """The same, whether there is a root, and whether it blocks."""
-        return self.kind.lower().rstrip("vw").removeprefix("i")
+        return _shape(self.kind).removeprefix("i")
+
+
+def _shape(kind: str) -> str:
+    return kind.lower().removesuffix("_init").rstrip("vw")
+
+
+def is_vector(name: str) -> bool:
+    """Whether the parts of a call may differ."""
+    return name.removesuffix("_init").endswith("v")
 
 
 # Given every rank's contribution and a rank: what that rank gets.

@@ -125,7 +125,7 @@ def _started(plan: Plan) -> Asking[Request]:
     slots = []
     for rank in others:
         slots.append((yield from post(Recv(channel(core, rank, core.rank)))))
-    needed = _needed(core, call)
+    needed = _needed(core, call) if plan.needed is None else list(plan.needed)
     if needed != others and not current_rank().eager:
         needed = others
     wanted = [slot for rank, slot in zip(others, slots, strict=True) if rank in needed]
@@ -169,6 +169,7 @@ class Plan(NamedTuple):
     result: Result
     done: Callable[[Any], Any]
     watched: tuple[Watched, ...] = ()
+    needed: tuple[int, ...] | None = None  # whose contributions alone the result depends on
 
 
 def made(plan: Plan) -> Any:
@@ -177,6 +178,10 @@ def made(plan: Plan) -> Any:
         request = blocking(_started(plan))
         request.watch(plan.watched)
         return request
+    if plan.needed is not None:
+        request = blocking(_started(plan))
+        blocking(request.arrive())
+        return request.complete()[0]
     return plan.done(gathered(plan.core, plan.call, plan.mine, plan.result))
 
 

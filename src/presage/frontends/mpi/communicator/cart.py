@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from presage.frontends.mpi.communicator.comm import CARTESIAN, Comm, Intracomm
+from presage.frontends.mpi.communicator.comm import CARTESIAN, Comm
 from presage.frontends.mpi.communicator.grid import Grid
+from presage.frontends.mpi.communicator.neighbours import Topocomm
 from presage.frontends.mpi.core.mistakes import invalid
 from presage.frontends.mpi.core.rank import enter_call
-from presage.frontends.mpi.core.status import PROC_NULL, UNDEFINED
-
-
-class Topocomm(Intracomm):
-    """A communicator whose ranks are arranged."""
+from presage.frontends.mpi.core.status import PROC_NULL
 
 
 class Cartcomm(Topocomm, kind=CARTESIAN):
@@ -61,7 +58,7 @@ class Cartcomm(Topocomm, kind=CARTESIAN):
         core.grid = Grid(
             tuple(grid.dims[at] for at in kept), tuple(grid.periods[at] for at in kept)
         )
-        sub = Cartcomm._of(core)
+        sub = Comm._classes[CARTESIAN]._of(core)
         sub._handle = made._handle
         return sub
 
@@ -70,6 +67,3 @@ class Cartcomm(Topocomm, kind=CARTESIAN):
     dims = property(lambda self: self.Get_topo()[0])
     periods = property(lambda self: self.Get_topo()[1])
     coords = property(lambda self: self.Get_topo()[2])
-
-
-CART, GRAPH, DIST_GRAPH, NO_TOPOLOGY = 1, 2, 3, UNDEFINED

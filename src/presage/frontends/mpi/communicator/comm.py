@@ -6,27 +6,35 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
 from presage.frontends.mpi.collective import results
-from presage.frontends.mpi.collective.buffers import BufferCollectives
 from presage.frontends.mpi.collective.exchange import Call
+from presage.frontends.mpi.collective.persistent import PersistentCollectives
 from presage.frontends.mpi.collective.transport import gathered
-from presage.frontends.mpi.communicator import grid
+from presage.frontends.mpi.communicator.extended import Extended
+from presage.frontends.mpi.communicator.making import Spawning, Topologies
+from presage.frontends.mpi.core.attributes import Attributed
 from presage.frontends.mpi.core.comm_state import CommState
+from presage.frontends.mpi.core.error_codes import added
 from presage.frontends.mpi.core.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from presage.frontends.mpi.core.handle import TAG_UB
-from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_type
+from presage.frontends.mpi.core.numbered import family
 from presage.frontends.mpi.core.rank import current_rank, enter_call, named
-from presage.frontends.mpi.core.status import UNDEFINED
-from presage.frontends.mpi.data.extras import Unheeded
+from presage.frontends.mpi.core.status import ANY_SOURCE, UNDEFINED
+from presage.frontends.mpi.data.constants import KEYS, NUMBERS
+from presage.frontends.mpi.data.errhandlers import Handled
 from presage.frontends.mpi.inter import spawn
 from presage.frontends.mpi.inter.meeting import meet
 from presage.frontends.mpi.point.request import at_once
 
 COMM_TYPE_SHARED = 1
 
+TAG_UB_KEY = 0
 INTRA, CARTESIAN, INTER = "intra", "cartesian", "inter"  # kinds of communicators
+GRAPHS = {2: "graph", 3: "distributed graph"}
 
 
-class Comm(BufferCollectives, Unheeded):
+@family
+class Comm(PersistentCollectives, Extended, Attributed, Handled):
     """A communicator.
 
     Which class a script gets for a new one follows from what the communicator is, so that the
@@ -34,23 +42,33 @@ class Comm(BufferCollectives, Unheeded):
     """
 
     _classes: ClassVar[dict[str, type[Comm]]] = {}
+    _is_for_two: ClassVar[bool | None] = None  # None: for either
+
+    _predefined_keys = (TAG_UB_KEY, spawn.APPNUM, *(NUMBERS[name] for name in KEYS.split()))
 
     def __init_subclass__(cls, kind: str = "") -> None:
         if kind:
             Comm._classes[kind] = cls
 
-    def __new__(cls, comm: Comm | None = None) -> Any:
-        """Subclasses of scripts call this with a communicator, as mpi4py's do."""
-        return object.__new__(cls)
+    def __new__(cls, comm: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """A handle that stands for the same; subclasses of scripts call this, as mpi4py's do."""
+        made = object.__new__(cls)
+        made._held, made._handle = None, 0
+        if comm is not None:
+            made._become(cls._checked(comm))
+            if made and cls._is_for_two in (True, False) and made.Is_inter() != cls._is_for_two:
+                raise wrong_type(f"MPI.{cls.__name__}() takes one of its kind")
+        return made
 
-    def __init__(self, comm: Comm | None = None) -> None:
-        super().__init__(comm._held if comm is not None else None)
-        self._handle: int = comm._handle if comm is not None else 0
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """All is done by then."""
+
+    def _become(self, other: Any) -> None:
+        self._held, self._handle = other._held, other._handle
 
     @classmethod
     def _of(cls, held: CommState | Callable[[], CommState]) -> Any:
-        comm = object.__new__(cls)  # a subclass of a script may want arguments
-        Comm.__init__(comm)
+        comm = Comm.__new__(cls)  # a subclass of a script may want arguments
         comm._held = held
         return comm
 
@@ -61,16 +79,13 @@ class Comm(BufferCollectives, Unheeded):
         current_rank().cores.append(core)
         return comm
 
+    def _null(self, kind: str) -> Any:
+        return Comm._classes[kind]()
+
     @staticmethod
     def _made(core: CommState, what: str) -> Any:
         """A new communicator, as the script holds it."""
         return Comm._classes[_kind(core)]._new(core, f"communicator of {what}")
-
-    def __reduce__(self) -> Any:
-        for name, comm in (("world", COMM_WORLD), ("self", COMM_SELF), ("null", COMM_NULL)):
-            if self is comm:
-                return _by_name, (name,)
-        raise ValueError("a communicator cannot be sent to another rank")
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(
@@ -85,20 +100,25 @@ class Comm(BufferCollectives, Unheeded):
         return self._core("Get_size()").size
 
     def Get_name(self) -> str:
-        return self._core("Get_name()").title
+        """Its name."""
+        return "MPI_COMM_NULL" if self._held is None else self._core("Get_name()").title
 
     def Set_name(self, name: str) -> None:
         self._core("Set_name()").title = name
 
-    def Get_group(self) -> Group:
+    def Get_group(self) -> Any:
         enter_call("Get_group")
         return Group.of(self._core("Get_group()").ranks)
 
     def Get_topology(self) -> int:
-        return UNDEFINED if self._core().grid is None else 1
+        core = self._core("Get_topology()")
+        if core.graph is not None:
+            return int(core.graph.topology)
+        return UNDEFINED if core.grid is None else 1
 
     def Is_inter(self) -> bool:
-        return isinstance(self, Comm._classes[INTER])
+        """Whether it has two groups."""
+        return self._core("Is_inter()").whole is not None
 
     def Is_intra(self) -> bool:
         return not self.Is_inter()
@@ -118,6 +138,20 @@ class Comm(BufferCollectives, Unheeded):
     topology = property(Get_topology)
     is_inter = property(Is_inter)
     is_intra = property(Is_intra)
+    is_topo = property(lambda self: self.Get_topology() != UNDEFINED)
+
+    def _attributes(self) -> dict[int, Any]:
+        return self._core("Get_attr").attributes
+
+    def _kept(self) -> dict[str, Any]:
+        return self._core("this call").kept
+
+    def _predefined_attr(self, keyval: int) -> Any:
+        core = self._core("Get_attr")
+        known = {TAG_UB_KEY: TAG_UB, NUMBERS["IO"]: ANY_SOURCE, NUMBERS["WTIME_IS_GLOBAL"]: 0}
+        known[NUMBERS["LASTUSEDCODE"]] = added().last
+        known[NUMBERS["UNIVERSE_SIZE"]] = len(current_rank().world.ranks)
+        return core.known.get(keyval, known.get(keyval))
 
     # Made from others: collective calls, so that all members agree on what the new one is called.
 
@@ -129,17 +163,34 @@ class Comm(BufferCollectives, Unheeded):
 
     def Dup(self, info: Any = None) -> Any:
         core, name, _ = self._agreed("Dup", None)
-        new = CommState(name, core.ranks, core.rank, grid=core.grid)
-        return type(self)._new(new, "communicator of Dup")
+        new = CommState(name, core.ranks, core.rank, grid=core.grid, graph=core.graph)
+        return self._copied(type(self)._new(new, "communicator of Dup"), info)
+
+    def _copied(self, new: Any, info: Any) -> Any:
+        """A duplicate, with what the script keeps there."""
+        self._copy_attributes_to(new)
+        new._kept().update({k: v for k, v in self._kept().items() if k == "errhandler"})
+        hints = self._kept().get("info", {}) if info is None else info.hints
+        new._kept()["info"] = dict(hints)
+        return new
 
     def Dup_with_info(self, info: Any) -> Any:
-        return self.Dup()
+        """A duplicate with other hints."""
+        return self.Dup(info)
 
     def Idup(self, info: Any = None) -> tuple[Any, Any]:
         """Made at once; the request has nothing to wait for."""
-        return self.Dup(), at_once()
+        return self.Dup(info), at_once()
 
-    dup = clone = Clone = Dup
+    def Idup_with_info(self, info: Any) -> tuple[Any, Any]:
+        """The same, with other hints."""
+        return self.Dup(info), at_once()
+
+    def Clone(self) -> Any:
+        """A duplicate."""
+        return self.Dup()
+
+    dup = clone = Clone
 
     def _coloured(self, color: int, key: int) -> tuple[CommState, str, list[Any]]:
         if color != UNDEFINED and color < 0:
@@ -161,8 +212,9 @@ class Comm(BufferCollectives, Unheeded):
     split = Split
 
     def Split_type(self, split_type: int, key: int = 0, info: Any = None) -> Any:
-        """All ranks are on one machine."""
-        return self.Split(UNDEFINED if split_type == UNDEFINED else 0, key)
+        """All ranks are on one machine, of which no more is known."""
+        known = (COMM_TYPE_SHARED, NUMBERS["COMM_TYPE_RESOURCE_GUIDED"])
+        return self.Split(0 if split_type in known else UNDEFINED, key)
 
     def Create(self, group: Group) -> Any:
         call = enter_call("Create")
@@ -187,11 +239,7 @@ class Comm(BufferCollectives, Unheeded):
         _check_group(core, group, call)
         if current_rank().number not in group.members:
             return Intracomm()
-        name = f"{core.name}.{'-'.join(map(str, group.members))}.{tag}"
-        count = sum(1 for each in current_rank().cores if each.name.startswith(f"{name}."))
-        made = self._member_of(f"{name}.{count}", group, "Create_group")
-        gathered(made._core(), Call("Create_group"), None, results.nothing)
-        return made
+        return _by_members(Comm, group.members, f"{core.name}.{tag}", "Create_group")
 
     def _member_of(self, name: str, group: Group, what: str) -> Any:
         core = CommState(name, group.members, group.members.index(current_rank().number))
@@ -201,7 +249,8 @@ class Comm(BufferCollectives, Unheeded):
         call = enter_call("Free")
         core = self._core(call)
         if core in (current_rank().world, current_rank().own):
-            raise invalid(f"{call}: {core.title} cannot be freed")
+            raise invalid(f"{call}: {core.title} cannot be freed", "ERR_COMM")
+        self._delete_attributes()
         core.freed = True
         current_rank().drop(self._handle)
 
@@ -218,46 +267,34 @@ class Comm(BufferCollectives, Unheeded):
         call = enter_call("Abort", errorcode=errorcode)
         raise MPIException("abort", f"{named(current_rank().number)} called {call}")
 
-    # What means nothing here, and does no harm.
-
-    def Attach_buffer(self, buf: Any) -> None:
-        """Buffered sends find room without it."""
-
-    def Detach_buffer(self) -> None:
-        """There is none."""
-
     @classmethod
-    def Get_parent(cls) -> Comm:
+    def Get_parent(cls) -> Any:
         """The intercommunicator with those who spawned this rank, if it was spawned."""
         enter_call("Get_parent")
         core = current_rank().parent
         if core is None or core.freed:
-            return COMM_NULL
-        parent: Comm = Comm._classes[INTER]._of(core)
-        return parent
-
-    def Set_attr(self, keyval: int, value: Any) -> None:
-        self._core("Set_attr()").attributes[keyval] = value
-
-    def Get_attr(self, keyval: int) -> Any:
-        return self._core("Get_attr()").attributes.get(keyval, TAG_UB if keyval == 0 else None)
+            return Comm._classes[INTER]()
+        return Comm._classes[INTER]._of(core)
 
 
-class Intracomm(Comm, kind=INTRA):
+class Intracomm(Comm, Spawning, Topologies, kind=INTRA):
     """A communicator of one group."""
 
-    def Create_cart(self, dims: Sequence[int], periods: Any = None, reorder: bool = False) -> Any:
-        """The first ranks become a grid; the others get a null communicator."""
-        shape = grid.grid_of(dims, periods)
-        core = self._core("Create_cart()")
-        if shape.size > core.size:
-            call = enter_call("Create_cart", dims=list(shape.dims))
-            raise invalid(f"{call}: a grid of {shape.size} ranks, but there are {core.size}")
-        core, name, _ = self._agreed("Create_cart", [list(shape.dims), list(shape.periods)])
-        if core.rank >= shape.size:
-            return Comm._classes[CARTESIAN]()
-        made = CommState(f"{name}:grid", core.ranks[: shape.size], core.rank, grid=shape)
-        return self._made(made, "Create_cart")
+    _is_for_two = False
+
+    @classmethod
+    def Create_from_group(
+        cls, group: Group, stringtag: str = "org.mpi4py", info: Any = None, errhandler: Any = None
+    ) -> Any:
+        """Collective over the group; it needs no communicator to begin with."""
+        call = enter_call("Create_from_group", stringtag=stringtag)
+        members = group.members
+        if current_rank().number not in members:
+            raise invalid(f"{call}: this rank is not in the group", "ERR_GROUP")
+        made = _by_members(cls, members, f"from group {stringtag}", "Create_from_group")
+        if errhandler is not None:
+            made.Set_errhandler(errhandler)
+        return made
 
     def Create_intercomm(
         self, local_leader: int, peer_comm: Comm, remote_leader: int, tag: int = 0
@@ -266,40 +303,22 @@ class Intracomm(Comm, kind=INTRA):
         made = meet(self, local_leader, peer_comm, remote_leader, tag)
         return self._made(made, "Create_intercomm")
 
-    def Spawn(
-        self,
-        command: Any,
-        args: Any = None,
-        maxprocs: int = 1,
-        info: Any = None,
-        root: int = 0,
-        errcodes: list[int] | None = None,
-    ) -> Any:
-        given = spawn.Given("Spawn", lambda: [(command, args, maxprocs, info)], root)
-        core, counts = spawn.spawn(self, given)
-        if errcodes is not None:
-            errcodes[:] = [0] * sum(counts)
-        return self._made(core, "Spawn")
 
-    def Spawn_multiple(
-        self,
-        command: Sequence[Any],
-        args: Any = None,
-        maxprocs: Any = None,
-        info: Any = None,
-        root: int = 0,
-        errcodes: list[list[int]] | None = None,
-    ) -> Any:
-        each = spawn.one_by_one(command, args, maxprocs, info)
-        core, counts = spawn.spawn(self, spawn.Given("Spawn_multiple", each, root))
-        if errcodes is not None:
-            errcodes[:] = [[0] * count for count in counts]
-        return self._made(core, "Spawn_multiple")
+def _by_members(cls: type[Comm], members: Sequence[Any], label: str, what: str) -> Any:
+    """A communicator that its members alone make; they know its name without asking anyone."""
+    name = f"{label}.{'-'.join(map(str, members))}"
+    count = sum(1 for each in current_rank().cores if each.name.startswith(f"{name}."))
+    core = CommState(f"{name}.{count}", tuple(members), members.index(current_rank().number))
+    made = cls._made(core, what)
+    gathered(made._core(), Call(what), None, results.nothing)
+    return made
 
 
 def _kind(core: CommState) -> str:
     if core.whole is not None:
         return INTER
+    if core.graph is not None:
+        return GRAPHS[core.graph.topology]
     return INTRA if core.grid is None else CARTESIAN
 
 
@@ -311,8 +330,4 @@ def _check_group(core: CommState, group: Group, call: str) -> None:
 
 COMM_WORLD: Intracomm = Intracomm._of(lambda: current_rank().world)
 COMM_SELF: Intracomm = Intracomm._of(lambda: current_rank().own)
-COMM_NULL = Comm()
-
-
-def _by_name(name: str) -> Comm:
-    return {"world": COMM_WORLD, "self": COMM_SELF, "null": COMM_NULL}[name]
+COMM_NULL: Comm = Comm()

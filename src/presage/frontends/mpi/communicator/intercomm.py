@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from presage.frontends.mpi.communicator.comm import INTER, Comm
 from presage.frontends.mpi.core.comm_state import CommState, RankId, both, intercommunicator
 from presage.frontends.mpi.core.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
-from presage.frontends.mpi.core.groups import TwoGroups
+from presage.frontends.mpi.core.groups import MADE, TwoGroups
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
 from presage.frontends.mpi.core.rank import current_rank, enter_call, named
 from presage.frontends.mpi.core.status import UNDEFINED
@@ -16,6 +16,37 @@ from presage.frontends.mpi.inter.collectives import InterCollectives
 
 class Intercomm(InterCollectives, Comm, kind=INTER):
     """A communicator of two groups."""
+
+    _is_for_two = True
+
+    @classmethod
+    def Create_from_groups(
+        cls,
+        local_group: Group,
+        local_leader: int,
+        remote_group: Group,
+        remote_leader: int,
+        stringtag: str = "org.mpi4py",
+        info: Any = None,
+        errhandler: Any = None,
+    ) -> Any:
+        """Two groups that know each other become one; they need no communicator to begin with."""
+        call = enter_call("Create_from_groups", stringtag=stringtag)
+        own, others = local_group.members, remote_group.members
+        me = current_rank().number
+        if me not in own or set(own) & set(others):
+            raise invalid(f"{call}: the groups have to differ, and this rank be in its own")
+        is_first = str(own) < str(others)
+        near, far = (own, others) if is_first else (others, own)
+        label = f"from groups {stringtag}.{near}.{far}"
+        count = sum(1 for each in current_rank().cores if each.name.startswith(f"{label}."))
+        at = own.index(me) + (0 if is_first else len(near))
+        core = intercommunicator(f"{label}.{count}", (near, far), MADE, at)
+        made = cls._made(core, "Create_from_groups")
+        made.barrier()
+        if errhandler is not None:
+            made.Set_errhandler(errhandler)
+        return made
 
     @classmethod
     def _new(cls, core: CommState, what: str) -> Any:
@@ -26,7 +57,7 @@ class Intercomm(InterCollectives, Comm, kind=INTER):
     def Get_remote_size(self) -> int:
         return len(self._core("Get_remote_size()").reach)
 
-    def Get_remote_group(self) -> Group:
+    def Get_remote_group(self) -> Any:
         enter_call("Get_remote_group")
         return Group.of(self._core("Get_remote_group()").reach)
 
@@ -54,9 +85,7 @@ class Intercomm(InterCollectives, Comm, kind=INTER):
         whole, name, _ = self._agreed("Dup", None)
         sides, near, far = self._halves(whole)
         made = intercommunicator(name, (near, far), sides.titles, whole.rank)
-        return type(self)._new(made, "communicator of Dup")
-
-    dup = clone = Clone = Dup
+        return self._copied(type(self)._new(made, "communicator of Dup"), info)
 
     def Merge(self, high: bool = False) -> Any:
         """All as one group; the members that say `high` come last."""
@@ -91,13 +120,14 @@ class Intercomm(InterCollectives, Comm, kind=INTER):
     split = Split
 
     def Create(self, group: Group) -> NoReturn:
-        _not_there("Create")
+        _not_there("Create", self)
 
     def Create_group(self, group: Group, tag: int = 0) -> NoReturn:
-        _not_there("Create_group")
+        _not_there("Create_group", self)
 
 
-def _not_there(name: str) -> NoReturn:
+def _not_there(name: str, comm: Any) -> NoReturn:
+    comm._core(name)
     raise invalid(
         f"{enter_call(name)}: presage's mpi4py cannot do this on an intercommunicator; what it can"
         " is listed in docs/reference/mpi.md"

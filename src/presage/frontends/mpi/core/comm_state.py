@@ -25,6 +25,9 @@ class CommState:
     freed: bool = False
     grid: Any = None  # of a Cartesian one
     attributes: dict[int, Any] = field(default_factory=dict)
+    known: dict[int, Any] = field(default_factory=dict)  # attributes of the standard
+    kept: dict[str, Any] = field(default_factory=dict)  # its error handler, its hints
+    graph: Any = None  # of one with a graph: who its neighbours are
     sides: TwoGroups | None = None  # of the two groups of an intercommunicator, taken together
     whole: CommState | None = None  # of an intercommunicator: both groups, for collective calls
     far: CommState | None = None  # and the other group

@@ -7,44 +7,50 @@ from typing import Any
 
 from presage.frontends.mpi.core.comm_state import RankId
 from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.numbered import Numbered, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.status import PROC_NULL, UNDEFINED
 
 IDENT, CONGRUENT, SIMILAR, UNEQUAL = range(4)
 
 
-class Group:
-    """Ranks, numbered anew."""
+class GroupState:
+    """An ordered set of ranks, however many handles stand for it."""
 
-    def __init__(self, group: Group | None = None) -> None:
-        self._ranks: tuple[RankId, ...] = group._ranks if group else ()
-        self._handle = 0
-        self._is_null = True
+    def __init__(self, ranks: Sequence[RankId], handle: int = 0) -> None:
+        self.ranks = tuple(ranks)
+        self.handle = handle
         self.freed = False
 
+
+@family
+class Group(Numbered):
+    """Ranks, numbered anew."""
+
+    _state: GroupState | None
+
+    def __new__(cls, group: Any = None) -> Any:
+        made = object.__new__(cls)
+        made._state = None
+        if group is not None:
+            made._become(cls._checked(group))
+        return made
+
     @classmethod
-    def of(cls, ranks: Sequence[RankId], what: str = "group") -> Group:
-        group = cls()
-        group._ranks = tuple(ranks)
-        group._is_null = False
-        group._handle = current_rank().keep(what) if what else 0
+    def of(cls, ranks: Sequence[RankId], what: str = "group") -> Any:
+        group = cls.__new__(cls)
+        group._state = GroupState(ranks, current_rank().keep(what) if what else 0)
         return group
+
+    def _identity(self) -> object | None:
+        return None if self._state is None or self._state.freed else self._state
 
     @property
     def members(self) -> tuple[RankId, ...]:
-        if self._is_null or self.freed:
-            raise invalid(f"{enter_call('Group')}: the group is null, or was freed before")
-        return self._ranks
-
-    def __bool__(self) -> bool:
-        return not self._is_null and not self.freed
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Group):
-            return NotImplemented
-        return self is other or (bool(self) == bool(other) and self._ranks == other._ranks)
-
-    __hash__ = object.__hash__
+        if self._state is None or self._state.freed:
+            text = f"{enter_call('Group')}: the group is null, or was freed before"
+            raise invalid(text, "ERR_GROUP")
+        return self._state.ranks
 
     def Get_size(self) -> int:
         return len(self.members)
@@ -54,44 +60,49 @@ class Group:
         return self.members.index(number) if number in self.members else UNDEFINED
 
     def Free(self) -> None:
-        if not self or not self._handle:
-            raise invalid(f"{enter_call('Group.Free')}: the group cannot be freed")
-        current_rank().drop(self._handle)
-        self.freed = True
+        """Let go of it."""
+        state = self._state
+        if state is None or state.freed or state is GROUP_EMPTY._state:
+            text = f"{enter_call('Group.Free')}: the group cannot be freed"
+            raise invalid(text, "ERR_GROUP")
+        current_rank().drop(state.handle)
+        state.freed = True
 
-    def Dup(self) -> Group:
-        return _made("Dup", self.members)
+    def Dup(self) -> Any:
+        return _made(type(self), "Dup", self.members)
 
-    def Incl(self, ranks: Sequence[int]) -> Group:
-        return _made("Incl", [self._member(rank) for rank in ranks])
+    def Incl(self, ranks: Sequence[int]) -> Any:
+        return _made(type(self), "Incl", [self._member(rank) for rank in ranks])
 
-    def Excl(self, ranks: Sequence[int]) -> Group:
+    def Excl(self, ranks: Sequence[int]) -> Any:
         out = {self._member(rank) for rank in ranks}
-        return _made("Excl", [rank for rank in self.members if rank not in out])
+        return _made(type(self), "Excl", [rank for rank in self.members if rank not in out])
 
-    def Range_incl(self, ranks: Sequence[Any]) -> Group:
+    def Range_incl(self, ranks: Sequence[Any]) -> Any:
         return self.Incl(_ranges(ranks))
 
-    def Range_excl(self, ranks: Sequence[Any]) -> Group:
+    def Range_excl(self, ranks: Sequence[Any]) -> Any:
         return self.Excl(_ranges(ranks))
 
     def _member(self, rank: int) -> RankId:
         if not 0 <= rank < len(self.members):
-            raise invalid(f"{enter_call('Group')}: there is no rank {rank} in the group")
+            raise invalid(
+                f"{enter_call('Group')}: there is no rank {rank} in the group", "ERR_RANK"
+            )
         return self.members[rank]
 
     @classmethod
-    def Union(cls, group1: Group, group2: Group) -> Group:
+    def Union(cls, group1: Group, group2: Group) -> Any:
         more = [rank for rank in group2.members if rank not in group1.members]
-        return _made("Union", [*group1.members, *more])
+        return _made(cls, "Union", [*group1.members, *more])
 
     @classmethod
-    def Intersection(cls, group1: Group, group2: Group) -> Group:
-        return _made("Intersection", [r for r in group1.members if r in group2.members])
+    def Intersection(cls, group1: Group, group2: Group) -> Any:
+        return _made(cls, "Intersection", [r for r in group1.members if r in group2.members])
 
     @classmethod
-    def Difference(cls, group1: Group, group2: Group) -> Group:
-        return _made("Difference", [r for r in group1.members if r not in group2.members])
+    def Difference(cls, group1: Group, group2: Group) -> Any:
+        return _made(cls, "Difference", [r for r in group1.members if r not in group2.members])
 
     Intersect = Intersection
 
@@ -112,13 +123,18 @@ class Group:
         member = self._member(rank)
         return into.index(member) if member in into else UNDEFINED
 
+    @classmethod
+    def Create_from_session_pset(cls, session: Any, pset_name: str) -> Any:
+        """The ranks of a set that a session knows."""
+        return session.Create_group(pset_name)
+
     size = property(Get_size)
     rank = property(Get_rank)
 
 
-def _made(name: str, ranks: Sequence[RankId]) -> Group:
+def _made(cls: type[Group], name: str, ranks: Sequence[RankId]) -> Any:
     enter_call(f"Group.{name}")
-    return Group.of(ranks)
+    return cls.of(ranks)
 
 
 def _ranges(ranges: Sequence[Any]) -> list[int]:
@@ -129,6 +145,6 @@ def _ranges(ranges: Sequence[Any]) -> list[int]:
     ]
 
 
-GROUP_NULL = Group()
-GROUP_EMPTY = Group()
-GROUP_EMPTY._is_null = False
+GROUP_NULL: Group = Group()
+GROUP_EMPTY: Group = Group()
+GROUP_EMPTY._state = GroupState(())

@@ -7,14 +7,16 @@ from typing import Any
 
 from presage.frontends.mpi.core.comm_state import CommState, RankId, both
 from presage.frontends.mpi.core.groups import ONE_OF_US
-from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.mistakes import invalid, wrong_type
+from presage.frontends.mpi.core.numbered import Numbered, family
 from presage.frontends.mpi.core.rank import current_rank
 from presage.frontends.mpi.core.status import ANY_SOURCE, ANY_TAG, PROC_NULL, ROOT
 
 TAG_UB = 2**31 - 1
 
 
-class Handle:
+@family
+class Handle(Numbered):
     """Holds a `CommState`, or knows where the running rank keeps it; None: a null communicator."""
 
     def __init__(self, core: CommState | Callable[[], CommState] | None) -> None:
@@ -23,23 +25,14 @@ class Handle:
     def _core(self, call: str = "this call") -> CommState:
         core = self._held() if callable(self._held) else self._held
         if core is None:
-            raise invalid(f"{call}: the communicator is COMM_NULL")
+            raise invalid(f"{call}: the communicator is COMM_NULL", "ERR_COMM")
         if core.freed:
-            raise invalid(f"{call}: the communicator was freed before")
+            raise invalid(f"{call}: the communicator was freed before", "ERR_COMM")
         return core
 
-    def __bool__(self) -> bool:
+    def _identity(self) -> object | None:
         core = self._held() if callable(self._held) else self._held
-        return core is not None and not core.freed
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Handle):
-            return NotImplemented
-        if not self or not other:
-            return bool(self) == bool(other)
-        return self._core() is other._core()
-
-    __hash__ = object.__hash__
+        return None if core is None or core.freed else core
 
 
 def check_dest(core: CommState, dest: Any, call: str) -> int:
@@ -53,7 +46,7 @@ def check_source(core: CommState, source: Any, call: str) -> int:
 def _reachable(core: CommState, given: Any, call: str, way: str, special: tuple[int, ...]) -> int:
     rank, count = _whole(given, "rank", call), len(core.reach)
     if rank not in special and not 0 <= rank < count:
-        raise invalid(f"{call}: there is no rank {rank} to {way}; there are {count}")
+        raise invalid(f"{call}: there is no rank {rank} to {way}; there are {count}", "ERR_RANK")
     return rank
 
 
@@ -62,14 +55,16 @@ def check_root(core: CommState, root: Any, call: str) -> int:
     if core.whole is not None:
         return _claim(core, rank, call)
     if not 0 <= rank < core.size:
-        raise invalid(f"{call}: there is no rank {rank} to be the root; there are {core.size}")
+        raise invalid(
+            f"{call}: there is no rank {rank} to be the root; there are {core.size}", "ERR_ROOT"
+        )
     return rank
 
 
 def check_tag(tag: Any, call: str, wanted: bool = False) -> int:
     number = _whole(tag, "tag", call)
     if not 0 <= number <= TAG_UB and not (wanted and number == ANY_TAG):
-        raise invalid(f"{call}: {number} is no tag; tags go from 0 to {TAG_UB}")
+        raise invalid(f"{call}: {number} is no tag; tags go from 0 to {TAG_UB}", "ERR_TAG")
     return number
 
 
@@ -79,7 +74,7 @@ def _whole(value: Any, what: str, call: str) -> int:
     try:
         return int(value.__index__())
     except AttributeError:
-        raise invalid(f"{call}: {value!r} is no {what}") from None
+        raise wrong_type(f"{call}: {value!r} is no {what}") from None
 
 
 def peers(core: CommState, source: int) -> tuple[RankId, ...]:

@@ -65,6 +65,9 @@ class Rank:
     windows: list[Any] = field(default_factory=list)  # that it has made and not freed
     drain: Any = None  # calls of `Waitany` that have not been waited for
     files: set[str] = field(default_factory=set)  # whose processes were asked for
+    numbers: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # of handles, and those
+    keyvals: dict[int, Any] = field(default_factory=dict)  # keys of attributes, by number
+    own_notes: dict[Any, Any] = field(default_factory=dict)  # of constants: names, attributes
 
     @property
     def eager(self) -> bool:

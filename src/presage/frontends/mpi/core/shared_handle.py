@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, NoReturn
 
+from presage.frontends.mpi.core.numbered import Numbered
 
-class Owned:
+
+class Owned(Numbered):
     """Holds it until it is freed or closed; then, and without one, it is a null handle."""
 
     what: ClassVar[str]  # in words
@@ -20,15 +22,6 @@ class Owned:
             " docs/reference/mpi.md"
         )
 
-    def __bool__(self) -> bool:
-        return self._held is not None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Owned) or self.what != other.what:
-            return NotImplemented
-        return self._held is other._held
-
-    __hash__ = object.__hash__
-
-    def __reduce__(self) -> Any:
-        raise ValueError(f"a {self.what} cannot be sent to another rank")
+    def _identity(self) -> object | None:
+        held: object | None = self._held
+        return held

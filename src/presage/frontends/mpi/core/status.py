@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 ANY_SOURCE = -1
@@ -24,6 +25,43 @@ class Status:
             if not isinstance(status, Status):
                 raise TypeError(f"expected a Status, got {type(status).__name__}")
             self.take(status)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Status):
+            return NotImplemented
+        return self._values() == other._values()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _values(self) -> list[int]:
+        return [self._source, self._tag, self._error, self._bytes, int(self._cancelled)]
+
+    def __reduce__(self) -> Any:
+        return type(self), (), self.__getstate__()
+
+    def __getstate__(self) -> dict[str, int]:
+        names = ("source", "tag", "error", "count", "cancelled")
+        return dict(zip(names, self._values(), strict=True))
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        self._source, self._tag, self._error = state["source"], state["tag"], state["error"]
+        self._bytes, self._cancelled = state["count"], bool(state["cancelled"])
+
+    def tomemory(self) -> memoryview:
+        """Its numbers, as they can be changed."""
+        return memoryview(array("i", self._values())).cast("B").cast("i")
+
+    def py2f(self) -> list[int]:
+        """As Fortran has it: `F_SOURCE`, `F_TAG` and `F_ERROR` are places in the list."""
+        return self._values()
+
+    @classmethod
+    def f2py(cls, arg: list[int]) -> Any:
+        """The reverse."""
+        status = cls()
+        status._source, status._tag, status._error, status._bytes = arg[:4]
+        status._cancelled = bool(arg[4])
+        return status
 
     def take(self, other: Status) -> None:
         """Become equal to `other`."""
@@ -67,8 +105,8 @@ class Status:
         self._bytes = count
 
     def Get_elements(self, datatype: Any) -> int:
-        size = datatype.basic.width
-        return self._bytes // size if size else 0
+        """Whole basic elements."""
+        return int(datatype.layout.elements_in(self._bytes))
 
     def Is_cancelled(self) -> bool:
         return self._cancelled

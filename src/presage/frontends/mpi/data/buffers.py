@@ -1,4 +1,4 @@
-"""Buffers of the upper-case calls: NumPy arrays, or whatever else has the buffer protocol.
+"""Buffers of the upper-case calls: NumPy arrays, or whatever else has memory to lend.
 
 A buffer is given as `buf`, `[buf, TYPE]`, `[buf, count, TYPE]`, `[buf, (counts, displs), TYPE]` and
 the like. It is read when a message is posted and written when one is complete.
@@ -8,34 +8,39 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
-from presage.frontends.mpi.core.mistakes import MPIException, invalid
-from presage.frontends.mpi.data.datatype import BYTE, Datatype, agree, by_letter
+from presage.frontends.mpi.core.mistakes import (
+    MPIException,
+    WrongBuffer,
+    invalid,
+    wrong_type,
+    wrong_value,
+)
+from presage.frontends.mpi.data.named_constants import IN_PLACE as IN_PLACE
+from presage.frontends.mpi.data.named_constants import InPlaceType, is_bottom
+from presage.frontends.mpi.data.raw import at_address, is_mapped, memory_of
+from presage.frontends.mpi.data.type_handle import TypeHandle, by_letter
 
 Data = tuple[str, int, bytes]  # as sent: sign of the elements, how many basic ones, their bytes
+PACKED = "packed"  # the sign of what goes with everything
+BYTES = {"byte", "u1", "i1", "char"}
 
 
-class Constant:
-    """A name that stands for itself."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return f"MPI.{self._name}"
-
-    def __reduce__(self) -> Any:
-        return Constant, (self._name,)
-
-
-IN_PLACE = Constant("IN_PLACE")
-BOTTOM = Constant("BOTTOM")
+def agree(sent: str, wanted: str, elements: int = 1) -> bool:
+    """Whether elements of one sign may be received as the other: bytes are bytes to anyone."""
+    if sent == wanted or PACKED in (sent, wanted) or {sent, wanted} <= BYTES:
+        return True
+    if "+" not in sent + wanted:
+        return False
+    pairs = zip(range(elements), cycle(sent.split("+")), cycle(wanted.split("+")), strict=False)
+    return all(one == two or {one, two} <= BYTES for _, one, two in pairs)
 
 
 def is_in_place(given: Any) -> bool:
     """Whether a call is to use the other buffer."""
-    return given is None or given is IN_PLACE
+    return given is None or isinstance(given, InPlaceType)
 
 
 @dataclass(eq=False)
@@ -43,58 +48,66 @@ class Buffer:
     """Memory with a type. `counts` and `displs` are of the parts, for calls that have parts."""
 
     view: memoryview  # of bytes
-    datatype: Datatype
+    datatype: Any
     count: int
     counts: tuple[int, ...] | None = None
     displs: tuple[int, ...] | None = None
+    origin: int = 0  # the address of the first byte, where displacements are addresses
 
     @property
     def sign(self) -> str:
-        return self.datatype.basic.sign
+        return self.datatype.sign  # type: ignore[no-any-return]
 
     @property
     def elements(self) -> int:
-        return self.count * len(self.datatype.offsets)
+        return self.count * self.each
+
+    @property
+    def each(self) -> int:
+        """Basic elements of one item."""
+        return 0 if not self.datatype else self.datatype.layout.many
+
+    @property
+    def size(self) -> int:
+        """Bytes of all elements."""
+        return self.count * self.datatype.layout.size if self.datatype else 0
+
+    def _runs(self, count: int, start: int) -> Any:
+        layout = self.datatype.layout
+        return layout.at(count, start * layout.extent - self.origin)
 
     def read(self, count: int | None = None, start: int = 0) -> Data:
         count = self.count if count is None else count
-        width = self.datatype.basic.width
-        if len(self.datatype.offsets) == self.datatype.span:
-            size = width * self.datatype.span
-            data = bytes(self.view[start * size : (start + count) * size])
-        else:
-            places = (at * width for at in self._places(count, start))
-            data = b"".join(bytes(self.view[at : at + width]) for at in places)
-        return self.sign, count * len(self.datatype.offsets), data
+        if not count:
+            return self.sign, 0, b""
+        data = b"".join(bytes(self.view[at : at + size]) for at, size in self._runs(count, start))
+        return self.sign, count * self.each, data
 
     def write(self, data: Data, call: str, count: int | None = None, start: int = 0) -> None:
         """Put a message there; it may be shorter than the place that it has."""
         sign, elements, content = data
         count = self.count if count is None else count
-        if elements and not agree(sign, self.sign):
+        if elements and count and not agree(sign, self.sign, elements):
             raise MPIException(
                 "type-mismatch",
                 f"{call}: the message holds elements of type {sign}, the buffer {self.sign}",
             )
-        room = count * len(self.datatype.offsets)
-        if elements > room:
+        room = count * self.each
+        raw = PACKED in (sign, self.sign)
+        size = count * self.datatype.layout.size if count else 0
+        if len(content) > size if raw else elements > room:
             raise MPIException(
                 "count-mismatch",
                 f"{call}: the message is truncated: it has {elements} elements, the buffer room"
                 f" for {room}",
             )
-        width = self.datatype.basic.width
-        span = self.datatype.span
-        if self.datatype.offsets == tuple(range(span)):
-            first = start * span * width
-            self.view[first : first + elements * width] = content[: elements * width]
-            return
-        for index, at in enumerate(self._places(count, start)[:elements]):
-            self.view[at * width : (at + 1) * width] = content[index * width : (index + 1) * width]
-
-    def _places(self, count: int, start: int) -> list[int]:
-        span = self.datatype.span
-        return [(start + i) * span + at for i in range(count) for at in self.datatype.offsets]
+        done, whole = 0, len(content)
+        for at, size in self._runs(count, start) if whole else ():
+            part = min(size, whole - done)
+            self.view[at : at + part] = content[done : done + part]
+            done += part
+            if done == whole:
+                break
 
     def part(self, index: int, parts: int) -> tuple[int, int]:
         """How many items the part of a rank has, and where they begin."""
@@ -113,99 +126,167 @@ class Buffer:
 
     def address(self) -> tuple[int, int] | None:
         """First and last byte in memory; None if it cannot be told, or there are gaps."""
-        has_gaps = len(self.datatype.offsets) != self.datatype.span
-        has_gaps |= self.counts is not None and self.displs != _packed(self.counts)
-        size = self.elements * self.datatype.basic.width
-        if self.view.readonly or has_gaps or not size:
+        has_gaps = self.counts is not None and self.displs != _packed(self.counts)
+        if self.view.readonly or has_gaps or not self.size:
             return None
-        held = (ctypes.c_char * size).from_buffer(self.view)
-        first = ctypes.addressof(held)
-        return first, first + size
+        if not self.datatype.layout.is_dense:
+            return None
+        first = ctypes.addressof((ctypes.c_char * self.size).from_buffer(self.view))
+        return first, first + self.size
 
 
-def buffer(given: Any, call: str, parts: int = 0) -> Buffer:
-    """The buffer that a call was given; with `parts`, one of so many parts."""
-    memory, counts, displs, datatype = _taken_apart(given, call)
-    if memory is BOTTOM or memory is None:
-        return Buffer(memoryview(bytearray()), datatype or BYTE, 0)
-    view, letter = _memory(memory, call)
+def buffer(given: Any, call: str, parts: int = 0, vector: bool = True) -> Buffer:
+    """The buffer that a call was given; with `parts`, one of so many parts.
+
+    `vector`: whether the parts may differ.
+    """
+    memory, counts, displs, datatype = _taken_apart(given, call, vector and parts > 0)
+    if is_bottom(memory):
+        return _at_addresses(given, memory, counts, datatype, call)
+    view, letter = memory_of(memory, call)
     if datatype is None:
-        datatype = by_letter(letter) if letter else BYTE
-    datatype.check(call)
-    size = datatype.basic.width * datatype.span
-    room = _room(len(view), datatype, size)
-    made = Buffer(view, datatype, room)
-    if isinstance(counts, int) and parts:  # of each part
-        counts = (counts,) * parts
-    if displs is not None and counts is None and parts:
-        counts = (room // parts,) * parts
-    if isinstance(displs, int) and parts:  # from one part to the next
-        displs = tuple(displs * at for at in range(parts))
-    elif isinstance(displs, int):  # where the only one begins
-        made.view = view[displs * size :]
-        room = made.count = max(0, room - displs)
-    if isinstance(counts, tuple):
-        if parts and len(counts) != parts:
-            raise invalid(f"{call}: {len(counts)} counts for {parts} ranks")
-        made.counts = counts
-        made.displs = displs if displs is not None else _packed(counts)
-        made.count = sum(counts)
-        least = max((c + d for c, d in zip(counts, made.displs, strict=True) if c), default=0)
-    elif counts is not None:
-        made.count = counts
-        least = made.count
+        datatype = by_letter(letter) if letter else TypeHandle.named["BYTE"]
+    made = Buffer(view, datatype, 0)
+    if vector and parts:
+        _set_parts(made, counts, displs, parts, call)
     else:
-        least = 0
-    if made.count < 0 or (made.counts and min(made.counts) < 0):
-        raise invalid(f"{call}: a negative count ({made.count})")
-    if least > room:
-        raise invalid(f"{call}: {least} items of {datatype!r} do not fit in {len(view)} bytes")
+        _set_count(made, counts, displs, max(parts, 1), call)
+    if made.count or datatype:
+        datatype.check(call)
+    _check_room(made, view, call)
     return made
 
 
-def _room(size: int, datatype: Datatype, one: int) -> int:
-    """How many items there is room for; the last need not be followed by its gap."""
-    if not one or not datatype.offsets:
-        return 0
-    return size // one
+def _set_count(made: Buffer, count: Any, displ: Any, blocks: int, call: str) -> None:
+    """As many items as there is room for, or as are given for each of the blocks."""
+    length = len(made.view)
+    extent = made.datatype.layout.extent if made.datatype else 0
+    if displ is not None:
+        at = _whole(displ, call)
+        if at < 0:
+            raise wrong_value(f"{call}: a negative displacement ({at})")
+        if at > 0 and extent <= 0:
+            raise wrong_value(f"{call}: a displacement, but {made.datatype!r} has no extent")
+        if at * extent > length:
+            raise wrong_value(f"{call}: displacement {at} is beyond the end of the buffer")
+        made.view = made.view[at * extent :]
+        length -= at * extent
+    if count is not None:
+        each = _whole(count, call)
+        if each < 0:
+            raise wrong_value(f"{call}: a negative count ({each})")
+        made.count = each * blocks
+        if blocks > 1:
+            made.counts, made.displs = (each,) * blocks, _packed((each,) * blocks)
+    elif length:
+        items = _items(length, extent, made.datatype, call)
+        if items % blocks:
+            raise wrong_value(f"{call}: {items} items cannot be shared by {blocks} ranks")
+        made.count = items
+
+
+def _items(length: int, extent: int, datatype: Any, call: str) -> int:
+    if extent <= 0 or length % extent:
+        raise wrong_value(f"{call}: {length} bytes are no whole number of items of {datatype!r}")
+    return length // extent
+
+
+def _set_parts(made: Buffer, counts: Any, displs: Any, parts: int, call: str) -> None:
+    """Counts and displacements of each part; without them, parts as equal as they come."""
+    if counts is None:
+        extent = made.datatype.layout.extent if made.datatype else 0
+        items = _items(len(made.view), extent, made.datatype, call) if len(made.view) else 0
+        counts = tuple(items // parts + (items % parts > at) for at in range(parts))
+    elif not isinstance(counts, tuple):
+        counts = (_whole(counts, call),) * parts
+    if displs is None:
+        displs = _packed(counts)
+    elif not isinstance(displs, tuple):
+        displs = tuple(_whole(displs, call) * at for at in range(parts))
+    if len(counts) != parts or len(displs) != parts:
+        raise wrong_value(f"{call}: {len(counts)} counts for {parts} ranks")
+    made.counts, made.displs, made.count = counts, displs, sum(counts)
+    if counts and min(counts) < 0:
+        raise wrong_value(f"{call}: a negative count ({min(counts)})")
+
+
+def _check_room(made: Buffer, view: memoryview, call: str) -> None:
+    """Refuse what reaches beyond the memory."""
+    if not made.count:
+        return
+    layout = made.datatype.layout
+    first, end = layout.true_bounds
+    if made.counts is None or made.displs is None:
+        places = [(made.count, 0)]
+    else:
+        places = [(c, d) for c, d in zip(made.counts, made.displs, strict=True) if c]
+    least = min(start * layout.extent + min(0, (c - 1) * layout.extent) for c, start in places)
+    most = max(start * layout.extent + max(0, (c - 1) * layout.extent) for c, start in places)
+    if least + first < 0 or most + end > len(made.view):
+        count = max(c + start for c, start in places)
+        raise invalid(
+            f"{call}: {count} items of {made.datatype!r} do not fit in {len(view)} bytes",
+            "ERR_BUFFER",
+        )
+
+
+def _at_addresses(given: Any, memory: Any, counts: Any, datatype: Any, call: str) -> Buffer:
+    """From MPI.BOTTOM: displacements are addresses. Of None, there is nothing."""
+    empty = memoryview(bytearray())
+    if datatype is None:
+        if isinstance(given, list | tuple):
+            raise wrong_type(f"{call}: MPI.BOTTOM needs a datatype")
+        return Buffer(empty, TypeHandle.named["BYTE"], 0)
+    count = 0 if counts is None or isinstance(counts, tuple) else _whole(counts, call)
+    if count < 0 or (count and memory is None):
+        raise wrong_value(f"{call}: no buffer, but a count of {count}")
+    if not count:
+        return Buffer(empty, datatype, 0)
+    return absolute(datatype, count, 0, call)
+
+
+def absolute(datatype: Any, count: int, address: int, call: str) -> Buffer:
+    """Items by their address."""
+    datatype.check(call)
+    runs = list(datatype.layout.at(count, address))
+    if not all(is_mapped(at, size) for at, size in runs):
+        text = f"{call}: addresses of {datatype!r} are outside of the memory of this process"
+        raise WrongBuffer("invalid-argument", text)
+    low = min((at for at, _ in runs), default=0)
+    high = max((at + size for at, size in runs), default=0)
+    return Buffer(at_address(low, high - low), datatype, count, origin=low - address)
 
 
 def _packed(counts: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sum(counts[:at]) for at in range(len(counts)))
 
 
-def _taken_apart(given: Any, call: str) -> tuple[Any, Any, Any, Datatype | None]:
+def _taken_apart(given: Any, call: str, vector: bool) -> tuple[Any, Any, Any, Any]:
     if not isinstance(given, list | tuple):
         return given, None, None, None
-    rest = list(given[1:])
+    if not 2 <= len(given) <= 4:
+        raise wrong_value(f"{call}: {given!r} is no buffer; give [buf, count, TYPE]")
+    memory, *rest = given
     datatype = None
-    if rest and isinstance(rest[-1], Datatype | str):
-        last = rest.pop()
-        datatype = last if isinstance(last, Datatype) else by_letter(last)
-    if len(rest) == 1 and isinstance(rest[0], tuple) and len(rest[0]) == 2:
-        rest = list(rest[0])  # (counts, displs)
+    if len(rest) != 1 or isinstance(rest[0], TypeHandle | str):
+        datatype = rest.pop()
+    if isinstance(datatype, str):
+        datatype = by_letter(datatype)
+    if len(rest) == 1 and isinstance(rest[0], tuple if vector else tuple | list):
+        if len(rest[0]) != 2:
+            raise wrong_value(f"{call}: {rest[0]!r} are not (counts, displs)")
+        rest = list(rest[0])
     counts = _numbers(rest[0]) if rest and rest[0] is not None else None
     displs = _numbers(rest[1]) if len(rest) > 1 and rest[1] is not None else None
-    if len(rest) > 2 or not given:
-        raise invalid(f"{call}: {given!r} is no buffer; give [buf, count, TYPE]")
-    return given[0], counts, displs, datatype
+    return memory, counts, displs, datatype
 
 
-def _numbers(given: Any) -> int | tuple[int, ...]:
-    return tuple(int(each) for each in given) if hasattr(given, "__len__") else int(given)
+def _numbers(given: Any) -> Any:
+    return tuple(int(each) for each in given) if hasattr(given, "__len__") else given
 
 
-def _memory(memory: Any, call: str) -> tuple[memoryview, str]:
-    """The bytes of an object, and the letter of its elements, if it has one."""
-    if isinstance(memory, bytes | bytearray):
-        return memoryview(memory), ""
+def _whole(given: Any, call: str) -> int:
     try:
-        view = memoryview(memory)
-    except (TypeError, ValueError) as error:
-        raise invalid(f"{call}: {type(memory).__name__} is no buffer") from error
-    if not view.c_contiguous:
-        raise invalid(f"{call}: the buffer is not contiguous")
-    letter = "" if isinstance(memory, memoryview) and view.format == "B" else view.format
-    if hasattr(memory, "dtype"):  # complex numbers and records cannot be cast by memoryview
-        view = memoryview(memory.reshape(-1).view("u1"))
-    return view.cast("B") if view.format != "B" or view.ndim != 1 else view, letter
+        return int(given.__index__())
+    except AttributeError:
+        raise wrong_type(f"{call}: {given!r} is no count") from None

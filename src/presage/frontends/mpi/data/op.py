@@ -8,55 +8,96 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.error_codes import CODES
+from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_type
+from presage.frontends.mpi.core.numbered import Numbered, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.buffers import Data, buffer
-from presage.frontends.mpi.data.datatype import TYPES, Datatype
+from presage.frontends.mpi.data.long_double import fold_long
+from presage.frontends.mpi.data.memory import Memory
+from presage.frontends.mpi.data.predefined import NAMED, TYPES
+
+FORMS = {sign: form for sign, (form, _) in NAMED.items()}
 
 
-class Op:
+class OpState:
+    """An operation, however many handles stand for it."""
+
+    def __init__(self, name: str, function: Callable[..., Any], own: bool = False) -> None:
+        self.name = name
+        self.function = function
+        self.own = own
+        self.commutes = True
+        self.handle = current_rank().keep(f"operation {name}") if own else 0
+        self.freed = False
+
+
+@family
+class Op(Numbered):
     """An operation; called with two objects it gives the result."""
 
-    def __init__(self, name: str, function: Callable[..., Any] | None, own: bool = False) -> None:
-        self.name = name
-        self._function = function
-        self._own = own
-        self.commutes = True
-        self._handle = current_rank().keep(f"operation {name}") if own else 0
-        self.freed = False
+    _state: OpState | None
+
+    def __new__(cls, op: Any = None) -> Any:
+        made = object.__new__(cls)
+        made._state = None
+        if op is not None:
+            made._become(cls._checked(op))
+        return made
+
+    @classmethod
+    def _of(cls, state: OpState) -> Any:
+        made = cls()
+        made._state = state
+        return made
+
+    def _identity(self) -> object | None:
+        return None if self._state is None or self._state.freed else self._state
+
+    @property
+    def name(self) -> str:
+        return "OP_NULL" if self._state is None else self._state.name
 
     def __repr__(self) -> str:
         return f"MPI.{self.name}"
 
-    def __reduce__(self) -> Any:
-        if self._own:
-            raise ValueError(f"{self!r} cannot be sent to another rank")
-        return _by_name, (self.name,)
-
     def __call__(self, x: Any, y: Any) -> Any:
-        if self._function is None:
-            raise invalid(f"{self!r} is no operation")
-        return self._function(x, y, None) if self._own else self._function(x, y)
+        state = self._used("a call")
+        return state.function(x, y, None) if state.own else state.function(x, y)
+
+    def _used(self, call: str) -> OpState:
+        if self._state is None or self._state.freed:
+            why = "is no operation" if self._state is None else "was freed before"
+            raise invalid(f"{call}: {self!r} {why}", "ERR_OP")
+        return self._state
 
     @classmethod
-    def Create(cls, function: Callable[..., Any], commute: bool = False) -> Op:
+    def Create(cls, function: Callable[..., Any], commute: bool = False) -> Any:
         """An operation of the script, given (in, inout, datatype); for objects that is None."""
         enter_call("Op.Create")
-        op = cls(f"Op.Create({getattr(function, '__name__', 'function')})", function, own=True)
-        op.commutes = commute
-        return op
+        if not callable(function):
+            raise wrong_type(f"Op.Create: {function!r} is no function")
+        name = f"Op.Create({getattr(function, '__name__', 'function')})"
+        state = OpState(name, function, own=True)
+        state.commutes = bool(commute)
+        return cls._of(state)
 
     def Free(self) -> None:
-        if not self._own or self.freed:
-            raise invalid(f"{enter_call('Op.Free')}: {self!r} cannot be freed")
-        self.freed = True
-        current_rank().drop(self._handle)
+        """Let go of it."""
+        call = enter_call("Op.Free")
+        state = self._used(call)
+        if not state.own:
+            raise invalid(f"{call}: {self!r} cannot be freed", "ERR_OP")
+        state.freed = True
+        current_rank().drop(state.handle)
 
     def Is_commutative(self) -> bool:
-        return self.commutes
+        """Whether the order of two makes no difference."""
+        return self._used("Is_commutative").commutes
 
     def Is_predefined(self) -> bool:
-        return not self._own
+        """Whether the standard names it."""
+        return self._state is None or not self._state.own
 
     is_commutative = property(Is_commutative)
     is_predefined = property(Is_predefined)
@@ -70,9 +111,8 @@ class Op:
         into.write(self.fold_data([out.read(), into.read()], call), call)
 
     def check(self, call: str) -> None:
-        if self._function is None or self.freed:
-            why = "was freed before" if self.freed else "is no operation"
-            raise invalid(f"{call}: {self!r} {why}")
+        """Refuse what is no operation."""
+        self._used(call)
 
     def fold(self, values: Sequence[Any]) -> Any:
         """All objects into one, in the order of ranks."""
@@ -81,30 +121,47 @@ class Op:
     def fold_data(self, parts: Sequence[Data], call: str) -> Data:
         """All buffers into one, element by element, in the order of ranks."""
         sign, elements, total = parts[0]
+        state = self._used(call)
         for _, _, data in parts[1:]:
-            if self._own:
+            if state.own:
                 inout = bytearray(data)
-                assert self._function is not None
-                self._function(memoryview(total), memoryview(inout), of_sign(sign))
+                state.function(Memory(total), Memory(inout), of_sign(sign))
                 total = bytes(inout)
+            elif state.name in ("REPLACE", "NO_OP"):
+                total = data if state.name == "REPLACE" else total
             else:
                 total = self._elementwise(sign, elements, total, data, call)
         return sign, elements, total
 
     def _elementwise(self, sign: str, elements: int, one: bytes, two: bytes, call: str) -> bytes:
-        if sign in ("char", "null", "f16", "c32") or (sign[0] in "fc" and self.name in BITWISE):
-            raise MPIException("invalid-argument", f"{call}: {self!r} of elements {sign}")
+        bad = sign in ("char", "wchar", "packed") or "+" in sign
+        complex_ = sign in ("c8", "c16", "c32")
+        bad |= (sign[0] == "f" or complex_) and self.name in (*BITWISE, *LOGICAL)
+        bad |= complex_ and self.name in ("MAX", "MIN")
+        bad |= ("i4" in sign[1:]) != (self.name in ("MAXLOC", "MINLOC"))
+        if bad:
+            text = f"{call}: {self!r} of elements {sign}"
+            raise MPIException("invalid-argument", text, CODES["ERR_OP"])
+        if sign in ("f16", "c32", "f16i4"):
+            return fold_long(self.name, sign, one, two)
         items = zip(numbers(sign, elements, one), numbers(sign, elements, two), strict=True)
         return as_bytes(sign, [self(x, y) for x, y in items])
 
 
-def of_sign(sign: str) -> Datatype:
-    return next(kind for kind in TYPES.values() if kind.basic.sign == sign)
+def of_sign(sign: str) -> Any:
+    """The first type with elements of a sign."""
+    return TYPES[NAMED[sign][1].split()[0]]
+
+
+def width_of(sign: str) -> tuple[int, int]:
+    """Bytes of the elements of a sign taken once, and how many they are."""
+    signs = sign.split("+")
+    return sum(struct.calcsize(f"={FORMS[each]}") for each in signs), len(signs)
 
 
 def numbers(sign: str, elements: int, data: bytes) -> list[Any]:
     """The elements of a buffer as Python's numbers; pairs as tuples."""
-    form = of_sign(sign).basic.form
+    form = FORMS[sign]
     flat = struct.unpack("=" + form * elements, data)
     if len(form) == 1:
         return list(flat)
@@ -114,7 +171,7 @@ def numbers(sign: str, elements: int, data: bytes) -> list[Any]:
 
 def as_bytes(sign: str, values: list[Any]) -> bytes:
     """Numbers as a buffer holds them; whole numbers wrap around as in C."""
-    form = of_sign(sign).basic.form
+    form = FORMS[sign]
     if len(form) == 2:
         pairs = [(v.real, v.imag) if isinstance(v, complex) else v for v in values]
         return struct.pack("=" + form * len(values), *(part for pair in pairs for part in pair))
@@ -123,10 +180,6 @@ def as_bytes(sign: str, values: list[Any]) -> bytes:
         low = -(1 << bits - 1) if sign[0] == "i" else 0
         values = [(int(v) - low) % (1 << bits) + low for v in values]
     return struct.pack("=" + form * len(values), *values)
-
-
-def _by_name(name: str) -> Op:
-    return OPS[name]
 
 
 def _located(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
@@ -139,20 +192,24 @@ def _located(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
 
 
 BITWISE = ("BAND", "BOR", "BXOR")
-OPS = {
-    "SUM": Op("SUM", operator.add),
-    "PROD": Op("PROD", operator.mul),
-    "MAX": Op("MAX", max),
-    "MIN": Op("MIN", min),
-    "LAND": Op("LAND", lambda x, y: bool(x) and bool(y)),
-    "LOR": Op("LOR", lambda x, y: bool(x) or bool(y)),
-    "LXOR": Op("LXOR", lambda x, y: bool(x) != bool(y)),
-    "BAND": Op("BAND", operator.and_),
-    "BOR": Op("BOR", operator.or_),
-    "BXOR": Op("BXOR", operator.xor),
-    "MAXLOC": Op("MAXLOC", _located(operator.gt)),
-    "MINLOC": Op("MINLOC", _located(operator.lt)),
-    "REPLACE": Op("REPLACE", lambda x, y: y),
-    "NO_OP": Op("NO_OP", lambda x, y: x),
-    "OP_NULL": Op("OP_NULL", None),
+LOGICAL = ("LAND", "LOR", "LXOR")
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "SUM": operator.add,
+    "PROD": operator.mul,
+    "MAX": max,
+    "MIN": min,
+    "LAND": lambda x, y: bool(x) and bool(y),
+    "LOR": lambda x, y: bool(x) or bool(y),
+    "LXOR": lambda x, y: bool(x) != bool(y),
+    "BAND": operator.and_,
+    "BOR": operator.or_,
+    "BXOR": operator.xor,
+    "MAXLOC": _located(operator.gt),
+    "MINLOC": _located(operator.lt),
+    "REPLACE": lambda x, y: y,
+    "NO_OP": lambda x, y: x,
 }
+OPS: dict[str, Any] = {name: Op._of(OpState(name, made)) for name, made in FUNCTIONS.items()}
+OPS["OP_NULL"] = Op()
+for _name in ("REPLACE", "NO_OP"):
+    OPS[_name]._state.commutes = False

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from presage.frontends.mpi.collective import results
-from presage.frontends.mpi.collective.buffers import BufferCollectives
 from presage.frontends.mpi.collective.exchange import Call, Result, sides_of
+from presage.frontends.mpi.collective.persistent import PersistentCollectives
 from presage.frontends.mpi.core.comm_state import CommState, both
 from presage.frontends.mpi.core.groups import FROM_ROOT, NO_ROOT
 from presage.frontends.mpi.core.mistakes import invalid
-from presage.frontends.mpi.data.buffers import IN_PLACE, Buffer
+from presage.frontends.mpi.data.buffers import Buffer, is_in_place
 from presage.frontends.mpi.data.op import Op
 
 
@@ -33,7 +33,7 @@ RESULTS: dict[str, Result] = {
 }
 
 
-class InterCollectives(BufferCollectives):
+class InterCollectives(PersistentCollectives):
     """bcast, gather, reduce and their relatives, from one group to the other."""
 
     def _roles(self, core: CommState, call: Call, text: str) -> tuple[bool, bool]:
@@ -61,10 +61,10 @@ class InterCollectives(BufferCollectives):
     def _is_in_place(self, given: Any) -> bool:
         return False
 
-    def _buffer(self, given: Any, text: str, parts: int = 0) -> Buffer:
-        if given is IN_PLACE:
+    def _buffer(self, given: Any, text: str, parts: int = 0, vector: bool = False) -> Buffer:
+        if given is not None and is_in_place(given):
             raise invalid(f"{text}: MPI.IN_PLACE has no meaning on an intercommunicator")
-        return super()._buffer(given, text, parts)
+        return super()._buffer(given, text, parts, vector)
 
     def _reduce_scatter(
         self, name: str, sendbuf: Any, recvbuf: Any, counts: Any, op: Op

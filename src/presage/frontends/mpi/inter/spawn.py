@@ -104,7 +104,7 @@ def _command(given: tuple[Any, Any, Any, Any], text: str) -> Command:
         raise _refused(text, name)
     if not isinstance(count, int) or count < 1:
         raise invalid(f"{text}: maxprocs={count!r}; give 1 or more")
-    if info and "wdir" in info:
+    if info is not None and "wdir" in info:
         raise invalid(f"{text}: all ranks run in one working directory, so info has no `wdir`")
     if not Path(name).is_file():
         raise invalid(
@@ -143,4 +143,4 @@ def adopt(rank: Rank, job: Job, at: int, command: int) -> None:
     rank.parent = intercommunicator(job.label, (job.parents, job.members), SPAWNED, parents + at)
     rank.parent.title = "MPI_COMM_PARENT"
     rank.cores.append(both(rank.parent)[0])
-    rank.world.attributes[APPNUM] = command
+    rank.world.known[APPNUM] = command

@@ -10,9 +10,11 @@ from presage.frontends.mpi.communicator.comm import Comm
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.group import Group
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.numbered import family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
-from presage.frontends.mpi.data.datatype import BYTE, Datatype
-from presage.frontends.mpi.data.extras import Unheeded
+from presage.frontends.mpi.data.datatype import Datatype
+from presage.frontends.mpi.data.errhandlers import Handled
+from presage.frontends.mpi.data.predefined import BYTE
 from presage.frontends.mpi.io import server as server
 from presage.frontends.mpi.io.transfers import (
     SEEK_CUR,
@@ -28,15 +30,29 @@ WAYS = "CREATE RDONLY WRONLY RDWR DELETE_ON_CLOSE UNIQUE_OPEN EXCL APPEND SEQUEN
 MODES: dict[str, int] = {f"MODE_{way}": getattr(server, way) for way in WAYS.split()}
 
 
-class File(Transferred, Unheeded):
+@family
+class File(Transferred, Handled):
     """A file that was opened by the ranks of a communicator."""
 
     what = "file"
 
-    def __init__(self, file: File | None = None) -> None:
-        super().__init__()
+    def __new__(cls, file: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """A handle that stands for the same."""
+        made = object.__new__(cls)
+        Transferred.__init__(made)
         if file is not None:
-            self.__dict__.update(file.__dict__)
+            made._become(cls._checked(file))
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """All is done by then."""
+
+    def _kept(self) -> dict[str, Any]:
+        if self._held is None:  # of files that cannot be opened
+            kept: dict[str, Any] = current_rank().own_notes.setdefault("FILE_NULL", {})
+            return kept
+        kept = vars(self._held).setdefault("kept", {})
+        return kept
 
     @classmethod
     def Open(cls, comm: Comm, filename: Any, amode: int = server.RDONLY, info: Any = None) -> Any:
@@ -115,7 +131,7 @@ class File(Transferred, Unheeded):
     def Get_amode(self) -> int:
         return self._file("Get_amode").amode
 
-    def Get_group(self) -> Group:
+    def Get_group(self) -> Any:
         return Group.of(self._file("Get_group").core.ranks)
 
     # Views and positions.
@@ -210,4 +226,4 @@ def _check_mode(amode: int, call: str) -> None:
         raise invalid(f"{call}: presage's mpi4py has no MODE_SEQUENTIAL")
 
 
-FILE_NULL = File()
+FILE_NULL: File = File()

@@ -17,8 +17,7 @@ from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.shared_handle import Owned
 from presage.frontends.mpi.core.status import Status, fill
-from presage.frontends.mpi.data.buffers import Buffer, buffer
-from presage.frontends.mpi.data.datatype import agree
+from presage.frontends.mpi.data.buffers import Buffer, agree, buffer
 from presage.frontends.mpi.data.hazards import use
 from presage.frontends.mpi.io import server as server
 from presage.frontends.mpi.io.views import View
@@ -39,6 +38,9 @@ class Opened:
     view: View = field(default_factory=View)
     position: int = 0  # of this rank, in units of the view
     atomic: bool = False
+    split: tuple[str, Request] | None = (
+        None  # a transfer that is begun by one call, ended by another
+    )
 
     def check_writes(self, call: str) -> None:
         if self.amode & server.RDONLY:
@@ -88,7 +90,7 @@ class Transferred(Owned):
         call = note(opened.core, name) if all_ else enter_call(name)
         opened.check_writes(call) if _writes(name) else opened.check_reads(call)
         given = buffer(buf, call)
-        sign = opened.view.etype.basic.sign
+        sign = opened.view.etype.sign
         if sign != "byte" and given.sign != "byte" and not agree(sign, given.sign):
             raise MPIException(
                 "type-mismatch",
@@ -143,6 +145,42 @@ class Transferred(Owned):
 
         return Request.of((slot,), finish, call, (), watched)
 
+    def _begun_all(self, name: str, buf: Any, offset: int | None = None) -> Request:
+        """A collective one that does not block: all must call it, and nobody waits."""
+        request = self._begun(name, buf, offset)
+        announced(self._file(name).core, Call(name))
+        return request
+
+    def _begun_shared(self, name: str, buf: Any) -> Request:
+        """At the position that all ranks share, which goes on at once."""
+        opened, call, given = self._ready(name, buf)
+        count = _units(opened, given, call)
+        at = ask(opened.name, name, [(server.ADVANCE, opened.core.name, count)])[0]
+        return self._begun(name, buf, int(at))
+
+    def _begun_ordered(self, name: str, buf: Any) -> Request:
+        """The same, one rank after another."""
+        opened, call, given = self._ready(name, buf, all_=True)
+        count = _units(opened, given, call)
+        at = opened.together(name, [(server.ADVANCE, opened.core.name, count)])[0]
+        return self._begun(name, buf, int(at))
+
+    def _split(self, name: str, begun: Request) -> None:
+        """The first of two calls; there is one such pair at a time."""
+        opened = self._file(name)
+        if opened.split is not None:
+            call = f"{name}: {opened.split[0]}_begin was not ended"
+            raise invalid(call, "ERR_OTHER")
+        opened.split = name.removesuffix("_begin"), begun
+
+    def _end_split(self, name: str, status: Status | None) -> None:
+        opened = self._file(name)
+        bare = name.removesuffix("_end")
+        if opened.split is None or opened.split[0] != bare:
+            raise invalid(f"{enter_call(name)}: {bare}_begin was not called", "ERR_OTHER")
+        request, opened.split = opened.split[1], None
+        request.Wait(status)
+
     # The calls of scripts. Whether they write, and whether all ranks call, follows from the name.
 
     @calls("Read", "Write", "Read_all", "Write_all")
@@ -159,6 +197,44 @@ class Transferred(Owned):
     def _begin(self, buf: Any, *, _name: str = "") -> Request:
         return self._begun(_name, buf)
 
+    @calls("Iread_all", "Iwrite_all")
+    def _begin_all(self, buf: Any, *, _name: str = "") -> Request:
+        """By all ranks, not blocking."""
+        return self._begun_all(_name, buf)
+
+    @calls("Iread_at_all", "Iwrite_at_all")
+    def _begin_at_all(self, offset: int, buf: Any, *, _name: str = "") -> Request:
+        """By all ranks, at a position given, not blocking."""
+        return self._begun_all(_name, buf, offset)
+
+    @calls("Iread_shared", "Iwrite_shared")
+    def _begin_shared(self, buf: Any, *, _name: str = "") -> Request:
+        """At the position that all ranks share, not blocking."""
+        return self._begun_shared(_name, buf)
+
+    @calls("Read_all_begin", "Write_all_begin")
+    def _split_all(self, buf: Any, *, _name: str = "") -> None:
+        """The first of two calls."""
+        self._split(_name, self._begun_all(_name, buf))
+
+    @calls("Read_at_all_begin", "Write_at_all_begin")
+    def _split_at_all(self, offset: int, buf: Any, *, _name: str = "") -> None:
+        """The first of two calls, at a position given."""
+        self._split(_name, self._begun_all(_name, buf, offset))
+
+    @calls("Read_ordered_begin", "Write_ordered_begin")
+    def _split_ordered(self, buf: Any, *, _name: str = "") -> None:
+        """The first of two calls, one rank after another."""
+        self._split(_name, self._begun_ordered(_name, buf))
+
+    @calls(
+        *("Read_all_end", "Write_all_end", "Read_at_all_end", "Write_at_all_end"),
+        *("Read_ordered_end", "Write_ordered_end"),
+    )
+    def _split_end(self, buf: Any, status: Status | None = None, *, _name: str = "") -> None:
+        """The second of two calls: the transfer is complete."""
+        self._end_split(_name, status)
+
     @calls("Iread_at", "Iwrite_at")
     def _begin_at(self, offset: int, buf: Any, *, _name: str = "") -> Request:
         return self._begun(_name, buf, offset)
@@ -169,7 +245,7 @@ def _writes(name: str) -> bool:
 
 
 def _size(given: Buffer) -> int:
-    return given.elements * given.datatype.basic.width
+    return given.size
 
 
 def _units(opened: Opened, given: Buffer, call: str) -> int:
@@ -200,8 +276,7 @@ def _finish(given: Buffer, got: Any, name: str, call: str) -> Status:
     """What was read is in the buffer; the status says how much."""
     if _writes(name):
         return Status.of(0, 0, _size(given))
-    width = given.datatype.basic.width
-    given.write((given.sign, len(got) // width, got), call)
+    given.write((given.sign, given.datatype.layout.elements_in(len(got)), got), call)
     return Status.of(0, 0, len(got))
 
 

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from presage.frontends.mpi.core.comm_state import RankId
-from presage.frontends.mpi.launch.module import MODULES, package
+from presage.frontends.mpi.launch.module import MODULES, own_package
 from presage.frontends.mpi.launch.privates import Imports
 from presage.frontends.mpi.launch.stdin import STANDARD
 from presage.process.context import Context
@@ -69,7 +69,7 @@ class Environment:
         number, at, size = place
         self._common = common
         self._folder = str(path.resolve().parent)
-        self._modules: dict[str, Any] = {**package(), "__main__": main}
+        self._modules: dict[str, Any] = {**own_package(), "__main__": main}
         self.package = self._modules["mpi4py"]
         self._before: dict[str, ModuleType | None] = {}
         self._known = 0  # how many modules there were when last looked

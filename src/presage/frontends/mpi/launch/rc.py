@@ -26,17 +26,20 @@ WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "of
 class Rc:
     """Options by name; others are refused."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
         self.__dict__.update(OPTIONS)
+        self(**options)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in OPTIONS:
-            raise TypeError(f"object has no attribute {name!r}")
+            raise AttributeError(f"object has no attribute {name!r}")
         self.__dict__[name] = value
 
     def __call__(self, **options: Any) -> None:
-        for name, value in options.items():
-            setattr(self, name, value)
+        for name in options:
+            if name not in OPTIONS:
+                raise TypeError(f"unexpected argument {name!r}")
+        self.__dict__.update(options)
 
     def __repr__(self) -> str:
         return "<mpi4py.rc>"

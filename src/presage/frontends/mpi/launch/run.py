@@ -63,7 +63,7 @@ def mpirun(
     try:
         if out is not None:
             sys.stdout = out
-        with Fence(quiet=False):
+        with Fence(quiet=False, plain=True):
             return play(program)
     finally:
         if out is not None:

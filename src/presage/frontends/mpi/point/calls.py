@@ -19,6 +19,7 @@ from presage.frontends.mpi.core.status import (
 from presage.frontends.mpi.data.buffers import buffer
 from presage.frontends.mpi.point import envelope as post
 from presage.frontends.mpi.point.message import MESSAGE_NO_PROC, Message
+from presage.frontends.mpi.point.partitioned import Partitioned
 from presage.frontends.mpi.point.persistent import Prequest
 from presage.frontends.mpi.point.request import Request
 from presage.frontends.mpi.point.transfer import (
@@ -106,6 +107,23 @@ class PointToPoint(Handle):
         of = self._from("Recv_init", source, tag)
         content = BufferContent(of.call, buf)
         return Prequest.set_up(of.call, lambda: post_receive(of, content))
+
+    def Psend_init(
+        self, buf: Any, partitions: int, dest: int, tag: int = 0, info: Any = None
+    ) -> Any:
+        """A persistent send in parts."""
+        return Partitioned.for_send(self._to("Psend_init", dest, tag), buf, partitions)
+
+    def Precv_init(
+        self,
+        buf: Any,
+        partitions: int,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        info: Any = None,
+    ) -> Any:
+        """A persistent receive in parts."""
+        return Partitioned.for_receive(self._from("Precv_init", source, tag), buf, partitions)
 
     def _swap(self, name: str, kind: Kind, out: Way, into: Way, status: Status | None) -> Any:
         back, to = self._from(name, *into[1:]), self._to(name, *out[1:])
@@ -206,7 +224,7 @@ class PointToPoint(Handle):
         status: Status | None = None,
         *,
         _name: str = "",
-    ) -> Message | None:
+    ) -> Any:
         of = self._from(_name, source, tag)
         if of.rank == PROC_NULL:
             fill(status, NULL_STATUS)

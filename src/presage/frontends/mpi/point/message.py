@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.numbered import Numbered, family
 from presage.frontends.mpi.core.rank import enter_call
 from presage.frontends.mpi.core.status import Status, fill
 from presage.frontends.mpi.point import envelope as post
@@ -13,31 +14,32 @@ from presage.frontends.mpi.point.transfer import BufferContent, Content, ObjectC
 from presage.process.ops import Response
 
 
-class Message:
+@family
+class Message(Numbered):
     """A message that was matched and not received yet."""
 
-    def __init__(self, message: Message | None = None) -> None:
-        self._response: Response | None = message._response if message else None
+    _response: Response | None
+
+    def __new__(cls, message: Any = None) -> Any:
+        """A handle that stands for the same."""
+        made = object.__new__(cls)
+        made._response = None
+        if message is not None:
+            made._become(cls._checked(message))
+        return made
 
     @classmethod
-    def of(cls, response: Response) -> Message:
-        message = cls()
+    def of(cls, response: Response) -> Any:
+        message = Message.__new__(cls)
         message._response = response
         return message
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message):
-            return NotImplemented
-        return self._response is other._response
-
-    __hash__ = object.__hash__
-
-    def __bool__(self) -> bool:
-        return self._response is not None
+    def _identity(self) -> object | None:
+        return self._response
 
     def _take(self, call: str) -> Response:
         response = self._response
-        if self is not MESSAGE_NO_PROC:
+        if response is not post.NO_MESSAGE:
             self._response = None
         if response is None:
             raise invalid(f"{call}: the message was received before")
@@ -77,5 +79,5 @@ class Message:
     Iprobe = iprobe
 
 
-MESSAGE_NULL = Message()
-MESSAGE_NO_PROC = Message.of(post.NO_MESSAGE)
+MESSAGE_NULL: Message = Message()
+MESSAGE_NO_PROC: Message = Message.of(post.NO_MESSAGE)

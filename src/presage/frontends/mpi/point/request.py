@@ -6,7 +6,7 @@ from typing import Any
 
 from presage.frontends.mpi.core.mistakes import invalid
 from presage.frontends.mpi.core.rank import enter_call
-from presage.frontends.mpi.core.status import NULL_STATUS, Status, fill
+from presage.frontends.mpi.core.status import NULL_STATUS, UNDEFINED, Status, fill
 from presage.frontends.mpi.point.request_sets import RequestSets
 from presage.frontends.mpi.point.request_state import RequestState
 from presage.process.context import blocking, cancel
@@ -54,11 +54,50 @@ class Request(RequestState, RequestSets):
         fill(status, known)
         return True
 
+    @classmethod
+    def Get_status_any(cls, requests: Any, status: Status | None = None) -> tuple[int, bool]:
+        """One that is complete, and stays to be waited for."""
+        if not any(requests):
+            fill(status, Status())
+            return UNDEFINED, True
+        for index, request in enumerate(requests):
+            if request and request.Get_status(status):
+                return index, True
+        return UNDEFINED, False
+
+    @classmethod
+    def Get_status_all(cls, requests: Any, statuses: list[Status] | None = None) -> bool:
+        """Whether all are complete; they stay to be waited for."""
+        known = [Status() for _ in requests]
+        pairs = zip(requests, known, strict=True)
+        if not all(request.Get_status(status) for request, status in pairs):
+            return False
+        _spread(statuses, known)
+        return True
+
+    @classmethod
+    def Get_status_some(cls, requests: Any, statuses: list[Status] | None = None) -> Any:
+        """Those that are complete; they stay to be waited for."""
+        if not any(requests):
+            return None
+        known, ready = [], []
+        for index, request in enumerate(requests):
+            status = Status()
+            if request and request.Get_status(status):
+                ready.append(index)
+                known.append(status)
+        _spread(statuses, known)
+        return ready
+
+    get_status_any = Get_status_any
+    get_status_all = Get_status_all
+    get_status_some = Get_status_some
+
     def Cancel(self) -> None:
         """Withdraw it, if it is not matched yet; wait for it all the same."""
         call = enter_call("Cancel")
         if not self.is_active:
-            raise invalid(f"{call}: the request is not active")
+            raise invalid(f"{call}: the request is not active", "ERR_REQUEST")
         if len(self._slots) == 1 and blocking(cancel(self._slots[0])):
             self._slots.clear()
             self._cancelled = True
@@ -70,12 +109,21 @@ class Request(RequestState, RequestSets):
         """Let go of it; the communication goes on."""
         call = enter_call("Request.Free")
         if not self.is_active:
-            raise invalid(f"{call}: the request is null")
+            raise invalid(f"{call}: the request is null", "ERR_REQUEST")
         self._slots = []
         self._ended()
 
 
-REQUEST_NULL = Request()
+def _spread(statuses: list[Status] | None, known: list[Status]) -> None:
+    """Give a caller's statuses what is known; the list grows as needed."""
+    if statuses is None:
+        return
+    statuses += [Status() for _ in range(len(known) - len(statuses))]
+    for status, each in zip(statuses, known, strict=False):
+        status.take(each)
+
+
+REQUEST_NULL: Request = Request()
 
 
 def at_once(value: Any = None, status: Status = NULL_STATUS) -> Request:

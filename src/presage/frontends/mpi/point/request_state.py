@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from presage.frontends.mpi.core.comm_state import RankId
+from presage.frontends.mpi.core.numbered import Numbered, family
 from presage.frontends.mpi.core.rank import current_rank
 from presage.frontends.mpi.core.status import Status
 from presage.frontends.mpi.data.hazards import Watched
@@ -27,10 +28,23 @@ def _settle() -> None:
         rank.drain.settle()
 
 
-class RequestState:
+@family
+class RequestState(Numbered):
     """A communication that is under way, without the calls of scripts."""
 
-    def __init__(self, request: RequestState | None = None) -> None:
+    def __new__(cls, request: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """A handle that stands for the same."""
+        made = object.__new__(cls)
+        made._begin()
+        if request is not None:
+            made._become(cls._checked(request))
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """All is done by then."""
+
+    def _begin(self) -> None:
+        """Nothing is under way."""
         self._slots: list[int] = []
         self._responses: list[Response] = []
         self._finish: Finish | None = None
@@ -39,8 +53,8 @@ class RequestState:
         self._watched: tuple[Watched, ...] = ()
         self._cancelled = False
         self.is_active = False
-        if request is not None:
-            self.__dict__.update(request.__dict__)
+        self._again: Callable[[], Any] | None = None  # of a persistent one: posts once more
+        self.is_freed = False
 
     @classmethod
     def of(
@@ -59,15 +73,15 @@ class RequestState:
 
     def __bool__(self) -> bool:
         _settle()
-        return self.is_active
+        return self.is_active or self._lasting() is not None
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RequestState):
-            return NotImplemented
-        _settle()
-        return self is other or not (self or other)
+    def _lasting(self) -> object | None:
+        """Of a request that outlives a communication: what makes the next."""
+        return None if self.is_freed else self._again
 
-    __hash__ = object.__hash__
+    def _identity(self) -> object | None:
+        """The finishing function is made for each communication, and shared by copies."""
+        return (self._lasting() or self._finish or self) if self else None
 
     # What the calls below are made of.
 
@@ -149,4 +163,10 @@ class RequestState:
 
     def _ended(self) -> None:
         self.is_active = False
-        current_rank().requests = [each for each in current_rank().requests if each is not self]
+        forget(self)
+
+
+def forget(request: RequestState) -> None:
+    """The rank need not wait for it any more."""
+    rank = current_rank()
+    rank.requests = [each for each in rank.requests if each is not request]

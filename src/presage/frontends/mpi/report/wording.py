@@ -7,15 +7,15 @@ import struct
 from typing import Any
 
 from presage.frontends.mpi.core.groups import senders
-from presage.frontends.mpi.data.datatype import TYPES
 from presage.frontends.mpi.data.objects import OBJECT, PICKLE
+from presage.frontends.mpi.data.predefined import NAMED
 from presage.frontends.mpi.io.server import CLOSE, KEEPER, OPEN, READ, STEPS, WRITE
 from presage.frontends.mpi.report.waiting import unmatched as unmatched
 from presage.frontends.mpi.report.waiting import who_waits as who_waits
 from presage.frontends.mpi.rma.access import ATOMIC, GET, PUT, Access, elements
 from presage.process.ops import ANY, Probe, Recv, Send
 
-FORMS = {each.basic.sign: each.basic.form for each in TYPES.values()}
+FORMS = {sign: form for sign, (form, _) in NAMED.items()}
 KINDS = (PUT, GET, *ATOMIC)
 ELEMENTS_MAX = 12  # of a buffer that are shown
 BYTES_MAX = 32  # of a memory that are shown
@@ -50,6 +50,8 @@ def to(op: Send) -> str:
     if "#" in op.mailbox:
         comm, _, ranks = op.mailbox.partition("#")
         return f"rank {ranks.partition('>')[2]}{_of(comm)}"
+    if "/" not in op.mailbox:
+        return op.mailbox  # of a request or a lock of the script
     comm, _, rank = op.mailbox.rpartition("/")
     return f"rank {rank}{_of(comm)}{f', tag {op.key[1]}' if op.key[1] else ''}"
 
@@ -100,7 +102,7 @@ def _value(given: Any) -> Any:
             return given[1]
         if given[0] == PICKLE:
             return Said(f"<pickle of {len(given[1])} bytes>")
-        if given[0] in FORMS:
+        if given[0].partition("+")[0] in FORMS:
             return _elements(*given)
         if given[0] in KINDS:
             return _access(Access(*given))
@@ -130,7 +132,7 @@ def _step(what: str, *given: Any) -> Said:
 
 
 def _elements(sign: str, count: int, data: bytes) -> Any:
-    form = f"={FORMS[sign]}"
+    form = f"={''.join(FORMS[each] for each in sign.split('+'))}"
     width = struct.calcsize(form)
     found = list(struct.iter_unpack(form, data[: ELEMENTS_MAX * width])) if width else []
     values = [each[0] if len(each) == 1 else each for each in found]

@@ -6,12 +6,11 @@ Pure functions; how accesses travel is no concern of theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from presage.frontends.mpi.data.datatype import Datatype
-from presage.frontends.mpi.data.op import OPS, of_sign
-
-Runs = tuple[tuple[int, int], ...]  # stretches of bytes: where one begins, and how long it is
+from presage.frontends.mpi.data.layout import Runs as Runs
+from presage.frontends.mpi.data.layout import joined
+from presage.frontends.mpi.data.op import OPS, width_of
 
 PUT, GET, STORE = "Put", "Get", "store"
 ACCUMULATE = "Accumulate"
@@ -47,21 +46,9 @@ class Access(NamedTuple):
         return self._replace(data=b"", compare=b"")
 
 
-def runs_of(start: int, count: int, datatype: Datatype) -> Runs:
+def runs_of(start: int, count: int, datatype: Any) -> Runs:
     """The bytes of `count` items that begin at byte `start`, in order."""
-    width = datatype.basic.width
-    items = (item * datatype.span + at for item in range(count) for at in datatype.offsets)
-    return joined((start + item * width, width) for item in items)
-
-
-def joined(runs: Iterable[tuple[int, int]]) -> Runs:
-    """The same bytes; one run for those that follow one another."""
-    whole: list[tuple[int, int]] = []
-    for at, size in runs:
-        if whole and sum(whole[-1]) == at:
-            at, size = whole[-1][0], whole.pop()[1] + size
-        whole.append((at, size))
-    return tuple(whole)
+    return joined(datatype.layout.at(count, start))
 
 
 def changed_runs(before: bytes, after: bytes) -> Runs:
@@ -100,12 +87,14 @@ def _combined(access: Access, before: bytes, call: str) -> bytes:
     if access.op == "REPLACE":
         return access.data
     one, two = elements(access.sign, before), elements(access.sign, access.data)
-    return OPS[access.op].fold_data([one, two], call)[2]
+    whole: bytes = OPS[access.op].fold_data([one, two], call)[2]
+    return whole
 
 
 def elements(sign: str, data: bytes) -> tuple[str, int, bytes]:
     """Bytes as buffers are sent."""
-    return sign, len(data) // of_sign(sign).basic.width, data
+    width, many = width_of(sign)
+    return sign, len(data) // width * many, data
 
 
 def overlap(one: Runs, two: Runs) -> bool:

@@ -10,10 +10,10 @@ from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.rank import current_rank, enter_call, where
 from presage.frontends.mpi.core.shared_handle import Owned
 from presage.frontends.mpi.core.status import PROC_NULL, Status
-from presage.frontends.mpi.data.buffers import Buffer, buffer
-from presage.frontends.mpi.data.datatype import Datatype, agree, by_letter
+from presage.frontends.mpi.data.buffers import Buffer, agree, buffer
 from presage.frontends.mpi.data.hazards import Watched, use
 from presage.frontends.mpi.data.op import OPS, Op
+from presage.frontends.mpi.data.type_handle import TypeHandle, by_letter
 from presage.frontends.mpi.point.request import Request, at_once
 from presage.frontends.mpi.rma import access as kinds
 from presage.frontends.mpi.rma.access import Access, runs_of
@@ -105,15 +105,15 @@ class Accessed(Owned):
         """The bytes of the target that are meant."""
         disp, count, datatype = _target(target, given, call)
         datatype.check(call)
-        if not agree(given.sign, datatype.basic.sign):
+        if not agree(given.sign, datatype.sign, given.elements):
             raise MPIException(
                 "type-mismatch",
-                f"{call}: elements of type {given.sign}, at the target {datatype.basic.sign}",
+                f"{call}: elements of type {given.sign}, at the target {datatype.sign}",
             )
-        if count * len(datatype.offsets) != given.elements:
+        if count * datatype.layout.many != given.elements:
             raise MPIException(
                 "count-mismatch",
-                f"{call}: {given.elements} elements, at the target {count * len(datatype.offsets)}",
+                f"{call}: {given.elements} elements, at the target {count * datatype.layout.many}",
             )
         runs = runs_of(disp * memory.units[rank], count, datatype)
         size = memory.sizes[rank]
@@ -188,7 +188,7 @@ class Accessed(Owned):
         self._access(kind, target_rank, target_disp, out=origin, into=result, compare=compare)
 
 
-def _target(target: Any, given: Buffer, call: str) -> tuple[int, int, Datatype]:
+def _target(target: Any, given: Buffer, call: str) -> tuple[int, int, TypeHandle]:
     """Displacement, count and type, as far as they are given; the rest as at the origin."""
     if target is None:
         return 0, given.count, given.datatype
@@ -201,7 +201,7 @@ def _target(target: Any, given: Buffer, call: str) -> tuple[int, int, Datatype]:
         datatype = by_letter(datatype)
     datatype = given.datatype if datatype is None else datatype
     if count is None:
-        count = given.elements // max(1, len(datatype.offsets))
+        count = given.elements // max(1, datatype.layout.many)
     return int(disp or 0), int(count), datatype
 
 

@@ -5,18 +5,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
+from presage._core import Exporter
 from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.exchange import Call
 from presage.frontends.mpi.collective.transport import gathered, note
 from presage.frontends.mpi.communicator.comm import COMM_SELF, Comm
+from presage.frontends.mpi.core.attributes import Attributed
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.group import Group
-from presage.frontends.mpi.core.mistakes import invalid
+from presage.frontends.mpi.core.mistakes import invalid, unsupported
+from presage.frontends.mpi.core.named import calls
+from presage.frontends.mpi.core.numbered import family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
-from presage.frontends.mpi.data.buffers import _memory
-from presage.frontends.mpi.data.extras import Unheeded, get_address
+from presage.frontends.mpi.data.errhandlers import Handled
+from presage.frontends.mpi.data.extras import get_address
+from presage.frontends.mpi.data.memory import Memory as BufferMemory
+from presage.frontends.mpi.data.named_constants import is_bottom
+from presage.frontends.mpi.data.raw import memory_of
 from presage.frontends.mpi.rma.memory import Memory
 from presage.frontends.mpi.rma.synchronisation import Synchronised
 
@@ -25,21 +32,39 @@ WIN_FLAVOR_CREATE, WIN_FLAVOR_ALLOCATE, WIN_FLAVOR_DYNAMIC, WIN_FLAVOR_SHARED = 
 WIN_SEPARATE, WIN_UNIFIED = 1, 2
 
 
-class Win(Synchronised, Unheeded):
+@family
+class Win(Synchronised, Attributed, Handled, Exporter):
     """A window."""
 
     what = "window"
+    _title: str
+    _flavor: int
+    _own_attributes: dict[int, Any]
 
-    def __init__(self, win: Win | None = None) -> None:
-        super().__init__()
-        self._title = ""
-        self._flavor = WIN_FLAVOR_CREATE
-        self._attributes: dict[int, Any] = {}
+    _predefined_keys = (WIN_BASE, WIN_SIZE, WIN_DISP_UNIT, WIN_CREATE_FLAVOR, WIN_MODEL)
+
+    def __new__(cls, win: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """A handle that stands for the same."""
+        made = Exporter.__new__(cls)
+        Synchronised.__init__(made)
+        made._title, made._flavor = "", WIN_FLAVOR_CREATE
+        made._own_attributes = {}
         if win is not None:
-            self.__dict__.update(win.__dict__)
+            made._become(cls._checked(win))
+            made.view = win.view
+        return made
 
-    def __buffer__(self, flags: int) -> memoryview:
-        return self.tomemory()
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """All is done by then."""
+
+    def _attributes(self) -> dict[int, Any]:
+        self._memory("Win.Get_attr")
+        kept: dict[int, Any] = self._own_attributes
+        return kept
+
+    def _kept(self) -> dict[str, Any]:
+        kept: dict[str, Any] = vars(self._memory("this call")).setdefault("kept", {})
+        return kept
 
     @classmethod
     def Allocate(
@@ -57,11 +82,28 @@ class Win(Synchronised, Unheeded):
     ) -> Any:
         call = enter_call("Win.Create", disp_unit=disp_unit)
         given = memory[0] if isinstance(memory, list | tuple) else memory
-        empty = given is None or repr(given) == "MPI.BOTTOM"
-        view = memoryview(bytearray()) if empty else _memory(given, call)[0]
+        empty = is_bottom(given)
+        view = memoryview(bytearray()) if empty else memory_of(given, call)[0]
         if view.readonly:
             raise invalid(f"{call}: the memory can only be read")
         return cls._made("Win.Create", WIN_FLAVOR_CREATE, view, disp_unit, comm)
+
+    @classmethod
+    def Allocate_shared(
+        cls, size: int, disp_unit: int = 1, info: Any = None, comm: Comm = COMM_SELF
+    ) -> NoReturn:
+        """Not there: a rank's own memory is its own."""
+        raise unsupported(f"{enter_call('Win.Allocate_shared')}: ranks share no memory here")
+
+    @classmethod
+    def Create_dynamic(cls, info: Any = None, comm: Comm = COMM_SELF) -> NoReturn:
+        """Not there."""
+        raise unsupported(f"{enter_call('Win.Create_dynamic')}: windows are made with their memory")
+
+    @calls("Attach", "Detach", "Shared_query")
+    def _other_flavors(self, *args: Any, _name: str = "") -> NoReturn:
+        """Not there: of windows that cannot be made."""
+        raise unsupported(f"{enter_call(_name)}: not for a window of this flavour")
 
     @classmethod
     def _made(cls, name: str, flavor: int, view: memoryview, unit: int, comm: Comm) -> Any:
@@ -75,6 +117,7 @@ class Win(Synchronised, Unheeded):
         win = cls()
         win._flavor = flavor
         sizes, units = zip(*said, strict=True)
+        win.view = view
         win._held = Memory(own, view, tuple(sizes), tuple(units))
         win._handle = current_rank().keep(f"window of {name}")
         win._held.lay_out()
@@ -86,6 +129,7 @@ class Win(Synchronised, Unheeded):
         held = self._memory("Win.Free")
         call = note(held.core, "Win.Free")
         self._check_closed(call, ends=True)
+        self._delete_attributes()
         held.publish()
         gathered(held.core, Call("Win.Free"), None, results.nothing, learns=False)
         held.clear_away()
@@ -93,38 +137,34 @@ class Win(Synchronised, Unheeded):
         current_rank().drop(self._handle)
         current_rank().windows.remove(self)
         self._held = None
+        self.view = None
 
-    free = Free
-
-    def tomemory(self) -> memoryview:
+    def tomemory(self) -> BufferMemory:
         """The rank's own memory."""
-        return self._memory("tomemory").view
+        return BufferMemory(self._memory("tomemory").view)
 
     memory = property(tomemory)
 
-    def Get_group(self) -> Group:
+    def Get_group(self) -> Any:
         return Group.of(self._memory("Win.Get_group").core.ranks)
 
     def Get_name(self) -> str:
-        return self._title
+        """Its name."""
+        return self._title if self._held is not None else "MPI_WIN_NULL"
 
     def Set_name(self, name: str) -> None:
         self._title = name
 
-    def Get_attr(self, keyval: int) -> Any:
-        """Predefined ones, and those of the script."""
+    def _predefined_attr(self, keyval: int) -> Any:
         held = self._memory("Win.Get_attr")
-        known = {
+        known: dict[int, Any] = {
             WIN_BASE: lambda: get_address(held.view) if held.view else 0,
             WIN_SIZE: lambda: len(held.view),
             WIN_DISP_UNIT: lambda: held.units[held.core.rank],
             WIN_CREATE_FLAVOR: lambda: self._flavor,
             WIN_MODEL: lambda: WIN_UNIFIED,
         }
-        return known[keyval]() if keyval in known else self._attributes.get(keyval)
-
-    def Set_attr(self, keyval: int, value: Any) -> None:
-        self._attributes[keyval] = value
+        return known[keyval]()
 
     @property
     def attrs(self) -> tuple[int, int, int]:
@@ -140,4 +180,4 @@ class Win(Synchronised, Unheeded):
     model = property(lambda self: WIN_UNIFIED)
 
 
-WIN_NULL = Win()
+WIN_NULL: Win = Win()
