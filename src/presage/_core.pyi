@@ -298,11 +298,13 @@ class Kernel:
         classes: bool = False,
         cuts: int = 100_000,
         reversals: str = "stack",
+        hand_overs: int | None = None,
     ) -> Outcome:
         """Explore executions one by one. `classes`: tell the classes of executions, too.
 
         `cuts`: of one execution, for one property; where there are more, order is kept of all that
         the property notices. `reversals`: where `dpor` keeps its reversals; stack, queue or random.
+        `hand_overs`: the seed of dice that say which parts are explored ahead, and when; for tests.
         """
     def graph(
         self,
@@ -345,6 +347,7 @@ class ProcessKernel:
         *,
         each: Callable[[list[tuple[int, int]], str], object] | None = None,
         until_pass: bool = False,
+        hand_overs: int | None = None,
     ) -> Outcome: ...
     def search(
         self,

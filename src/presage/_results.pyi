@@ -43,6 +43,8 @@ class Outcome:
     traces: int  # executions that went to the end
     blocked: int  # executions begun in vain: all that was left sleeps
     restarts: int  # because it was learnt which steps depend on others
+    collected: int  # parts of the tree that another thread explored
+    lost: int  # parts that were explored again
     spun: int  # times that a process was not allowed to test in vain once more
     handler_runs: int  # how often Python ran a step
     property_runs: int

@@ -8,6 +8,7 @@ use super::op::Op;
 use super::state::{State, Status};
 use super::world::World;
 use crate::python::outcome::RunFinding;
+use crate::python::turn;
 use crate::reduce::por::Step;
 
 pub struct Finding {
@@ -49,6 +50,8 @@ pub struct Findings {
     pub all: Vec<Finding>,
     /// What is met now costs, in a search in the order of delays.
     pub delays: u32,
+    /// Of a thread that works ahead: nothing is handed over.
+    pub ahead: bool,
     verdicts: FxHashMap<Vec<(u32, i32, i32)>, Vec<i64>>,
 }
 
@@ -61,6 +64,7 @@ impl Findings {
             bridge,
             all: Vec::new(),
             delays: 0,
+            ahead: false,
             verdicts: FxHashMap::default(),
         }
     }
@@ -150,6 +154,9 @@ impl Findings {
     /// Let Python save what was just found: code that runs next may end the process. What goes
     /// wrong here is told when the exploration is over, where the same is done again.
     fn hand_over(&self, finding: &Finding) {
+        if self.ahead {
+            return;
+        }
         Python::attach(|py| {
             let bridge = self.bridge.bind(py);
             drop(bridge.call_method1("found", (finding.outcome(),)));
@@ -167,6 +174,7 @@ impl Findings {
         if let Some(known) = self.verdicts.get(published) {
             return Ok(known.clone());
         }
+        turn::wait()?;
         let broken: Vec<i64> = Python::attach(|py| {
             let shown = PyTuple::new(py, published)?;
             self.bridge

@@ -1,11 +1,13 @@
 //! The kernel of processes as Python sees it.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use parking_lot::{Mutex, MutexGuard};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use super::crew::Crew;
 use super::findings::{Findings, Wanted, pairs};
 use super::memo::Memo;
 use super::met::Met;
@@ -15,7 +17,7 @@ use super::watch::Gauge;
 use super::world::World;
 use super::{bfs, delay};
 use crate::python::outcome::Outcome;
-use crate::reduce::por::{self, Counts, Reduction};
+use crate::reduce::por::{self, Closing, Counts, Pool, Reduction};
 use crate::search::Limits;
 use crate::search::delay::Plan;
 
@@ -60,9 +62,12 @@ impl ProcessKernel {
     /// Explore executions; `reduction` is none, dpor, sdpor or odpor. `each` is called with the
     /// path of every execution and how it ended: over, asleep or cut; after a restart, again.
     /// The path of the first that ended well is `passed`; with `until_pass` it is the last.
+    /// `hand_overs`: the seed of dice that say which parts are explored ahead, and when; for tests.
     #[pyo3(signature = (
-        reduction="odpor", limits=None, progress=None, *, each=None, until_pass=false
+        reduction="odpor", limits=None, progress=None, *, each=None, until_pass=false,
+        hand_overs=None
     ))]
+    #[allow(clippy::too_many_arguments)] // keywords of Python
     fn explore(
         &self,
         py: Python<'_>,
@@ -71,12 +76,14 @@ impl ProcessKernel {
         progress: Option<Py<PyAny>>,
         each: Option<Py<PyAny>>,
         until_pass: bool,
+        hand_overs: Option<u64>,
     ) -> PyResult<Outcome> {
         let reduction = Reduction::named(reduction)?;
         let limits = limits.unwrap_or_default();
         let mut world = self.claim()?;
-        let gauge = Gauge::new(limits.seconds);
-        let mut look = Recorder {
+        let shared = (limits.threads > 1 || hand_overs.is_some()) && !until_pass;
+        let gauge = Gauge::new(if shared { limits.threads } else { 1 }, limits.seconds);
+        let look = Recorder {
             gauge: &gauge,
             counts: Counts::default(),
             spun: 0,
@@ -87,12 +94,26 @@ impl ProcessKernel {
             passed: None,
             until_pass,
             reduces: reduction != Reduction::None,
-            each,
+            each: each.map(Arc::new),
+            ahead: None,
         };
-        let (world, mut restarts) = (&mut *world, 0u32);
-        let before = (world.runs, world.memo.asked);
-        let work = || restarting(world, &mut look, reduction).map(|times| restarts = times);
-        let seconds = gauge.supervise(py, progress.as_ref(), work)?;
+        let before = (world.runs, world.memo.asked());
+        let findings = || Python::attach(|py| self.findings(py));
+        let crew = Crew::new(&mut world, &look, shared, findings);
+        let pool = Pool::new(&crew, reduction, hand_overs, false); // a process belongs to a thread
+        let main = Mutex::new((&mut *world, look, 0u32));
+        let work = |index| {
+            if index > 0 {
+                por::serve(&pool);
+                return Ok(());
+            }
+            let _closing = Closing(&pool);
+            let (world, look, restarts) = &mut *main.lock();
+            *restarts = restarting(world, look, reduction, shared.then_some(&pool))?;
+            Ok(())
+        };
+        let seconds = gauge.supervise_all(py, progress.as_ref(), work)?;
+        let (world, look, restarts) = main.into_inner();
         let counts = &look.counts;
         Ok(Outcome {
             unique: counts.nodes,
@@ -105,7 +126,9 @@ impl ProcessKernel {
             blocked: counts.blocked,
             restarts,
             spun: look.spun,
-            handler_runs: world.memo.asked - before.1,
+            handler_runs: world.memo.asked() - before.1,
+            collected: pool.collected.load(Relaxed),
+            lost: pool.lost.load(Relaxed),
             run_findings: look.findings.outcome(py)?,
             passed: look.passed.as_deref().map(pairs),
             ..Outcome::default()
@@ -123,10 +146,10 @@ impl ProcessKernel {
     ) -> PyResult<Outcome> {
         let limits = limits.unwrap_or_default();
         let mut world = self.claim()?;
-        let gauge = Gauge::new(limits.seconds);
+        let gauge = Gauge::new(1, limits.seconds);
         let mut met = Met::new(&gauge, self.findings(py), &limits);
         let world = &mut *world;
-        let (before, mut bounds) = (world.memo.asked, Vec::new());
+        let (before, mut bounds) = (world.memo.asked(), Vec::new());
         let work = || loop {
             world.memo.grew = false;
             match &plan {
@@ -150,7 +173,7 @@ impl ProcessKernel {
             walks: gauge.traces.load(Relaxed),
             delays: gauge.delays.load(Relaxed),
             bounds,
-            handler_runs: world.memo.asked - before,
+            handler_runs: world.memo.asked() - before,
             run_findings: met.findings.outcome(py)?,
             ..Outcome::default()
         })
@@ -177,9 +200,14 @@ impl ProcessKernel {
 }
 
 /// Explore, and again as long as the relation of dependence turns out too weak: see `memo.rs`.
-fn restarting(world: &mut World, look: &mut Recorder<'_>, reduction: Reduction) -> PyResult<u32> {
+fn restarting<'g>(
+    world: &mut World,
+    look: &mut Recorder<'g>,
+    reduction: Reduction,
+    pool: Option<&Pool<'_, World, Recorder<'g>>>,
+) -> PyResult<u32> {
     (world.memo.weakened, world.memo.grew) = (false, false);
     por::restarting(world, look, |world, look| {
-        por::explore(world, reduction, look)
+        por::explore(world, reduction, look, pool)
     })
 }

@@ -9,6 +9,7 @@
 mod act;
 mod bfs;
 mod channels;
+mod crew;
 mod delay;
 mod findings;
 mod guess;

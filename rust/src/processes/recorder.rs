@@ -1,10 +1,11 @@
 //! Who looks on while executions are explored: counts, limits, findings.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::prelude::*;
 
-use super::findings::Findings;
+use super::findings::{Findings, pairs};
 use super::state::State;
 use super::watch::Gauge;
 use super::world::World;
@@ -26,11 +27,71 @@ pub struct Recorder<'a> {
     /// Whether it matters which steps depend on each other.
     pub reduces: bool,
     /// Called with each execution and how it ended.
-    pub each: Option<Py<PyAny>>,
+    pub each: Option<Arc<Py<PyAny>>>,
+    /// Of one that works ahead: it keeps what `each` is to be called with, and stops nothing.
+    pub ahead: Option<Vec<Ended>>,
 }
 
-impl Recorder<'_> {
+/// An execution, and how it ended.
+type Ended = (Vec<Step>, End);
+
+/// What was met in a part of the tree.
+pub struct Record {
+    counts: Counts,
+    spun: u64,
+    passed: Option<Vec<Step>>,
+    ended: Vec<Ended>,
+}
+
+impl<'a> Recorder<'a> {
+    /// One that works ahead of this one.
+    pub fn ahead(&self, mut findings: Findings) -> Recorder<'a> {
+        findings.ahead = true;
+        Recorder {
+            gauge: self.gauge,
+            counts: Counts::default(),
+            spun: 0,
+            findings,
+            depth: self.depth,
+            runs: self.runs,
+            keep_going: false,
+            passed: None,
+            until_pass: false,
+            reduces: self.reduces,
+            each: self.each.clone(),
+            ahead: Some(Vec::new()),
+        }
+    }
+
+    fn show(&mut self, path: &[Step], how: End) -> PyResult<()> {
+        let Some(each) = &self.each else {
+            return Ok(());
+        };
+        if let Some(ended) = &mut self.ahead {
+            ended.push((path.to_vec(), how));
+            return Ok(());
+        }
+        let shown = match how {
+            End::Over => "over",
+            End::Asleep => "asleep",
+            End::Cut => "cut",
+        };
+        Python::attach(|py| each.call1(py, (pairs(path), shown))).map(drop)
+    }
+
+    /// How far it is, for the progress line.
+    fn report(&self) {
+        if self.ahead.is_none() {
+            self.gauge.nodes.store(self.counts.nodes, Relaxed);
+            self.gauge.traces.store(self.counts.traces, Relaxed);
+            self.gauge.depth.store(self.counts.depth as u64, Relaxed);
+        }
+    }
+
     fn found(&self) -> bool {
+        if self.ahead.is_some() {
+            return false;
+        }
         if !self.keep_going {
             self.gauge.driver.stop(StopReason::Violation);
         }
@@ -39,9 +100,46 @@ impl Recorder<'_> {
 }
 
 impl Visitor<World> for Recorder<'_> {
+    type Record = Record;
+
+    fn is_stopping(&self) -> bool {
+        self.gauge.driver.stopping()
+    }
+
+    fn hand_in(&mut self) -> Option<Record> {
+        let well = self.findings.all.is_empty();
+        self.findings.all.clear();
+        let record = Record {
+            counts: std::mem::take(&mut self.counts),
+            spun: std::mem::take(&mut self.spun),
+            passed: self.passed.take(),
+            ended: self.ahead.as_mut().map(std::mem::take).unwrap_or_default(),
+        };
+        well.then_some(record)
+    }
+
+    fn accepts(&self, record: &Record) -> bool {
+        self.counts.ended() + record.counts.ended() < self.runs
+    }
+
+    fn absorb(&mut self, record: Record) -> PyResult<()> {
+        self.counts.add(&record.counts);
+        self.spun += record.spun;
+        if self.passed.is_none() {
+            self.passed = record.passed;
+        }
+        for (path, how) in record.ended {
+            self.show(&path, how)?;
+        }
+        self.report();
+        Ok(())
+    }
+
     fn enter(&mut self, world: &mut World, state: &State, path: &[Step]) -> PyResult<bool> {
         self.counts.enter(path);
-        self.gauge.nodes.store(self.counts.nodes, Relaxed);
+        if self.ahead.is_none() {
+            self.gauge.nodes.store(self.counts.nodes, Relaxed);
+        }
         let mover = path.last().map(|step| step.process);
         if !self
             .findings
@@ -62,19 +160,8 @@ impl Visitor<World> for Recorder<'_> {
             how => how,
         };
         let ended = self.counts.end(how);
-        self.gauge.traces.store(self.counts.traces, Relaxed);
-        self.gauge.depth.store(self.counts.depth as u64, Relaxed);
-        if let Some(each) = &self.each {
-            Python::attach(|py| {
-                let path: Vec<(u32, i32)> = path.iter().map(Step::pair).collect();
-                let how = match how {
-                    End::Over => "over",
-                    End::Asleep => "asleep",
-                    End::Cut => "cut",
-                };
-                each.call1(py, (path, how))
-            })?;
-        }
+        self.report();
+        self.show(path, how)?;
         let well = how != End::Over || self.findings.inspect_end(state, || path.to_vec());
         if how == End::Over
             && let Some((taken, state)) = world.blocked(path)?
@@ -93,7 +180,9 @@ impl Visitor<World> for Recorder<'_> {
             return Ok(false);
         }
         if ended >= self.runs {
-            self.gauge.driver.stop(StopReason::Runs);
+            if self.ahead.is_none() {
+                self.gauge.driver.stop(StopReason::Runs);
+            }
             return Ok(false);
         }
         Ok(!world.memo.grew)

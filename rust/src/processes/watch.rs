@@ -18,14 +18,24 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    pub fn new(seconds: f64) -> Self {
+    pub fn new(threads: usize, seconds: f64) -> Self {
         Gauge {
-            driver: Driver::new(1, seconds),
+            driver: Driver::new(threads, seconds),
             nodes: AtomicU64::new(0),
             traces: AtomicU64::new(0),
             depth: AtomicU64::new(0),
             delays: AtomicU32::new(0),
         }
+    }
+
+    /// Run `work` on every thread; gives the seconds.
+    pub fn supervise_all(
+        &self,
+        py: Python<'_>,
+        progress: Option<&Py<PyAny>>,
+        work: impl Fn(usize) -> PyResult<()> + Sync,
+    ) -> PyResult<f64> {
+        drive(py, self, progress, work)
     }
 
     /// Run `work` on a thread of its own; gives its seconds. `progress` is called with

@@ -26,6 +26,27 @@ impl Machine for World {
     type State = State;
     type Label = Label;
     type Error = PyErr;
+    type Brief = ();
+
+    fn brief(&self) {}
+
+    fn adopt(&mut self, _brief: &()) -> PyResult<()> {
+        self.memo.catch_up();
+        (self.memo.weakened, self.memo.grew) = (false, false);
+        Ok(())
+    }
+
+    fn version(&self) -> u64 {
+        self.memo.changes
+    }
+
+    fn work(&self) -> u64 {
+        self.runs
+    }
+
+    fn add_work(&mut self, steps: u64) {
+        self.runs += steps;
+    }
 
     fn start(&mut self) -> PyResult<State> {
         let mut state = State {
@@ -234,14 +255,14 @@ impl World {
         }
     }
 
-    fn posted(&mut self, state: &mut State, step: Step) -> Label {
+    fn posted(&mut self, state: &mut State, step: Step) -> PyResult<Label> {
         let local = state.member(step.process).local;
         let post = self.post(step.process, local);
         let (label, sent) = post_it(state, post);
         if sent > 0 {
-            self.memo.learn_sent(post.mailbox, post.key, sent);
+            self.memo.learn_sent(post.mailbox, post.key, sent)?;
         }
-        label
+        Ok(label)
     }
 
     /// Do what the process asks; what others can tell of it, and what it is answered.
@@ -254,7 +275,7 @@ impl World {
         let Step { process, choice } = step;
         let own = Label::of(process, Kind::Own);
         Ok(match *self.memo.op(member.local) {
-            Op::Send { .. } | Op::Recv { .. } => (self.posted(state, step), QUIET),
+            Op::Send { .. } | Op::Recv { .. } => (self.posted(state, step)?, QUIET),
             Op::Peek { .. } => self.peek(state, step)?,
             Op::Pick { .. } | Op::Poll(_) => (own, chosen(choice)),
             Op::Wait {

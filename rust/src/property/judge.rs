@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use crate::property::claim::{self, Reads};
 use crate::property::reader::Reader;
 use crate::property::trie::{Query, Said};
+use crate::python::turn;
 use crate::services::context::Shared;
 use crate::services::mirror::Mirror;
 use crate::services::misses::is_run_twice;
@@ -144,6 +145,7 @@ impl Judge {
     /// Run the predicate and file its verdict; false if it raised.
     #[cold]
     fn ask(&self, property: usize, state: &[u32]) -> PyResult<bool> {
+        turn::wait()?;
         Python::attach(|py| {
             let count = self.shared.property_runs.fetch_add(1, Relaxed);
             let bridge = self.shared.bridge.bind(py);

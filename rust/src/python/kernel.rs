@@ -230,9 +230,11 @@ impl Kernel {
     /// Explore executions one by one; `reduction` is none, dpor, sdpor or odpor. `classes`: tell
     /// which classes of executions there were, and which states at rest. `cuts`: of one execution,
     /// for one property; where there are more, order is kept of all that the property notices.
-    /// `reversals`: where `dpor` keeps its reversals: stack, queue or random.
+    /// `reversals`: where `dpor` keeps its reversals: stack, queue or random. `hand_overs`: the seed
+    /// of dice that say which parts are explored ahead, and when; for tests.
     #[pyo3(signature = (
-        reduction, limits, progress=None, classes=false, cuts=100_000, reversals="stack"
+        reduction, limits, progress=None, classes=false, cuts=100_000, reversals="stack",
+        hand_overs=None
     ))]
     #[allow(clippy::too_many_arguments)] // keywords of Python
     fn explore(
@@ -244,8 +246,10 @@ impl Kernel {
         classes: bool,
         cuts: u32,
         reversals: &str,
+        hand_overs: Option<u64>,
     ) -> PyResult<Outcome> {
-        let wanted = Wanted::new((reduction, reversals), limits.walks, classes, cuts)?;
+        let mut wanted = Wanted::new((reduction, reversals), limits.walks, classes, cuts)?;
+        wanted.hand_overs = hand_overs;
         let search = self.begin(py, limits, false)?;
         let outcome = |seconds| self.outcome(py, &search, seconds);
         explore(py, &search, wanted, progress.as_ref(), outcome)

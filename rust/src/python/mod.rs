@@ -9,3 +9,4 @@ pub mod stop;
 pub mod supervise;
 pub mod tables;
 pub mod threads;
+pub mod turn;

@@ -28,6 +28,8 @@ pub struct Outcome {
     pub traces: u64,
     pub blocked: u64,
     pub restarts: u32,
+    pub collected: u64,
+    pub lost: u64,
     pub spun: u64,
     pub handler_runs: u64,
     pub property_runs: u64,

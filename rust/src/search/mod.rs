@@ -188,6 +188,27 @@ pub struct Search {
     pub unjudged: u64,
     /// Something was left out because of that bound.
     pub left_out: AtomicBool,
+    /// Of a thread that works ahead of another search: nothing is reported, only that there was
+    /// something to report.
+    pub ahead: Option<Ahead>,
+}
+
+/// Whether there was something to report.
+#[derive(Default)]
+pub struct Ahead(AtomicBool);
+
+impl Ahead {
+    pub fn surprise(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    fn is_surprised(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Relaxed)
+    }
 }
 
 #[derive(Clone)]
@@ -235,11 +256,29 @@ impl Search {
             own_events: None,
             unjudged: 0,
             left_out: AtomicBool::new(false),
+            ahead: None,
         }
     }
 
+    /// A search of the same, for a thread that works ahead of this one. It ends when this one does.
+    pub fn ahead(&self) -> Self {
+        let limits = Limits {
+            depth: self.limits.depth,
+            ..Limits::default()
+        };
+        let decided = |property: &PropertyState| property.decided.load(Relaxed);
+        let known: Vec<bool> = self.shared.properties.iter().map(decided).collect();
+        let mut search = Search::new(self.shared.clone(), limits, self.initial.clone(), false);
+        for (property, known) in self.shared.properties.iter().zip(known) {
+            property.decided.store(known, Relaxed);
+        }
+        search.unjudged = self.unjudged;
+        search.ahead = Some(Ahead::default());
+        search
+    }
+
     pub fn stopping(&self) -> bool {
-        self.driver.stopping()
+        self.driver.stopping() || self.ahead.as_ref().is_some_and(Ahead::is_surprised)
     }
 
     /// Stop all threads. The first reason given is the one reported.

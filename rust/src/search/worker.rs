@@ -235,6 +235,9 @@ impl<'a> Worker<'a> {
     }
 
     pub fn found(&self, property: usize, length: u32, route: Route) {
+        if let Some(ahead) = &self.search.ahead {
+            return ahead.surprise();
+        }
         let state = &self.search.shared.properties[property];
         self.search.report(Found {
             property,
@@ -324,6 +327,10 @@ impl<'a> Worker<'a> {
         }
         let mirror = &self.expander.mirror;
         let Some(verdict) = self.judge.verdict(property, words, mirror)? else {
+            if let Some(ahead) = &self.search.ahead {
+                ahead.surprise();
+                return Ok(None);
+            }
             state.decided.store(true, Relaxed);
             return Ok(None);
         };

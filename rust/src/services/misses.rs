@@ -10,6 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
+use crate::python::turn;
 use crate::services::context::Shared;
 use crate::services::ids::{EnvelopeId, LocalId, StimulusId};
 use crate::services::layout::Budget;
@@ -44,6 +45,7 @@ impl Shared {
         if let Some(known) = self.tables.lock().delivery(local, envelope) {
             return Ok(known);
         }
+        turn::wait()?;
         Python::attach(|py| {
             // Another thread may have run it while this one waited for the interpreter.
             if let Some(known) = self.tables.lock().delivery(local, envelope) {
@@ -62,6 +64,7 @@ impl Shared {
         if let Some(known) = self.tables.lock().internals.get(&local) {
             return Ok(known.clone());
         }
+        turn::wait()?;
         Python::attach(|py| {
             if let Some(known) = self.tables.lock().internals.get(&local) {
                 return Ok(known.clone());
@@ -255,6 +258,7 @@ impl Shared {
         if let Some(&known) = self.tables.lock().observed.get(&key) {
             return Ok(known);
         }
+        turn::wait()?;
         if let Some(id) = self.observed_history(slot, state, records)? {
             self.tables.lock().observed.insert(key, id);
             return Ok(id);

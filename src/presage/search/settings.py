@@ -53,7 +53,7 @@ _STATES = Use(
     ("bfs", "delay"),
     "it limits searches that remember states",
 )
-_PARALLEL = ("bfs", "dfs", "delay", "cycles", "walk", "hunt")
+_PARALLEL = ("bfs", "dfs", "delay", "cycles", "walk", "hunt", "tree")
 _TREE = Use(("tree",), ("tree",), "it is for executions one by one; `bfs` remembers states")
 _REVERSALS = Use(("tree",), (), "it says in which order `tree` reverses the races of executions")
 _SLEEP = Use(
@@ -105,7 +105,7 @@ class Settings:
         "search",
         most=THREADS_MAX,
         words={AUTO: _BOTH},
-        use=Use(_PARALLEL, (), "`tree` and `semantic` run on one thread"),
+        use=Use(_PARALLEL, ("tree",), "`semantic`, and `bfs` of programs, run on one thread"),
         idle=(1,),
         hunts=True,
     )
@@ -292,6 +292,7 @@ class Settings:
                 "leave out `--checkpoint`, or `--causes` and `--baseline`",
             )
         yield from self._skip_conflicts()
+        yield from self._tree_conflicts()
         kept = [name for name in ("checkpoint", "spill") if getattr(self, name) is not None]
         if kept and (self.symmetry or self.reduction == "sleep"):
             yield (
@@ -317,6 +318,15 @@ class Settings:
                 f"`skip` is given with {self.threads} threads",
                 "which of two like faults comes first would be chance",
                 "leave out `--threads`",
+            )
+
+    def _tree_conflicts(self) -> Iterator[tuple[str, str, str]]:
+        """The same, of executions one by one."""
+        if self.search == "tree" and self.reversals != "stack" and self.threads not in (AUTO, 1):
+            yield (
+                f"`reversals={self.reversals}` is given with {self.threads} threads",
+                "what comes next depends on all that was met before, so one thread explores",
+                "leave out `--threads`, or `--reversals`",
             )
 
     @property

@@ -15,8 +15,13 @@
 //!   disabled; or `disabled_by` names the processes that disable it.
 //! - Where `labels_depend_on_order`, all choices of one step depend on the same steps.
 
+mod debt;
+mod desk;
 mod odpor;
+mod offer;
+mod part;
 mod queue;
+mod run;
 mod sets;
 #[cfg(test)]
 mod shared;
@@ -28,9 +33,12 @@ mod wakeup;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use self::desk::{Alone, Desk, Shared};
 use self::odpor::Odpor;
+pub use self::offer::{Closing, Pool, Team};
+pub use self::part::serve;
 pub use self::queue::{explore as explore_queued, sample};
-use self::sets::Sets;
+use self::sets::{Kind, Sets};
 
 /// What one process does next, and how its choice turns out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -49,8 +57,28 @@ pub trait Machine {
     type State: Clone;
     type Label: Clone;
     type Error;
+    /// What a machine must know to explore a part of what another one explores.
+    type Brief;
 
     fn start(&mut self) -> Result<Self::State, Self::Error>;
+
+    fn brief(&self) -> Self::Brief;
+
+    /// Begin where another machine began, and learn what it knows.
+    fn adopt(&mut self, brief: &Self::Brief) -> Result<(), Self::Error>;
+
+    /// Another number whenever something was learnt that changes what is explored, or judged.
+    fn version(&self) -> u64 {
+        0
+    }
+
+    /// Steps run, those of race analysis too.
+    fn work(&self) -> u64 {
+        0
+    }
+
+    /// Count steps that another machine has run.
+    fn add_work(&mut self, _steps: u64) {}
 
     /// Every enabled step, process by process; all choices of a process are neighbours.
     fn enabled(&mut self, state: &Self::State, into: &mut Vec<Step>) -> Result<(), Self::Error>;
@@ -188,17 +216,35 @@ impl Reversals {
     }
 }
 
-/// Explore executions from the start of `machine`, until `visitor` has seen enough.
-pub fn explore<M: Machine>(
+/// Explore executions from the start of `machine`, until `visitor` has seen enough; with a pool,
+/// others take part.
+pub fn explore<M: Machine, V: Visitor<M>>(
     machine: &mut M,
     reduction: Reduction,
-    visitor: &mut impl Visitor<M>,
+    visitor: &mut V,
+    pool: Option<&Pool<'_, M, V>>,
 ) -> Result<(), M::Error> {
+    match pool {
+        None => explore_at(machine, reduction, visitor, Alone),
+        Some(pool) => explore_at(machine, reduction, visitor, Shared::new(pool)),
+    }
+}
+
+fn explore_at<M: Machine, V: Visitor<M>, D>(
+    machine: &mut M,
+    reduction: Reduction,
+    visitor: &mut V,
+    mut desk: D,
+) -> Result<(), M::Error>
+where
+    D: Desk<M, Sets<M>, V> + Desk<M, Odpor<M>, V>,
+{
+    let desk = &mut desk;
     match reduction {
-        Reduction::None => stack::explore(machine, Sets::All, visitor),
-        Reduction::Dpor => stack::explore(machine, Sets::Persistent, visitor),
-        Reduction::Sdpor => stack::explore(machine, Sets::Source, visitor),
-        Reduction::Odpor => stack::explore(machine, Odpor::default(), visitor),
+        Reduction::None => run::explore(machine, Sets::of(Kind::All), visitor, desk),
+        Reduction::Dpor => run::explore(machine, Sets::of(Kind::Persistent), visitor, desk),
+        Reduction::Sdpor => run::explore(machine, Sets::of(Kind::Source), visitor, desk),
+        Reduction::Odpor => run::explore(machine, Odpor::default(), visitor, desk),
     }
 }
 
@@ -219,7 +265,7 @@ pub fn restarting<M: Machine, V: Visitor<M>>(
 }
 
 /// What was met so far.
-#[derive(Default)]
+#[derive(Default, Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Of the tree of executions, or of the trees, their roots included.
     pub nodes: u64,
@@ -246,12 +292,43 @@ impl Counts {
             End::Asleep => self.blocked += 1,
             End::Cut => self.truncated += 1,
         }
+        self.ended()
+    }
+
+    /// Executions that ended, in whatever way.
+    pub fn ended(&self) -> u64 {
         self.traces + self.blocked + self.truncated
+    }
+
+    pub fn add(&mut self, other: &Counts) {
+        self.nodes += other.nodes;
+        self.traces += other.traces;
+        self.blocked += other.blocked;
+        self.truncated += other.truncated;
+        self.depth = self.depth.max(other.depth);
     }
 }
 
 /// Who looks on. `false` ends the exploration.
 pub trait Visitor<M: Machine> {
+    /// What was met in a part of the tree.
+    type Record;
+
+    /// Whether the exploration is to stop.
+    fn is_stopping(&self) -> bool {
+        false
+    }
+
+    /// What was met since the last time; `None` if there is something among it that must be met in
+    /// its order.
+    fn hand_in(&mut self) -> Option<Self::Record>;
+
+    /// Whether no limit is reached within a part.
+    fn accepts(&self, record: &Self::Record) -> bool;
+
+    /// Take over what was met in a part, as if it had been met here.
+    fn absorb(&mut self, record: Self::Record) -> Result<(), M::Error>;
+
     /// The last step of `path` led to `state`, a node of the tree of executions.
     fn enter(&mut self, machine: &mut M, state: &M::State, path: &[Step])
     -> Result<bool, M::Error>;

@@ -14,6 +14,7 @@
 //! a step sleeps, all other choices of its process sleep too, and what is left out because one of
 //! them covers it is covered whatever the choice. The price is a few executions begun in vain.
 
+use super::debt::{Debt, Debts};
 use super::stack::{self, Backtrack, Race, Reversal};
 use super::tree::{Forest, NONE};
 use super::{Machine, Step};
@@ -43,6 +44,7 @@ pub struct Odpor<M: Machine> {
     /// What is below the step taken last.
     below: u32,
     forks: Vec<usize>,
+    debts: Debts<M>,
 }
 
 impl<M: Machine> Default for Odpor<M> {
@@ -52,6 +54,7 @@ impl<M: Machine> Default for Odpor<M> {
             first: None,
             below: NONE,
             forks: Vec::new(),
+            debts: Debts::default(),
         }
     }
 }
@@ -81,6 +84,42 @@ impl<M: Machine> Backtrack<M> for Odpor<M> {
         self.siblings(stack, step)?;
         Ok(Some(step))
     }
+
+    /// Branches are added on the right, and none below a leaf. So the first one, and the first of
+    /// each list below it, stay what they are until they are taken.
+    fn pending(&self, stack: &Stack<'_, M>, depth: usize) -> Option<Vec<Step>> {
+        self.forest.way(stack.levels[depth].backtrack.tree)
+    }
+
+    fn is_free(&self) -> bool {
+        self.below == NONE
+    }
+
+    fn retrace(&mut self, stack: &mut Stack<'_, M>, step: Step) -> Result<(), M::Error> {
+        let level = &mut stack.levels[stack.trace.len()];
+        stack.steps.clear();
+        stack
+            .machine
+            .choices(&level.state, step.process, &mut stack.steps)?;
+        level.backtrack.forked = stack.steps.len() > 1;
+        Ok(())
+    }
+
+    fn debts(&mut self) -> &mut Debts<M> {
+        &mut self.debts
+    }
+
+    fn settle(
+        &mut self,
+        stack: &mut Stack<'_, M>,
+        depth: usize,
+        debt: &Debt<M>,
+    ) -> Result<(), M::Error> {
+        match debt {
+            Debt::Sequence(sequence) => self.insert_wakeup(stack, depth, sequence),
+            _ => Ok(()), // of another reduction
+        }
+    }
 }
 
 impl<M: Machine> Reversal<M> for Odpor<M> {
@@ -105,7 +144,12 @@ impl<M: Machine> Reversal<M> for Odpor<M> {
             stack.walk.clone_from(&stack.free);
             let label = stack.machine.run(&mut stack.walk, step)?;
             sequence.push((step, label));
-            self.insert_wakeup(stack, race.first, &sequence)?;
+            if race.first < stack.floor {
+                let once = stack.machine.labels_depend_on_order();
+                self.debts.add_sequence(race.first, &sequence, once);
+            } else {
+                self.insert_wakeup(stack, race.first, &sequence)?;
+            }
             sequence.pop();
         }
         (stack.steps, stack.sequence) = (steps, sequence);

@@ -11,14 +11,30 @@
 //! `sdpor` may rely on them: a sequence that such a step can begin was covered where it was
 //! explored.
 
+use super::debt::{Debt, Debts};
 use super::stack::{self, Backtrack, Race, Reversal};
 use super::{Machine, Step};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sets {
+pub enum Kind {
     All,
     Persistent,
     Source,
+}
+
+/// A kind of set, and what is asked for above the floor.
+pub struct Sets<M: Machine> {
+    kind: Kind,
+    debts: Debts<M>,
+}
+
+impl<M: Machine> Sets<M> {
+    pub fn of(kind: Kind) -> Self {
+        Sets {
+            kind,
+            debts: Debts::default(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -30,11 +46,11 @@ pub struct Set {
 
 type Stack<'a, M> = stack::Stack<'a, M, Set>;
 
-impl<M: Machine> Backtrack<M> for Sets {
+impl<M: Machine> Backtrack<M> for Sets<M> {
     const REVERSES_BLOCKED: bool = true;
 
     fn reduces(&self) -> bool {
-        *self != Sets::All
+        self.kind != Kind::All
     }
 
     fn open(&mut self, set: &mut Set) {
@@ -49,7 +65,7 @@ impl<M: Machine> Backtrack<M> for Sets {
 
     fn begin(&mut self, stack: &mut Stack<'_, M>, step: Step) -> Result<(), M::Error> {
         let depth = stack.depth();
-        if *self == Sets::All {
+        if self.kind == Kind::All {
             stack.levels[depth].backtrack.todo.clone_from(&stack.steps);
         } else {
             attempt(stack, depth, step.process)?;
@@ -68,9 +84,42 @@ impl<M: Machine> Backtrack<M> for Sets {
         }
         Ok(None)
     }
+
+    /// Steps are added at the end.
+    fn pending(&self, stack: &Stack<'_, M>, depth: usize) -> Option<Vec<Step>> {
+        let level = &stack.levels[depth];
+        let mut left = level.backtrack.todo[level.backtrack.next..].iter();
+        left.find(|&&step| !level.sleeps(step))
+            .map(|&step| vec![step])
+    }
+
+    fn is_free(&self) -> bool {
+        true
+    }
+
+    fn retrace(&mut self, _stack: &mut Stack<'_, M>, _step: Step) -> Result<(), M::Error> {
+        Ok(())
+    }
+
+    fn debts(&mut self) -> &mut Debts<M> {
+        &mut self.debts
+    }
+
+    fn settle(
+        &mut self,
+        stack: &mut Stack<'_, M>,
+        depth: usize,
+        debt: &Debt<M>,
+    ) -> Result<(), M::Error> {
+        match debt {
+            Debt::Initials(steps) => cover(stack, depth, steps.iter().copied()),
+            Debt::Processes(processes) => persist(stack, depth, processes),
+            Debt::Sequence(_) => Ok(()), // of another reduction
+        }
+    }
 }
 
-impl<M: Machine> Reversal<M> for Sets {
+impl<M: Machine> Reversal<M> for Sets<M> {
     type Set = Set;
 
     fn sequence(&mut self, stack: &mut Stack<'_, M>, race: Race) -> Result<(), M::Error> {
@@ -89,24 +138,43 @@ impl<M: Machine> Reversal<M> for Sets {
         };
         stack.walk.clone_from(&stack.free);
         let label = stack.machine.run(&mut stack.walk, step)?;
-        if *self == Sets::Persistent {
-            return persist(stack, race);
+        if self.kind == Kind::Persistent {
+            let processes = helpers(stack, race);
+            if race.first < stack.floor {
+                self.debts.add_processes(race.first, processes);
+                return Ok(());
+            }
+            return persist(stack, race.first, &processes);
         }
         stack.sequence.push((step, label));
-        let level = &stack.levels[race.first];
-        let covers =
-            |&step: &Step| level.backtrack.tried.contains(&step.process) || level.sleeps(step);
-        let mut first = None;
-        let covered = initials(stack).any(|step| {
-            first.get_or_insert(step.process);
-            covers(&step)
-        });
-        if let Some(process) = first.filter(|_| !covered) {
-            attempt(stack, race.first, process)?;
-        }
+        let initials: Vec<Step> = initials(stack).collect();
         stack.sequence.pop();
-        Ok(())
+        if race.first < stack.floor {
+            self.debts.add_initials(race.first, initials);
+            return Ok(());
+        }
+        cover(stack, race.first, initials.into_iter())
     }
+}
+
+/// See that one of the steps that can begin a sequence is tried at a level, or sleeps there.
+fn cover<M: Machine>(
+    stack: &mut Stack<'_, M>,
+    depth: usize,
+    initials: impl Iterator<Item = Step>,
+) -> Result<(), M::Error> {
+    let level = &stack.levels[depth];
+    let covers = |&step: &Step| level.backtrack.tried.contains(&step.process) || level.sleeps(step);
+    let mut first = None;
+    let mut initials = initials;
+    let covered = initials.any(|step| {
+        first.get_or_insert(step.process);
+        covers(&step)
+    });
+    if let Some(process) = first.filter(|_| !covered) {
+        attempt(stack, depth, process)?;
+    }
+    Ok(())
 }
 
 /// See that a process, with all its choices, is tried at a level; whether it is.
@@ -132,33 +200,40 @@ fn attempt<M: Machine>(
     Ok(awake)
 }
 
-fn persist<M: Machine>(stack: &mut Stack<'_, M>, race: Race) -> Result<(), M::Error> {
+/// The processes one of which must be tried: that of the race, and those that it waits for.
+fn helpers<M: Machine>(stack: &Stack<'_, M>, race: Race) -> Vec<u32> {
     let Race {
         first,
         later,
         process,
     } = race;
-    if attempt(stack, first, process)? {
-        return Ok(());
-    }
     // A step that never came has no clock; then all are tried.
     let came = later < stack.depth();
-    for event in first + 1..later {
-        let apart = !stack.trace.before(first, event);
-        if !came || !apart || !stack.trace.before(event, later) {
-            continue;
-        }
-        let helper = stack.trace.steps[event].process;
-        if attempt(stack, first, helper)? {
+    let helps = |event: &usize| {
+        came && !stack.trace.before(first, *event) && stack.trace.before(*event, later)
+    };
+    let events = (first + 1..later).filter(helps);
+    let helpers = events.map(|event| stack.trace.steps[event].process);
+    std::iter::once(process).chain(helpers).collect()
+}
+
+/// Try the first of these processes that does not sleep at a level; if all do, all that are enabled.
+fn persist<M: Machine>(
+    stack: &mut Stack<'_, M>,
+    depth: usize,
+    processes: &[u32],
+) -> Result<(), M::Error> {
+    for &process in processes {
+        if attempt(stack, depth, process)? {
             return Ok(());
         }
     }
     let mut steps = Vec::new();
     stack
         .machine
-        .enabled(&stack.levels[first].state, &mut steps)?;
+        .enabled(&stack.levels[depth].state, &mut steps)?;
     for step in steps {
-        attempt(stack, first, step.process)?;
+        attempt(stack, depth, step.process)?;
     }
     Ok(())
 }

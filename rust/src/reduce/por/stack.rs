@@ -12,6 +12,7 @@
 //! Two kinds of race have no event j, as its process never ran: a step disabled the process
 //! (`Machine::disabled_by`), or the process waits at the end (`Machine::waiting`).
 
+use super::debt::{Debt, Debts};
 use super::trace::Trace;
 use super::{End, Machine, Step, Visitor};
 
@@ -44,6 +45,8 @@ pub struct Stack<'a, M: Machine, S> {
     /// Those beyond the trace are spare, kept for the memory they hold.
     pub levels: Vec<Level<M, S>>,
     pub trace: Trace<M::Label>,
+    /// The level of the root: 0, or where a part of a tree begins. What is above belongs to others.
+    pub floor: usize,
     /// Events whose races have been reversed.
     pub reversed: usize,
     /// What does not happen after the first event of a race; it leads from its level to `free`.
@@ -93,27 +96,28 @@ pub trait Backtrack<M: Machine>: Reversal<M> {
 
     /// Take the next step to explore from the set of the deepest level.
     fn next(&mut self, stack: &mut Stack<'_, M, Self::Set>) -> Result<Option<Step>, M::Error>;
-}
 
-pub fn explore<M: Machine, B: Backtrack<M>>(
-    machine: &mut M,
-    mut backtrack: B,
-    visitor: &mut impl Visitor<M>,
-) -> Result<(), M::Error> {
-    let mut stack = Stack::new(machine)?;
-    if !stack.arrive(&mut backtrack, visitor)? {
-        return Ok(());
-    }
-    loop {
-        if let Some(step) = backtrack.next(&mut stack)? {
-            stack.descend(&backtrack, step)?;
-            if !stack.arrive(&mut backtrack, visitor)? {
-                return Ok(());
-            }
-        } else if !stack.ascend(&backtrack) {
-            return Ok(());
-        }
-    }
+    /// The steps that lead from a level on the way, once its branch at hand is done, to a node from
+    /// which everything is free: no step of it is to be taken first. What is explored there is
+    /// settled, whatever is added to the set meanwhile.
+    fn pending(&self, stack: &Stack<'_, M, Self::Set>, depth: usize) -> Option<Vec<Step>>;
+
+    /// Whether nothing must be taken first from the node that was just descended to.
+    fn is_free(&self) -> bool;
+
+    /// Before a step of `pending` is followed from the deepest level by another thread.
+    fn retrace(&mut self, stack: &mut Stack<'_, M, Self::Set>, step: Step) -> Result<(), M::Error>;
+
+    /// What races ask for above the floor.
+    fn debts(&mut self) -> &mut Debts<M>;
+
+    /// Add what a race asks for to the set of a level.
+    fn settle(
+        &mut self,
+        stack: &mut Stack<'_, M, Self::Set>,
+        depth: usize,
+        debt: &Debt<M>,
+    ) -> Result<(), M::Error>;
 }
 
 impl<'a, M: Machine, S: Default> Stack<'a, M, S> {
@@ -124,6 +128,7 @@ impl<'a, M: Machine, S: Default> Stack<'a, M, S> {
             machine,
             levels: Vec::new(),
             trace: Trace::default(),
+            floor: 0,
             reversed: 0,
             sequence: Vec::new(),
             kept: Vec::new(),
@@ -149,7 +154,7 @@ impl<'a, M: Machine, S: Default> Stack<'a, M, S> {
     }
 
     /// In a state just reached: end the execution, or see that there is something to do.
-    fn arrive<B: Backtrack<M, Set = S>>(
+    pub fn arrive<B: Backtrack<M, Set = S>>(
         &mut self,
         backtrack: &mut B,
         visitor: &mut impl Visitor<M>,
@@ -195,7 +200,7 @@ impl<'a, M: Machine, S: Default> Stack<'a, M, S> {
     }
 
     /// Take a step; what sleeps and does not depend on it sleeps on.
-    fn descend(&mut self, backtrack: &impl Backtrack<M>, step: Step) -> Result<(), M::Error> {
+    pub fn descend(&mut self, backtrack: &impl Backtrack<M>, step: Step) -> Result<(), M::Error> {
         let depth = self.depth();
         let label = self.lead(step)?;
         let (above, under) = self.levels.split_at_mut(depth + 1);
@@ -222,7 +227,7 @@ impl<'a, M: Machine, S: Default> Stack<'a, M, S> {
     }
 
     /// Take the last step back: it sleeps from now on. False at the root.
-    fn ascend<B: Backtrack<M, Set = S>>(&mut self, backtrack: &B) -> bool {
+    pub fn ascend<B: Backtrack<M, Set = S>>(&mut self, backtrack: &B) -> bool {
         if !backtrack.reduces() {
             return self.trace.steps.pop().is_some();
         }

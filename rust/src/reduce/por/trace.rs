@@ -48,6 +48,10 @@ impl<L: Clone> Trace<L> {
         &self.events[event].races
     }
 
+    pub fn label(&self, event: usize) -> &L {
+        &self.events[event].label
+    }
+
     /// Whether `first` happens before `later`, or is it.
     pub fn before(&self, first: usize, later: usize) -> bool {
         let event = &self.events[first];

@@ -64,6 +64,18 @@ impl<L: Clone> Forest<L> {
         Some((node.step, node.first))
     }
 
+    /// The steps from the first of a list down to its leaf, by the first of each list.
+    pub fn way(&self, list: u32) -> Option<Vec<Step>> {
+        let mut way = Vec::new();
+        let mut at = list;
+        while at != NONE {
+            let node = self.get(at);
+            way.push(node.step);
+            at = node.first;
+        }
+        (!way.is_empty()).then_some(way)
+    }
+
     /// Put a step before all others of a list.
     pub fn prepend(&mut self, list: &mut u32, step: Step, label: L) {
         let fresh = self.add(step, label);

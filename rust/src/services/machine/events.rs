@@ -1,6 +1,7 @@
 //! A system of services as a machine: which steps its processes can take, and what they do.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -16,6 +17,7 @@ use crate::services::expand::{Effect, EventKind, NOWHERE};
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::{Layout, Network};
 use crate::services::tables::NOT_A_FAULT;
+use crate::table::fingerprint::combine_iter;
 
 /// The low bits of a choice say which of the process's steps it is, the others what is lost.
 const STEP_BITS: u32 = 16;
@@ -32,6 +34,14 @@ pub struct Way {
     pub effect: EffectId,
     pub word: u32,
     pub what: EventKind,
+}
+
+/// What is known of where an exploration begins, and of what its properties read.
+pub struct Brief {
+    start: State,
+    ordered: u64,
+    watched: Vec<usize>,
+    known: usize,
 }
 
 pub struct Events<'a> {
@@ -61,6 +71,46 @@ impl Machine for Events<'_> {
     type State = State;
     type Label = Label;
     type Error = PyErr;
+    type Brief = Brief;
+
+    fn brief(&self) -> Brief {
+        Brief {
+            start: self.start.clone(),
+            ordered: self.ordered,
+            watched: self.watched.clone(),
+            known: self.known,
+        }
+    }
+
+    fn adopt(&mut self, brief: &Brief) -> PyResult<()> {
+        self.worker.sync();
+        if (self.ordered, &self.watched, self.known) != (brief.ordered, &brief.watched, brief.known)
+        {
+            self.footprints.clear();
+            self.watched.clone_from(&brief.watched);
+            (self.ordered, self.known) = (brief.ordered, brief.known);
+        }
+        self.start.clone_from(&brief.start);
+        Ok(())
+    }
+
+    /// What properties have ever looked at, and what more is to be learnt of them.
+    fn version(&self) -> u64 {
+        let properties = self.worker.search.shared.properties.iter().enumerate();
+        let known = properties.map(|(at, property)| {
+            let asked = self.worker.judge.queries(at).len() as u64;
+            asked << 1 | u64::from(property.decided.load(Relaxed))
+        });
+        combine_iter(known.chain([self.ordered, self.known as u64]))
+    }
+
+    fn work(&self) -> u64 {
+        self.runs
+    }
+
+    fn add_work(&mut self, steps: u64) {
+        self.runs += steps;
+    }
 
     fn start(&mut self) -> PyResult<State> {
         Ok(self.start.clone())

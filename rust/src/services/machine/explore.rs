@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::events::Events;
 use super::losses::affordable;
@@ -13,11 +13,14 @@ use super::losses::all_losses;
 use super::recorder::Recorder;
 use super::state::State;
 use crate::python::outcome::Outcome;
-use crate::reduce::por::{self, Counts, Reduction, Reversals};
+use crate::reduce::por::{self, Closing, Counts, Pool, Reduction, Reversals, Team};
 use crate::search::dice::Dice;
 use crate::search::worker::Worker;
 use crate::search::{Route, Search};
 use crate::services::ids::EnvelopeId;
+
+/// Machines that a thread may have: one for each part that it explores while it waits for another.
+const MACHINES_EACH: usize = 4;
 
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
@@ -30,6 +33,8 @@ pub struct Wanted {
     pub classes: bool,
     /// Cuts of one execution that are judged, for one property, at most.
     pub cuts: u32,
+    /// Instead of threads: parts are handed over as dice say.
+    pub hand_overs: Option<u64>,
 }
 
 impl Wanted {
@@ -52,6 +57,7 @@ impl Wanted {
             runs,
             classes,
             cuts,
+            hand_overs: None,
         })
     }
 }
@@ -74,13 +80,24 @@ pub fn explore(
     outcome: impl Fn(f64) -> PyResult<Outcome>,
 ) -> PyResult<Outcome> {
     let explored = Mutex::new(Explored::default());
-    let work = |_| {
-        *explored.lock() = restarting(search, wanted)?;
+    let crew = Crew::new(search, wanted);
+    let team = &crew;
+    let asks = wanted.runs == u64::MAX; // else behind the last execution, too
+    let pool = Pool::new(&team, wanted.reduction, wanted.hand_overs, asks);
+    let work = |index| {
+        if index > 0 {
+            por::serve(&pool);
+            return Ok(());
+        }
+        let _closing = Closing(&pool);
+        *explored.lock() = restarting(search, wanted, crew.is_shared().then_some(&pool))?;
         Ok(())
     };
     let seconds = search.supervise(py, progress, work)?;
     let explored = explored.into_inner();
     Ok(Outcome {
+        collected: pool.collected.load(Relaxed),
+        lost: pool.lost.load(Relaxed),
         unique: explored.counts.nodes,
         generated: explored.transitions + 1,
         traces: explored.counts.traces,
@@ -92,16 +109,65 @@ pub fn explore(
     })
 }
 
-fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
-    let worker = Worker::new(search);
-    let mut machine = Events::new(worker, State::new(Vec::new(), 0));
-    let mut look = Recorder::new(search, wanted);
+/// The threads that work ahead, each with a search of its own.
+struct Crew {
+    searches: Vec<Search>,
+    recruited: AtomicUsize,
+    wanted: Wanted,
+}
+
+type CrewPool<'c> = Pool<'c, Events<'c>, Recorder<'c>>;
+
+impl Crew {
+    fn new(search: &Search, wanted: Wanted) -> Self {
+        let layout = &search.shared.layout;
+        // Queues are numbered as they are met, in every thread, and these numbers tell in which
+        // order messages are tried.
+        let numbered = layout.network.is_queued() || layout.streams.is_some();
+        let several = search.limits.threads > 1 || wanted.hand_overs.is_some();
+        let shared = several && wanted.reversals == Reversals::Stack && !numbered;
+        let count = if shared {
+            search.limits.threads * MACHINES_EACH
+        } else {
+            0
+        };
+        Crew {
+            searches: (0..count).map(|_| search.ahead()).collect(),
+            recruited: AtomicUsize::new(0),
+            wanted,
+        }
+    }
+
+    fn is_shared(&self) -> bool {
+        !self.searches.is_empty()
+    }
+}
+
+impl<'c> Team<Events<'c>, Recorder<'c>> for &'c Crew {
+    fn recruit(&self) -> Option<(Events<'c>, Recorder<'c>)> {
+        let search = self.searches.get(self.recruited.fetch_add(1, Relaxed))?;
+        Some((prepare(search), Recorder::new(search, self.wanted)))
+    }
+}
+
+fn prepare(search: &Search) -> Events<'_> {
+    let mut machine = Events::new(Worker::new(search), State::new(Vec::new(), 0));
     machine.worker.sync();
     machine.forget_labels();
+    machine
+}
+
+fn restarting<'c>(
+    search: &'c Search,
+    wanted: Wanted,
+    pool: Option<&CrewPool<'c>>,
+) -> PyResult<Explored> {
+    let mut machine = prepare(search);
+    let mut look = Recorder::new(search, wanted);
     let mut dice = Dice::new(search.limits.seed, 0);
     let restarts = por::restarting(&mut machine, &mut look, |machine, look| {
         loop {
-            from_all(search, wanted, (machine, &mut *look), &mut dice)?;
+            from_all(search, wanted, (machine, &mut *look), (&mut dice, pool))?;
             if wanted.reversals != Reversals::Random || look.learnt || search.stopping() {
                 return Ok(());
             }
@@ -117,11 +183,11 @@ fn restarting(search: &Search, wanted: Wanted) -> PyResult<Explored> {
     })
 }
 
-fn from_all(
+fn from_all<'c>(
     search: &Search,
     wanted: Wanted,
-    (machine, look): (&mut Events<'_>, &mut Recorder<'_>),
-    dice: &mut Dice,
+    (machine, look): (&mut Events<'c>, &mut Recorder<'c>),
+    (dice, pool): (&mut Dice, Option<&CrewPool<'c>>),
 ) -> PyResult<()> {
     let mut met = FxHashSet::default();
     let layout = &search.shared.layout;
@@ -150,7 +216,7 @@ fn from_all(
             look.began = std::mem::take(&mut start.lost);
             machine.start = start;
             match wanted.reversals {
-                Reversals::Stack => por::explore(machine, wanted.reduction, look)?,
+                Reversals::Stack => por::explore(machine, wanted.reduction, look, pool)?,
                 Reversals::Queue => por::explore_queued(machine, look)?,
                 Reversals::Random => {
                     por::sample(machine, look, |count| dice.below(count as u64) as usize)?;

@@ -10,7 +10,7 @@ use super::explore::Wanted;
 use super::label::Label;
 use super::order::{after, labels};
 use super::state::State;
-use crate::python::tables::StopReason;
+use crate::python::tables::{FAULTS, StopReason};
 use crate::reduce::por::{Counts, End, Machine, Reduction, Step, Visitor};
 use crate::search::{EventId, Route, Search};
 use crate::table::fingerprint::{combine_iter, nonzero};
@@ -145,7 +145,64 @@ impl<'a> Recorder<'a> {
     }
 }
 
+/// What was met in a part of the tree.
+pub struct Record {
+    counts: Counts,
+    generated: u64,
+    faults: [u64; FAULTS.len()],
+    depth: usize,
+    cut: bool,
+    classes: Option<FxHashSet<u64>>,
+    rests: FxHashSet<u64>,
+}
+
 impl Visitor<Events<'_>> for Recorder<'_> {
+    type Record = Record;
+
+    fn is_stopping(&self) -> bool {
+        self.search.stopping()
+    }
+
+    /// Of one that looks on ahead: its search is its own.
+    fn hand_in(&mut self) -> Option<Record> {
+        let search = self.search;
+        let surprised = search.ahead.as_ref().is_some_and(|ahead| ahead.take());
+        let learnt = std::mem::take(&mut self.learnt);
+        let classes = self.classes.as_mut().map(std::mem::take);
+        let record = Record {
+            counts: std::mem::take(&mut self.counts),
+            generated: search.generated.swap(0, Relaxed),
+            faults: std::array::from_fn(|at| search.faults[at].swap(0, Relaxed)),
+            depth: search.depth.swap(0, Relaxed),
+            cut: search.cut.swap(false, Relaxed),
+            classes,
+            rests: std::mem::take(&mut self.rests),
+        };
+        (!surprised && !learnt).then_some(record)
+    }
+
+    fn accepts(&self, record: &Record) -> bool {
+        self.counts.ended() + record.counts.ended() < self.runs
+    }
+
+    fn absorb(&mut self, record: Record) -> PyResult<()> {
+        let search = self.search;
+        self.counts.add(&record.counts);
+        search.generated.fetch_add(record.generated, Relaxed);
+        for (total, more) in search.faults.iter().zip(record.faults) {
+            total.fetch_add(more, Relaxed);
+        }
+        search.depth.fetch_max(record.depth, Relaxed);
+        search.cut.fetch_or(record.cut, Relaxed);
+        search.frontier.store(self.counts.nodes as usize, Relaxed);
+        search.walked.store(self.counts.ended(), Relaxed);
+        if let (Some(all), Some(more)) = (&mut self.classes, record.classes) {
+            all.extend(more);
+        }
+        self.rests.extend(record.rests);
+        Ok(())
+    }
+
     fn enter(&mut self, machine: &mut Events<'_>, state: &State, path: &[Step]) -> PyResult<bool> {
         self.counts.enter(path);
         self.search.depth.fetch_max(path.len() + 1, Relaxed);
@@ -187,7 +244,10 @@ impl Visitor<Events<'_>> for Recorder<'_> {
             self.classes.get_or_insert_default().insert(class);
         }
         if ended >= self.runs {
-            self.search.stop(StopReason::Runs);
+            match &self.search.ahead {
+                Some(ahead) => ahead.surprise(), // the last one is for who collects to find
+                None => self.search.stop(StopReason::Runs),
+            }
         }
         Ok(!self.learnt && !self.search.stopping())
     }
