@@ -301,10 +301,8 @@ class Kernel:
         hand_overs: int | None = None,
     ) -> Outcome:
         """Explore executions one by one. `classes`: tell the classes of executions, too.
-
-        `cuts`: of one execution, for one property; where there are more, order is kept of all that
-        the property notices. `reversals`: where `dpor` keeps its reversals; stack, queue or random.
-        `hand_overs`: the seed of dice that say which parts are explored ahead, and when; for tests.
+        `cuts`: of one execution, for one property. `reversals`: of `dpor`; stack, queue or random.
+        `hand_overs`: the seed of dice that say which parts are explored ahead, in tests.
         """
     def graph(
         self,

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::crew::Crew;
-use super::findings::{Findings, Wanted, pairs};
+use super::findings::{Findings, Wanted};
 use super::memo::Memo;
 use super::met::Met;
 use super::recorder::Recorder;
@@ -17,7 +17,7 @@ use super::watch::Gauge;
 use super::world::World;
 use super::{bfs, delay};
 use crate::python::outcome::Outcome;
-use crate::reduce::por::{self, Closing, Counts, Pool, Reduction};
+use crate::reduce::por::{self, Closing, Pool, Reduction};
 use crate::search::Limits;
 use crate::search::delay::Plan;
 
@@ -84,18 +84,10 @@ impl ProcessKernel {
         let shared = (limits.threads > 1 || hand_overs.is_some()) && !until_pass;
         let gauge = Gauge::new(if shared { limits.threads } else { 1 }, limits.seconds);
         let look = Recorder {
-            gauge: &gauge,
-            counts: Counts::default(),
-            spun: 0,
-            findings: self.findings(py),
-            depth: limits.depth as usize,
-            runs: limits.walks,
-            keep_going: limits.keep_going,
-            passed: None,
-            until_pass,
             reduces: reduction != Reduction::None,
             each: each.map(Arc::new),
-            ahead: None,
+            until_pass,
+            ..Recorder::new(&gauge, self.findings(py), &limits)
         };
         let before = (world.runs, world.memo.asked());
         let findings = || Python::attach(|py| self.findings(py));
@@ -114,24 +106,15 @@ impl ProcessKernel {
         };
         let seconds = gauge.supervise_all(py, progress.as_ref(), work)?;
         let (world, look, restarts) = main.into_inner();
-        let counts = &look.counts;
         Ok(Outcome {
-            unique: counts.nodes,
             generated: world.runs - before.0 + 1,
-            depth: counts.depth,
             seconds,
             stopped_by: gauge.driver.reason(),
-            cut: counts.truncated > 0,
-            traces: counts.traces,
-            blocked: counts.blocked,
             restarts,
-            spun: look.spun,
             handler_runs: world.memo.asked() - before.1,
             collected: pool.collected.load(Relaxed),
             lost: pool.lost.load(Relaxed),
-            run_findings: look.findings.outcome(py)?,
-            passed: look.passed.as_deref().map(pairs),
-            ..Outcome::default()
+            ..look.outcome(py)?
         })
     }
 

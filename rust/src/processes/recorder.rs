@@ -9,8 +9,10 @@ use super::findings::{Findings, pairs};
 use super::state::State;
 use super::watch::Gauge;
 use super::world::World;
+use crate::python::outcome::Outcome;
 use crate::python::tables::StopReason;
 use crate::reduce::por::{Counts, End, Step, Visitor};
+use crate::search::Limits;
 
 pub struct Recorder<'a> {
     pub gauge: &'a Gauge,
@@ -44,6 +46,38 @@ pub struct Record {
 }
 
 impl<'a> Recorder<'a> {
+    pub fn new(gauge: &'a Gauge, findings: Findings, limits: &Limits) -> Self {
+        Recorder {
+            gauge,
+            counts: Counts::default(),
+            spun: 0,
+            findings,
+            depth: limits.depth as usize,
+            runs: limits.walks,
+            keep_going: limits.keep_going,
+            passed: None,
+            until_pass: false,
+            reduces: true,
+            each: None,
+            ahead: None,
+        }
+    }
+
+    /// What was counted and found.
+    pub fn outcome(&self, py: Python<'_>) -> PyResult<Outcome> {
+        Ok(Outcome {
+            unique: self.counts.nodes,
+            depth: self.counts.depth,
+            cut: self.counts.truncated > 0,
+            traces: self.counts.traces,
+            blocked: self.counts.blocked,
+            spun: self.spun,
+            run_findings: self.findings.outcome(py)?,
+            passed: self.passed.as_deref().map(pairs),
+            ..Outcome::default()
+        })
+    }
+
     /// One that works ahead of this one.
     pub fn ahead(&self, mut findings: Findings) -> Recorder<'a> {
         findings.ahead = true;

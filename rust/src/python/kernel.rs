@@ -230,8 +230,8 @@ impl Kernel {
     /// Explore executions one by one; `reduction` is none, dpor, sdpor or odpor. `classes`: tell
     /// which classes of executions there were, and which states at rest. `cuts`: of one execution,
     /// for one property; where there are more, order is kept of all that the property notices.
-    /// `reversals`: where `dpor` keeps its reversals: stack, queue or random. `hand_overs`: the seed
-    /// of dice that say which parts are explored ahead, and when; for tests.
+    /// `reversals`: where `dpor` keeps its reversals: stack, queue or random. `hand_overs`: the
+    /// seed of dice that say which parts are explored ahead, and when; for tests.
     #[pyo3(signature = (
         reduction, limits, progress=None, classes=false, cuts=100_000, reversals="stack",
         hand_overs=None

@@ -217,7 +217,7 @@ fn helpers<M: Machine>(stack: &Stack<'_, M>, race: Race) -> Vec<u32> {
     std::iter::once(process).chain(helpers).collect()
 }
 
-/// Try the first of these processes that does not sleep at a level; if all do, all that are enabled.
+/// Try the first of these processes that does not sleep at a level; if all do, all enabled ones.
 fn persist<M: Machine>(
     stack: &mut Stack<'_, M>,
     depth: usize,

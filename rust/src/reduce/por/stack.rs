@@ -99,7 +99,7 @@ pub trait Backtrack<M: Machine>: Reversal<M> {
 
     /// The steps that lead from a level on the way, once its branch at hand is done, to a node from
     /// which everything is free: no step of it is to be taken first. What is explored there is
-    /// settled, whatever is added to the set meanwhile.
+    /// fixed, whatever is added to the set meanwhile.
     fn pending(&self, stack: &Stack<'_, M, Self::Set>, depth: usize) -> Option<Vec<Step>>;
 
     /// Whether nothing must be taken first from the node that was just descended to.
