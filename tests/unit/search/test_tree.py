@@ -358,11 +358,34 @@ def test_a_step_with_more_ways_than_can_be_counted_is_refused_with_a_way_out():
 
 @pytest.mark.parametrize(
     "options",
-    [{"symmetry": True}, {"calm": True}, {"states": 5}, {"threads": 2}, {"reduction": "sleep"}],
+    [
+        {"symmetry": True},
+        {"calm": True},
+        {"states": 5},
+        {"reduction": "sleep"},
+    ],
 )
 def test_options_of_searches_of_states_are_refused(options):
     with pytest.raises(BadSystem, match="search `tree`"):
         check(many_to_one(1), search="tree", traces=None, **options)
+
+
+def test_a_queue_of_reversals_is_for_one_thread():
+    with pytest.raises(BadSystem, match="`reversals=queue` is given with 2 threads"):
+        check(many_to_one(1), search="tree", reduction="dpor", reversals="queue", threads=2)
+
+
+@pytest.mark.parametrize("reduction", ["odpor", "sdpor", "dpor", "none"])
+def test_two_threads_report_what_one_does(reduction):
+    alone, both = (
+        check(many_to_one(4), search="tree", reduction=reduction, threads=threads, traces=None)
+        for threads in (1, 2)
+    )
+    assert (both.traces, both.executions, both.unique) == (
+        alone.traces,
+        alone.executions,
+        alone.unique,
+    )
 
 
 def test_calls_are_steps_of_their_node():
