@@ -13,6 +13,7 @@ use super::{Claimed, Histories, Need};
 use crate::history::shape::{Written, WrittenPart};
 use crate::property::claim::Reads;
 use crate::property::trie::{Ask, Query, Said};
+use crate::python::turn;
 use crate::services::context::Shared;
 use crate::services::tables::Tables;
 use crate::value::{IMMUTABLE, MUTABLE, OrderGuard};
@@ -79,6 +80,7 @@ impl Shared {
         let Some((histories, claimed)) = self.claimed(property) else {
             return Ok(false);
         };
+        turn::wait()?;
         let count = histories.judged.fetch_add(1, Relaxed);
         let compared = count < COMPARED_FIRST || count.is_power_of_two();
         if compared || self.is_ordered(property, state)? != Some(true) {
