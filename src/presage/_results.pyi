@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, Self, final
 
+from typing_extensions import disjoint_base
+
 from presage._core import Graph, Kernel
 from presage.limits import Effort, Limits, Totals
 
@@ -220,6 +222,7 @@ class Inspected:
     states: int
     signed: bool  # with the key
 
+@disjoint_base
 class Exporter:
     """Lends the memory of `view`; None: it has none to lend."""
 

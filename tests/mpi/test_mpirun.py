@@ -75,6 +75,6 @@ def test_who_sleeps_longer_comes_later(tmp_path):
 
 
 def test_what_there_is_not_is_told(tmp_path):
-    path = written(tmp_path, "MPI.Session\n")
+    path = written(tmp_path, "MPI.Nothing\n")
     status, _, err = mpirun(path, folder=tmp_path)
-    assert status == 1 and "mpi4py.MPI has no `Session`" in err
+    assert status == 1 and "mpi4py.MPI has no `Nothing`" in err
