@@ -15,7 +15,7 @@ use parking_lot::{Condvar, Mutex};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// A change that nobody was told of is seen after this.
+/// A change that rang no bell is seen after this.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Rings when a turn may have come.
