@@ -133,9 +133,7 @@ _Messages: TypeAlias = tuple[int, int, int, int, list[bytes]]  # end, number, li
 def read_messages(buffer: bytearray, at: int, limit: int, most: int) -> _Messages | None:
     """The run of message frames at `at`, with the largest `handled`."""
 
-def write_messages(number: int, life: int, handled: int, bodies: list[bytes]) -> bytes:
-    """The bytes of a run of message frames."""
-
+def write_messages(number: int, life: int, handled: int, bodies: list[bytes]) -> bytes: ...
 def never_go_backwards() -> None: ...  # makes sets what they were before
 def may_go_backwards() -> bool:
     """Make sets obey `backwards`, in all of this process; False if they cannot."""
@@ -143,9 +141,7 @@ def may_go_backwards() -> bool:
 def backwards(function: Callable[..., _T], *args: Any) -> _T:
     """`function(*args)`, while this thread iterates every set backwards."""
 
-def goes_backwards() -> bool:
-    """Whether this thread does."""
-
+def goes_backwards() -> bool: ...  # whether this thread does
 def resident_mib() -> int | None:
     """What the process holds in memory now; None where the system does not tell."""
 
@@ -289,7 +285,7 @@ class Kernel:
         limits: Limits,
         progress: Callable[[Progress], None] | None = None,
     ) -> Outcome:
-        """Hunt for executions that never come right."""
+        """Hunt for executions that never recover."""
     def explore(
         self,
         reduction: str,
@@ -392,8 +388,7 @@ class Graph:
         """A nearest fair cycle without the property: the states before it, and the loop."""
     def cycle(self, property: int, fairness: str, algorithm: str) -> list[int] | None:
         """The states of a fair cycle without the property, in order, by `map` or `ndfs`."""
-    def rest(self, property: int, seconds: float | None = None) -> list[int] | None:
-        """The states from the start to a nearest one at rest without the property."""
+    def rest(self, property: int, seconds: float | None = None) -> list[int] | None: ...
     def finding(self, at: int, stem: Sequence[int], steps: Sequence[tuple[int, int]]) -> Finding:
         """What decides property `at`: through the states of `stem` and once round the loop."""
     def reachability(self, property: int, seconds: float | None = None) -> Reachable: ...

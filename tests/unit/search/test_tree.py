@@ -395,7 +395,6 @@ def test_calls_are_steps_of_their_node():
         def work(self):
             self.done += 1
 
-    nodes = {"a": Worker(), "b": Worker()}
-    calls = {"a": [Call("work")] * 2, "b": [Call("work")] * 2}
+    nodes, calls = {"a": Worker(), "b": Worker()}, {name: [Call("work")] * 2 for name in "ab"}
     assert explored(System(nodes=nodes, calls=calls)).traces == 1
     assert explored(System(nodes=nodes, calls=calls), "none").traces == 6
