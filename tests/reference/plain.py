@@ -79,6 +79,7 @@ def view(system, state):
         value=lambda node, position: deepcopy(state.nodes[node][position]),
         observer=lambda index: deepcopy(state.observers[index]),
         messages=messages,
+        count=lambda types: len(messages(types)),
         connection=connection,
         partition=lambda: state.split,
     )

@@ -18,6 +18,14 @@ def cache() -> Path:
     return folder
 
 
+def _done(command: list[str]) -> bool:
+    """Whether a command of pip came to its end, in time."""
+    try:
+        return subprocess.run(command, timeout=280).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def folder(name: str) -> Path | None:
     """The source distribution `name`, unpacked; None if it cannot be fetched."""
     place = cache() / name
@@ -25,8 +33,7 @@ def folder(name: str) -> Path | None:
         target = cache() / "downloads"
         package = name.replace("-", "==", 1)
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(target)]
-        fetched = subprocess.run([*command, "--no-binary", ":all:", package], timeout=280)
-        if fetched.returncode:
+        if not _done([*command, "--no-binary", ":all:", package]):
             return None
         with tarfile.open(next(target.glob(f"{name}*.tar.gz"))) as archive:
             archive.extractall(cache(), filter="data")
@@ -59,6 +66,6 @@ def packages() -> Path | None:
             "--target",
             str(place),
         ]
-        if subprocess.run([*command, "pytest-asyncio", "async-timeout"], timeout=280).returncode:
+        if not _done([*command, "pytest-asyncio", "async-timeout"]):
             return None
     return place
