@@ -25,7 +25,7 @@ from presage.model.world.system import System
 from presage.search.check import build
 from presage.search.twin import backwards
 from presage.search.twin.compare import Failed
-from presage.search.twin.rerun import as_it_is, learn_names, rerun
+from presage.search.twin.rerun import as_it_is, learn_names, moved, rerun
 from presage.search.twin.wire import Request
 
 SEED = "1"  # a search itself runs under 0
@@ -105,6 +105,7 @@ def serve(target: str, settings: dict[str, str]) -> None:
     system = forgiving(system, {prop: frozenset(each) for prop, each in request.known.items()})
     opaque = any(node.opaque for node in system.automata)
     ways = [as_it_is, core.backwards] if not opaque and backwards.allow() else [as_it_is]
+    ways += [moved(way) for way in ways]
     with Sandbox(request.handler_seconds, None) as sandbox:
         learn_names(system, request)
         system.load_histories(request.histories)

@@ -32,6 +32,7 @@ from presage.trace.naming import named
 from presage.trace.show import show
 
 APART_MAX = 64  # differences that are told
+MOVED_BY = 5  # instances that take the places of those that come
 
 Build = Callable[[System, Bridge], Kernel]
 Way = Callable[..., Any]  # to call a function, with sets in one order or another
@@ -131,6 +132,23 @@ class Rerun:
 
 def as_it_is(function: Callable[..., Any], *args: Any) -> Any:
     return function(*args)
+
+
+class _Thing:
+    """As large as most instances of classes."""
+
+
+def moved(way: Way) -> Way:
+    """The same, with what the code makes at other addresses: a set of objects goes by them."""
+
+    def call(function: Callable[..., Any], *args: Any) -> Any:
+        held = [_Thing() for _ in range(MOVED_BY)]
+        try:
+            return way(function, *args)
+        finally:
+            del held
+
+    return call
 
 
 def rerun(
