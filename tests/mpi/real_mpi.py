@@ -12,6 +12,9 @@ VERSION = "4.1.2"  # of mpi4py
 PACKAGES = (f"mpi4py=={VERSION}", "mpich", "numpy")
 RAN_OUT = "ran out"
 
+# Of this process alone: with the second one, pieces of lines of several ranks are mixed.
+FOREIGN = ("PYTHONPATH", "PYTHONUNBUFFERED")
+
 
 def demos() -> Path | None:
     """The demo folder of mpi4py; None if it cannot be had."""
@@ -41,7 +44,7 @@ def ended(command, folder, seconds=600):
             capture_output=True,
             text=True,
             timeout=seconds,
-            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+            env={name: value for name, value in os.environ.items() if name not in FOREIGN},
         )
     except subprocess.TimeoutExpired:
         return RAN_OUT, []
