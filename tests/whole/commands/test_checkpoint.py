@@ -232,7 +232,7 @@ def test_a_full_disk_ends_a_search_in_files_with_what_it_knows():
     "arguments, memory, unique",
     [
         pytest.param(("paxos", "--set", "clients=3"), "60", 1_194_428, marks=pytest.mark.slow),
-        (("two_phase_commit", "--set", "rms=7"), "40", 296_448),
+        (("two_phase_commit", "--set", "rms=7"), "44", 296_448),
         pytest.param(
             ("two_phase_commit", "--set", "rms=8"), "50", 1_745_408, marks=pytest.mark.slow
         ),
@@ -247,7 +247,7 @@ def test_a_search_larger_than_its_memory_is_exact(arguments, memory, unique, rec
 
 
 def test_a_search_in_files_is_gone_on_with_in_files():
-    limits = ("--memory", "40", "--spill", "spilled", "--checkpoint", "kept", "--json")
+    limits = ("--memory", "44", "--spill", "spilled", "--checkpoint", "kept", "--json")
     arguments = ("check", "two_phase_commit", "--set", "rms=7", *limits)
     first = told(run(*arguments, "--states", "200000"), 0)
     report = told(run(*arguments, "--resume", "--threads", "2"), 0)
