@@ -141,6 +141,8 @@ class Twin:
 
     def begin(self, kernel: Kernel, memory_mib: int | None) -> None:
         """Start it, if it may find something; call `result` for what it says."""
+        kept, self._bridge.kept = self._bridge.kept, None  # these worlds keep the kernel alive
+        assert kept is not None, "made with this"
         spent = CPU() - self._began
         opaque = any(node.opaque for node in self._system.automata)
         if opaque and self._in_process:
@@ -155,7 +157,7 @@ class Twin:
             return
         self._rerun = Rerun(self._system, self._bridge, kernel, self._sandbox)
         try:
-            self._request = self._asked(kernel)
+            self._request = self._asked(kernel, kept)
             self._process = self._start(msgspec.msgpack.encode(self._request))
         except (Failed, PresageError) as failed:
             self._why = str(failed).partition("\n")[0]
@@ -170,15 +172,13 @@ class Twin:
             return f"it needs {MEMORY_MIB} MiB more than `memory` leaves"
         return ""
 
-    def _asked(self, kernel: Kernel) -> Request:
+    def _asked(self, kernel: Kernel, kept: Kept) -> Request:
         codec, automata = self._system.codec, self._system.automata
         memo = Steps(kernel)
         total, steps = memo.met(STEPS_MAX, BYTES_MAX)
         first = [codec.encode_fields(automaton.initial()) for automaton in automata]
         starts = [(OWN, at, values, codec.encode(("start",)), 0) for at, values in enumerate(first)]
         steps = [(*step[:4], self._rerun.digest(step) or 0) for step in starts] + steps
-        kept = self._bridge.kept
-        assert kept is not None, "made with this"
         known = [(self._system, self._sandbox, prop - 1, reader) for prop, reader in kept.worlds]
         verdicts = [noted(*each) for each in known]
         self._totals = (total + len(starts), kept.asked)
