@@ -43,6 +43,7 @@ from reference.test_live_world import counted
 from reference.test_reduction import compare as compare_sleep
 from reference.test_reduction import outcome
 
+from presage import check
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.limits import DelayPlan, Limits
 from presage.model.world.origin import begun_in
@@ -50,6 +51,7 @@ from presage.model.world.world import World
 
 STATES_MIN, STATES_MAX = 5, 100
 FIRST, NEXT = 5, 60  # systems of the first batch, and of each later one
+KINDS_MAX = 200  # systems, until each kind of fairness was met
 
 
 def made(make, **how):
@@ -238,11 +240,14 @@ def test_searches_by_delays_meet_what_live_worlds_meet_where_there_are_lanes(bat
 
 @pytest.mark.parametrize("batch", batches(1, 3))
 def test_what_is_fair_to_each_lane_is_so_on_live_worlds(batch):
-    met = set()
-    compared = (test_endless.compare(seed, drawn) for seed in count(batch * 10_000))
-    for found in islice((each for each in compared if each is not None), wanted(batch, 5)):
-        met |= found
-    assert not batch or test_endless.EVERY_KIND <= met
+    met, systems = set(), 0
+    for seed in count(batch * 10_000):
+        found = test_endless.compare(seed, drawn)
+        if found is not None:
+            met, systems = met | found, systems + 1
+        if systems >= wanted(batch, 5) and (not batch or test_endless.EVERY_KIND <= met):
+            break
+        assert systems < KINDS_MAX, met
 
 
 @pytest.mark.parametrize("batch", batches(1, 3))
@@ -263,7 +268,8 @@ def test_orbits_are_those_of_brute_force_where_there_are_lanes(batch):
 
 
 @pytest.mark.parametrize("batch", batches(1, 3))
-def test_a_search_from_a_saved_state_with_lanes_agrees_with_the_reference(batch):
+def test_a_search_from_a_saved_state_with_lanes_agrees_with_the_reference(batch, monkeypatch):
+    monkeypatch.setattr(test_predict, "SANDBOX", Sandbox())  # one is entered once only
     with test_predict.SANDBOX:
         for seed, begun, outside in begun_systems(batch):
             assert test_predict.compare(begun, (), outside) in (True, False), seed
@@ -295,4 +301,7 @@ def test_walks_hunts_and_moves_meet_no_state_that_is_not_there(batch):
         for search in ("walk", "semantic", "hunt"):
             report, met = test_alike.searched(system, search=search, walks=30, seed=seed)
             assert met <= states, (seed, search)
-            assert test_alike.broken(report) <= test_alike.broken(breadth), (seed, search)
+            expected = test_alike.broken(breadth)
+            if search == "hunt":  # sees executions that never come to rest, too
+                expected = test_alike.broken(check(system, keep_going=True, traces=None))
+            assert test_alike.broken(report) <= expected, (seed, search)
