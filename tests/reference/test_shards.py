@@ -3,6 +3,7 @@
 import functools
 
 import pytest
+from reference.batches import batches
 from reference.random_systems import random_system
 
 from presage.distribute.levels import Together
@@ -12,9 +13,7 @@ from presage.errors import PresageError
 from presage.search.check import check
 from presage.search.settings import Settings
 
-SLOW = pytest.mark.slow
-SEEDS = [*range(20), *(pytest.param(seed, marks=SLOW) for seed in range(20, 200))]
-FEW = [*range(6), *(pytest.param(seed, marks=SLOW) for seed in range(6, 40))]
+SEEDS, FEW = batches(20, 200), batches(6, 40)
 
 
 def outcome(run):

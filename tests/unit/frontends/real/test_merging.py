@@ -4,6 +4,7 @@ import random
 
 import pytest
 from real import programs
+from reference.batches import batches
 
 from presage import Faults, always, check
 from presage.errors import ViewTooCoarse
@@ -91,18 +92,8 @@ def protocol(seed, merge, view=all_of_it):
     return RealSystem(nodes, properties=[apart])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", batches(6, 100))
 def test_history_and_an_exact_view_agree_on_random_protocols(seed):
-    compare(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6, 100))
-def test_they_agree_on_many(seed):
-    compare(seed)
-
-
-def compare(seed):
     history = check(protocol(seed, "history"), traces=None, keep_going=True)
     view = check(protocol(seed, "view"), traces=None, keep_going=True)
     assert history.properties == view.properties
@@ -110,19 +101,8 @@ def compare(seed):
 
 
 @pytest.mark.parametrize("field", ["left", "heard"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", batches(3, 50))
 def test_a_view_without_one_field_is_refused_or_says_the_same(seed, field):
-    coarser(seed, field)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("field", ["left", "heard"])
-@pytest.mark.parametrize("seed", range(3, 50))
-def test_many_coarser_views_are_refused_or_say_the_same(seed, field):
-    coarser(seed, field)
-
-
-def coarser(seed, field):
     def some(node):
         return {name: value for name, value in all_of_it(node).items() if name != field}
 
