@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from presage import lifeline
-from presage.supervise.signals import DUMPS, ENDING, PASSED
+from presage.supervise.signals import DUMPS, ENDING, PASSED, WAKES
 from presage.supervise.whole import Whole
 
 INTERRUPTED = 130
@@ -101,6 +101,7 @@ def _listen() -> None:
             signal.signal(number, heard)
     for passed_on in set(PASSED.values()):
         signal.signal(passed_on, heard)
+    signal.signal(WAKES, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (*ENDING, *PASSED.values()))
 
 

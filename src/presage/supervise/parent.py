@@ -12,10 +12,11 @@ import sys
 import time
 
 from presage.environ import CHILD
-from presage.supervise.signals import ENDING, PASSED
+from presage.supervise.signals import ENDING, PASSED, WAKES
 
 HEARD = (*ENDING, signal.SIGTSTP, signal.SIGCHLD)
 FIRST = 100  # descriptors from here on: beyond those that a shell or a slip closes
+SOON = 0.2  # seconds after which a child that was told to end is woken up
 PATIENCE = 3  # interrupts, and more than a second, after which the child is killed
 
 
@@ -63,10 +64,18 @@ def _start(seed: str, telling: int, dump: int) -> int:
 
 
 def _wait(child: int) -> int:
-    """The status of the child when it has ended; passes signals on meanwhile."""
-    heard, first = 0, 0.0
+    """The status of the child when it has ended; passes signals on meanwhile.
+
+    Python answers a signal between two of its instructions, and one that comes right before a call
+    that waits is answered when that has waited. So the child is woken up once after each.
+    """
+    heard, first, to_wake = 0, 0.0, False
     while True:
-        about = signal.sigwaitinfo(HEARD)
+        about = signal.sigtimedwait(HEARD, SOON) if to_wake else signal.sigwaitinfo(HEARD)
+        if about is None:
+            to_wake = False
+            os.kill(child, WAKES)
+            continue
         number, by_process = about.si_signo, about.si_code <= 0
         if number == signal.SIGCHLD:
             pid, status = os.waitpid(child, os.WNOHANG)
@@ -75,7 +84,7 @@ def _wait(child: int) -> int:
         elif number == signal.SIGTSTP:
             _stop(child if by_process else None)
         elif signal.getsignal(number) is not signal.SIG_IGN:
-            heard += 1
+            heard, to_wake = heard + 1, True
             first = first or time.monotonic()
             if heard >= PATIENCE and time.monotonic() - first > 1:
                 os.kill(child, signal.SIGKILL)

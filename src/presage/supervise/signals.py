@@ -7,6 +7,7 @@ HAS_MORE = hasattr(signal, "SIGRTMAX")
 _last: int = signal.SIGRTMAX if HAS_MORE else signal.SIGUSR2
 _other: int = _last - 1 if HAS_MORE else signal.SIGUSR1
 DUMPS: int = _last - 2 if HAS_MORE else signal.SIGQUIT  # makes a thread write where it is
+WAKES: int = signal.SIGURG  # ends a wait that began just as another signal came; else ignored
 # Under which number the parent passes each on.
 PASSED: dict[signal.Signals, int] = {
     signal.SIGINT: _last,
