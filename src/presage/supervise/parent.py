@@ -16,7 +16,7 @@ from presage.supervise.signals import ENDING, PASSED, WAKES
 
 HEARD = (*ENDING, signal.SIGTSTP, signal.SIGCHLD)
 FIRST = 100  # descriptors from here on: beyond those that a shell or a slip closes
-SOON = 0.2  # seconds after which a child that was told to end is woken up
+SOON = 0.2  # seconds after which a child that was asked to end is woken up
 PATIENCE = 3  # interrupts, and more than a second, after which the child is killed
 
 

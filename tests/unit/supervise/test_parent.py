@@ -26,7 +26,7 @@ parent._wait(child.pid)
 """
 
 
-def test_a_child_that_was_told_to_end_is_woken_up_once() -> None:
+def test_a_child_that_was_asked_to_end_is_woken_up_once() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
