@@ -27,7 +27,7 @@ REDUCTIONS = ("odpor", "sdpor", "dpor", "none")
 EXECUTIONS = 120  # of each system: at most
 DICE = range(3)
 SYSTEMS = (lively_system, struck_system, fielded_system, noticed_lively_system, featured_system)
-FIRST, NEXT = 5, 60  # systems of each kind in the first batch, and in each later one
+FIRST, NEXT = 5, 20  # systems of each kind in the first batch, and in each later one
 PROGRAMS = 120
 COUNTED = (
     "unique",
