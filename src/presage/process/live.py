@@ -41,9 +41,13 @@ _idle = _Idle()
 
 
 def lend_greenlet() -> greenlet:
-    """A greenlet of this thread; its first `switch` is given what to run, which gives `ENDED`."""
+    """A greenlet of this thread; its next `switch` is given what to run, which gives `ENDED`."""
     idle = _idle.greenlets
-    return idle.pop() if idle else greenlet(_work)
+    if idle:
+        return idle.pop()
+    work = greenlet(_work)
+    work.switch()
+    return work
 
 
 def return_greenlet(work: greenlet) -> None:
@@ -51,11 +55,17 @@ def return_greenlet(work: greenlet) -> None:
     _idle.greenlets.append(work)
 
 
-def _work(run: Callable[[], object]) -> None:
-    """Run one process after another; the hub is whoever resumed this greenlet last."""
+def _work() -> None:
+    """Run one process after another; the hub is whoever resumed this greenlet last.
+
+    What a greenlet is started with it keeps as long as it lives. So it is started with nothing, and
+    keeps nothing of a process that ended: that would be all of its system.
+    """
+    ended: object = None
     while True:
+        run: Callable[[], object] = getcurrent().parent.switch(ended)  # type: ignore[union-attr]
         ended = run()
-        run = getcurrent().parent.switch(ended)  # type: ignore[union-attr]
+        del run
 
 
 class RunningProcess:
