@@ -170,8 +170,8 @@ class Halt:
 def inspect(path: Path, key: bytes | None) -> Inspected:
     """What a checkpoint says of itself, and whether `key` signed it.
 
-    Raises `OSError` if there is none, else `ValueError(kind, detail)`: "unreadable", "foreign",
-    "damaged" or "version".
+    Raises `OSError` if there is none, `KeyboardInterrupt` if a stop is requested meanwhile, else
+    `ValueError(kind, detail)`: "unreadable", "foreign", "damaged" or "version".
     """
 
 @final

@@ -21,7 +21,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
 use crate::python::tables::StopReason;
@@ -308,8 +308,11 @@ pub fn resume(py: Python<'_>, search: &Search) -> PyResult<Frontier> {
             false => Ok(read),
         }
     });
-    // Python says what it means for the user; it always raises.
+    // Python says what an error means for the user; it always raises.
     let (status, mut levels) = read.or_else(|error| {
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+            return Err(error);
+        }
         let value = error.clone_ref(py).into_value(py);
         host.call_method1("refuse", (value,)).and(Err(error))
     })?;

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::save::Status;
-use super::wire::In;
+use super::wire::{In, is_interrupt};
 use super::{MAGIC, VERSION};
 
 /// Who may have written the file that a search goes on from.
@@ -42,7 +42,6 @@ pub fn open(path: &Path, key: Option<&[u8]>) -> PyResult<(In, Vec<u8>)> {
     if !MAGIC.starts_with(&begins[..read]) {
         return Err(PyValueError::new_err(("foreign", "")));
     }
-    let refused = |error: io::Error| PyValueError::new_err(("damaged", error.to_string()));
     let mut file = In::open(path, key).map_err(refused)?;
     file.raw(&mut begins).map_err(refused)?;
     let version = file.word().map_err(refused)?;
@@ -51,6 +50,14 @@ pub fn open(path: &Path, key: Option<&[u8]>) -> PyResult<(In, Vec<u8>)> {
     }
     let header = file.bytes().map_err(refused)?;
     Ok((file, header))
+}
+
+/// What Python hears of an error in a whole file: that it is damaged, unless a signal came.
+fn refused(error: io::Error) -> PyErr {
+    match is_interrupt(&error) {
+        true => error.into(),
+        false => PyValueError::new_err(("damaged", error.to_string())),
+    }
 }
 
 fn read_up_to(file: &mut File, into: &mut [u8]) -> io::Result<usize> {
@@ -81,7 +88,6 @@ pub struct Inspected {
 #[pyfunction]
 pub fn inspect(py: Python<'_>, path: PathBuf, key: Option<Vec<u8>>) -> PyResult<Inspected> {
     let (mut file, header) = py.detach(|| open(&path, key.as_deref()))?;
-    let refused = |error: io::Error| PyValueError::new_err(("damaged", error.to_string()));
     Ok(Inspected {
         header: PyBytes::new(py, &header).unbind(),
         over: file.byte().map_err(refused)? != Status::Open as u8,

@@ -11,10 +11,16 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use hmac::{Hmac, Mac};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
 use sha2::Sha256;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::python::stop::stop_requested;
+
 const BUFFER: usize = 1 << 20;
+/// Bytes that are read before it is asked again whether a signal came.
+const ASK_EVERY: u64 = BUFFER as u64;
 const SIGNATURE: usize = 32;
 const DIGEST: usize = 8;
 
@@ -132,6 +138,9 @@ impl In {
                 signer.update(piece);
             }
             unread -= piece.len() as u64;
+            if unread > 0 {
+                interrupted()?;
+            }
         }
         let (mut signature, mut digest) = ([0; SIGNATURE], [0; DIGEST]);
         reader.read_exact(&mut signature)?;
@@ -150,8 +159,14 @@ impl In {
     }
 
     pub fn raw(&mut self, into: &mut [u8]) -> io::Result<()> {
-        let left = self.left.checked_sub(into.len() as u64);
-        self.left = left.ok_or_else(cut_short)?;
+        let left = self
+            .left
+            .checked_sub(into.len() as u64)
+            .ok_or_else(cut_short)?;
+        if left / ASK_EVERY != self.left / ASK_EVERY {
+            interrupted()?;
+        }
+        self.left = left;
         self.reader.read_exact(into)
     }
 
@@ -195,6 +210,21 @@ impl In {
     pub fn words(&mut self) -> io::Result<Vec<u32>> {
         (0..self.count()?).map(|_| self.word()).collect()
     }
+}
+
+/// An error that holds Python's own if a signal came, or a stop was requested.
+fn interrupted() -> io::Result<()> {
+    let checked = Python::try_attach(|py| py.check_signals());
+    checked.transpose().map_err(io::Error::other)?;
+    match stop_requested() {
+        true => Err(io::Error::other(PyKeyboardInterrupt::new_err(()))),
+        false => Ok(()),
+    }
+}
+
+/// Whether reading ended for a signal, not for what the file holds.
+pub fn is_interrupt(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<PyErr>())
 }
 
 fn cut_short() -> io::Error {
