@@ -97,6 +97,7 @@ fn no_interleaving_of_growth_and_insertion_loses_or_doubles_a_key() {
     model.check(move || {
         let seen = Arc::new(Seen::new(false));
         let mut new = enter(&seen, 1..=1);
+        assert_eq!(seen.read().room(), 4); // it grows while both threads are at work
         let shared = seen.clone();
         let other = loom::thread::spawn(move || enter(&shared, 2..=3));
         new += enter(&seen, 3..=4);

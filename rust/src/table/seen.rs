@@ -85,7 +85,7 @@ impl Seen {
     }
 
     fn limit(bits: u32) -> usize {
-        (1usize << bits) / 8 * 7
+        (1usize << bits) * 7 / 8
     }
 
     pub fn read(&self) -> Reading<'_> {
