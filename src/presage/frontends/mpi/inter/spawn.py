@@ -17,7 +17,7 @@ from presage.frontends.mpi.collective.objects import ObjectCollectives
 from presage.frontends.mpi.collective.transport import gathered
 from presage.frontends.mpi.core.comm_state import CommState, both, intercommunicator
 from presage.frontends.mpi.core.groups import SPAWNED
-from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_value
 from presage.frontends.mpi.core.rank import Job, Rank, current_rank, named
 from presage.process.context import Asking, blocking
 from presage.process.ops import Create
@@ -46,12 +46,14 @@ def one_by_one(
     command: Any, args: Any, maxprocs: Any, info: Any
 ) -> Callable[[], list[tuple[Any, Any, Any, Any]]]:
     def commands() -> list[tuple[Any, Any, Any, Any]]:
+        if isinstance(command, str | bytes):
+            raise wrong_value("Spawn_multiple: one command, not a list of them")
         count = len(command)
         argvs = [None] * count if args is None else list(args)
         numbers = list(maxprocs) if isinstance(maxprocs, list | tuple) else [maxprocs or 1] * count
         infos = list(info) if isinstance(info, list | tuple) else [info] * count
         if {len(argvs), len(numbers), len(infos)} != {count}:
-            raise invalid(
+            raise wrong_value(
                 f"Spawn_multiple: {count} commands, {len(argvs)} lists of arguments,"
                 f" {len(numbers)} numbers of processes, {len(infos)} infos"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import PurePath
 from typing import Any
 
@@ -57,7 +58,7 @@ class File(Transferred, Handled):
     @classmethod
     def Open(cls, comm: Comm, filename: Any, amode: int = server.RDONLY, info: Any = None) -> Any:
         core = comm._core("File.Open")
-        name = PurePath(filename).as_posix()
+        name = PurePath(os.fsdecode(filename)).as_posix()
         call = note(core, "File.Open", filename=name, amode=_modes(amode))
         _check_mode(amode, call)
         own = CommState(f"{core.name}.{core.calls}f", core.ranks, core.rank)
@@ -85,7 +86,7 @@ class File(Transferred, Handled):
 
     @classmethod
     def Delete(cls, filename: Any, info: Any = None) -> None:
-        name = PurePath(filename).as_posix()
+        name = PurePath(os.fsdecode(filename)).as_posix()
         call = enter_call("File.Delete", filename=name)
         if not ask(name, "File.Delete", [(server.DELETE,)])[0]:
             raise MPIException("file-error", f"{call}: there is no such file")

@@ -93,7 +93,7 @@ class Environment:
             stage.leave()
         known, before = sys.modules, self._before
         if not self._common.stays and "mpi4py.MPI" not in self._modules:
-            self._modules.update(MODULES)
+            self._modules = {**MODULES, **self._modules}
         for name, module in self._modules.items():
             before[name] = known.get(name)
             known[name] = module

@@ -118,6 +118,8 @@ PACKAGE = {
 
 
 def own_package() -> dict[str, Any]:
-    """What of `mpi4py` is a rank's own: the package, and `rc`."""
+    """What of `mpi4py` is a rank's own: the package, `rc`, and what a script may set elsewhere."""
     own = Package(PACKAGE, MPI)
-    return {"mpi4py": own, "mpi4py.rc": own.rc}
+    found = {"mpi4py": own, "mpi4py.rc": own.rc, **package.own_modules(MODULES)}
+    own.__dict__["util"] = found["mpi4py.util"]
+    return found

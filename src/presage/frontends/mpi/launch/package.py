@@ -52,3 +52,11 @@ def modules(mpi: ModuleType) -> dict[str, ModuleType]:
     for name, source in (("run", runner), ("bench", bench)):
         module(f"mpi4py.{name}", source.names(mpi))
     return found
+
+
+def own_modules(shared: dict[str, ModuleType]) -> dict[str, ModuleType]:
+    """The modules that one rank has to itself, since a script may set what they hold."""
+    util = ModuleType("mpi4py.util", shared["mpi4py.util"].__doc__)
+    own = pkl5.own(shared[pkl5.NAME])
+    util.__dict__.update(vars(shared["mpi4py.util"]), pkl5=own)
+    return {"mpi4py.util": util, pkl5.NAME: own}

@@ -228,7 +228,7 @@ class PointToPoint(Handle):
         of = self._from(_name, source, tag)
         if of.rank == PROC_NULL:
             fill(status, NULL_STATUS)
-            return MESSAGE_NO_PROC
+            return Message(MESSAGE_NO_PROC)
         if _name == "improbe":
             found = _looked(of, waits=False)
             if found.choice == 0:
