@@ -18,8 +18,8 @@ from presage.frontends.mpi.collective.transport import gathered
 from presage.frontends.mpi.core.comm_state import CommState, both, intercommunicator
 from presage.frontends.mpi.core.groups import SPAWNED
 from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_value
-from presage.frontends.mpi.core.rank import Job, Rank, current_rank, named
-from presage.process.context import Asking, blocking
+from presage.frontends.mpi.core.rank import Job, Rank, current_rank, enter_call, named
+from presage.process.context import Asking, asked, blocking
 from presage.process.ops import Create
 
 APPNUM = 1  # the key of an attribute: which of several commands a rank runs
@@ -137,6 +137,20 @@ def _refused(text: str, command: str) -> MPIException:
         f"{text}: `{command}` is no Python script, and presage can run nothing else; give"
         " sys.executable, or `python`, and the script as the first of args, or the script itself"
     )
+
+
+def start_workers(count: int) -> str:
+    """Ranks that execute tasks for this one; gives the name of its executor."""
+    enter_call("MPIPoolExecutor", max_workers=count)
+    rank = current_rank()
+    rank.spawned += 1
+    label = _label(rank)
+    members = tuple(f"{label} rank {at}" for at in range(count))
+    path = Path(sys.modules["__main__"].__file__ or "")
+    body = rank.launcher.worker(path, tuple(sys.argv[1:]), Job(label, members, rank.own.ranks))
+    for at in range(count):
+        asked(Create(str(members[at]), body, (at,)))
+    return label
 
 
 def adopt(rank: Rank, job: Job, at: int, command: int) -> None:

@@ -112,6 +112,12 @@ class Environment:
         self._argv, self._stdin, self._variables, _ = self._swap(self._others)
         self._common.stage = None
 
+    def add(self, name: str, module: ModuleType) -> None:
+        """From now on, the rank has a module of this name."""
+        self._before.setdefault(name, sys.modules.get(name))
+        self._modules[name] = sys.modules[name] = module
+        self._known = len(sys.modules)
+
     @staticmethod
     def _swap(things: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put things in place; gives those that were there."""

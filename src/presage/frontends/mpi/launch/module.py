@@ -111,7 +111,7 @@ def _build() -> ModuleType:
 MPI = _build()
 MODULES = package.modules(MPI)
 PACKAGE = {
-    **{name: MODULES[f"mpi4py.{name}"] for name in ("util", "run", "bench")},
+    **{name: MODULES[f"mpi4py.{name}"] for name in ("util", "run", "bench", "futures")},
     **package.NAMES,
     "__path__": [str(Path(__file__).with_name("mpi4py"))],  # where nothing is found
 }
