@@ -129,6 +129,13 @@ try:
 except MPI.Exception as error:
     assert error.Get_error_class() == MPI.ERR_OTHER
 """,
+    "recv has no use for a buffer": """
+import warnings
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    comm.recv(bytearray(1), MPI.PROC_NULL)
+assert [each.category for each in said] == [UserWarning]
+""",
     "None is scattered and exchanged": """
 assert comm.scatter(None, 1) is None
 assert comm.alltoall(None) == [None] * size

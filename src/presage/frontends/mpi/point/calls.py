@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -82,6 +83,8 @@ class PointToPoint(Handle):
         tag: int = ANY_TAG,
         status: Status | None = None,
     ) -> Any:
+        if buf is not None:
+            warnings.warn("the argument `buf` of recv is not used", UserWarning, stacklevel=2)
         of = self._from("recv", source, tag)
         return _filled(status, receive(of, ObjectContent(of.call)))
 
