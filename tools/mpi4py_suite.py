@@ -178,7 +178,7 @@ def main() -> None:
         "--limit", type=float, default=120.0, help="seconds of the processor, for one process"
     )
     parser.add_argument("--reasons", action="store_true", help="why tests did not pass")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     print(f"{'file':<24}" + "".join(f"{end:>9}" for end in ENDS))
     tallies = suite(given.folder, given.names, given.ranks, given.limit)
     total: Counter[str] = sum((each.count() for each in tallies), Counter())

@@ -19,7 +19,7 @@ INTERNAL = (
     "family named codes of label number view check fold fold_data complete_with set_up is_freed"
     " started arrive is_active is_open has_arrived joined look got open_slots next_slot watch"
     " watched call waits_for members freed hints what between learned complain take layout sign"
-    " basic settle Is_predefined kind"
+    " basic settle Is_predefined kind lasting peek"
 )
 HEAD = """# mpi4py's names
 

@@ -134,7 +134,7 @@ class ObjectCollectives(PointToPoint):
 
 
 def parts_of(core: CommState, given: Any, text: str) -> list[Any]:
-    parts = list(given) if given is not None else []
+    parts = list(given) if given is not None else [None] * core.size
     if len(parts) != core.size:
         raise ValueError(f"{text}: {len(parts)} items for {core.size} ranks")
     return [pack(each) for each in parts]

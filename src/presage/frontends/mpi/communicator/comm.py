@@ -10,6 +10,7 @@ from presage.frontends.mpi.collective.exchange import Call
 from presage.frontends.mpi.collective.persistent import PersistentCollectives
 from presage.frontends.mpi.collective.transport import gathered
 from presage.frontends.mpi.communicator.extended import Extended
+from presage.frontends.mpi.communicator.failures import Failures
 from presage.frontends.mpi.communicator.making import Spawning, Topologies
 from presage.frontends.mpi.core.attributes import Attributed
 from presage.frontends.mpi.core.comm_state import CommState
@@ -34,7 +35,7 @@ GRAPHS = {2: "graph", 3: "distributed graph"}
 
 
 @family
-class Comm(PersistentCollectives, Extended, Attributed, Handled):
+class Comm(PersistentCollectives, Failures, Extended, Attributed, Handled):
     """A communicator.
 
     Which class a script gets for a new one follows from what the communicator is, so that the
@@ -213,8 +214,10 @@ class Comm(PersistentCollectives, Extended, Attributed, Handled):
 
     def Split_type(self, split_type: int, key: int = 0, info: Any = None) -> Any:
         """All ranks are on one machine, of which no more is known."""
-        known = (COMM_TYPE_SHARED, NUMBERS["COMM_TYPE_RESOURCE_GUIDED"])
-        return self.Split(0 if split_type in known else UNDEFINED, key)
+        known = split_type in (COMM_TYPE_SHARED, NUMBERS["COMM_TYPE_RESOURCE_GUIDED"])
+        if split_type == NUMBERS["COMM_TYPE_HW_GUIDED"] and info:
+            known = info.Get("mpi_hw_resource_type") == "mpi_shared_memory"
+        return self.Split(0 if known else UNDEFINED, key)
 
     def Create(self, group: Group) -> Any:
         call = enter_call("Create")

@@ -13,7 +13,7 @@ from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_val
 from presage.frontends.mpi.core.rank import enter_call
 from presage.frontends.mpi.core.status import UNDEFINED
 from presage.frontends.mpi.data.constants import NUMBERS
-from presage.frontends.mpi.inter import spawn
+from presage.frontends.mpi.inter import ports, spawn
 
 UNWEIGHTED, WEIGHTS_EMPTY = NUMBERS["UNWEIGHTED"], NUMBERS["WEIGHTS_EMPTY"]
 
@@ -32,7 +32,7 @@ class Made(ObjectCollectives):
 
 
 class Spawning(Made):
-    """Spawn and Spawn_multiple."""
+    """Spawn, Spawn_multiple, Accept and Connect: other ranks come in."""
 
     def Spawn(
         self,
@@ -65,6 +65,14 @@ class Spawning(Made):
         if errcodes is not None:
             errcodes[:] = [[0] * count for count in counts]
         return self._made(core, "Spawn_multiple")
+
+    def Accept(self, port_name: Any, info: Any = None, root: int = 0) -> Any:
+        """Wait for a group that connects to a port of the root."""
+        return self._made(ports.joined(self, "Accept", port_name, root), "Accept")
+
+    def Connect(self, port_name: Any, info: Any = None, root: int = 0) -> Any:
+        """Meet a group that accepts at a port."""
+        return self._made(ports.joined(self, "Connect", port_name, root), "Connect")
 
 
 class Topologies(Made):

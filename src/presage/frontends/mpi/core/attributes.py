@@ -6,6 +6,8 @@ is freed, another one is called.
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
@@ -114,11 +116,12 @@ def _deleted(handle: Any, key: Key, keyval: int, value: Any) -> None:
 
 
 def _called(function: Callable[..., Any], handle: Any, keyval: int, value: Any) -> Any:
-    """A function of the script; what it raises is an error of the call that led to it."""
+    """A function of the script; what it raises is printed, and an error of the call."""
     try:
         return function(handle, keyval, value)
     except MPIException:
         raise
     except Exception as error:
+        traceback.print_exc(file=sys.stderr)
         text = f"the function of attribute {keyval}: {type(error).__name__} {error}"
         raise MPIException("mpi-error", text, CODES["ERR_OTHER"]) from error

@@ -98,6 +98,7 @@ def _claim(core: CommState, root: int, call: str) -> int:
     if not 0 <= root < far.size:
         raise invalid(
             f"{call}: there is no rank {root} in the other group to be the root; it has {far.size}."
-            " In the group of the root, the root itself says MPI.ROOT, the others MPI.PROC_NULL"
+            " In the group of the root, the root itself says MPI.ROOT, the others MPI.PROC_NULL",
+            "ERR_ROOT",
         )
     return int(sides.group(1 - side)[root])

@@ -40,6 +40,9 @@ class Launcher(Protocol):
     def body(self, path: Path, args: tuple[str, ...], job: Job, command: int = 0) -> Any:
         """What a rank runs; the same each time it is asked for the same."""
 
+    def worker(self, path: Path, args: tuple[str, ...], job: Job) -> Any:
+        """What a rank runs that executes tasks of a script."""
+
     def code(self, path: Path) -> CodeType:
         """A script, compiled once."""
 
@@ -61,6 +64,7 @@ class Rank:
     made: int = 0
     initialized: bool | None = None  # None: as `mpi4py.rc` says
     package: Any = None  # its `mpi4py`
+    add_module: Any = None  # gives it a module of some name
     finalized: bool = False
     windows: list[Any] = field(default_factory=list)  # that it has made and not freed
     drain: Any = None  # calls of `Waitany` that have not been waited for

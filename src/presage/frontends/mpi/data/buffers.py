@@ -153,6 +153,7 @@ def buffer(given: Any, call: str, parts: int = 0, vector: bool = True) -> Buffer
         _set_count(made, counts, displs, max(parts, 1), call)
     if made.count or datatype:
         datatype.check(call)
+        made.datatype = datatype.lasting()
     _check_room(made, view, call)
     return made
 
@@ -254,7 +255,7 @@ def absolute(datatype: Any, count: int, address: int, call: str) -> Buffer:
         raise WrongBuffer("invalid-argument", text)
     low = min((at for at, _ in runs), default=0)
     high = max((at + size for at, size in runs), default=0)
-    return Buffer(at_address(low, high - low), datatype, count, origin=low - address)
+    return Buffer(at_address(low, high - low), datatype.lasting(), count, origin=low - address)
 
 
 def _packed(counts: tuple[int, ...]) -> tuple[int, ...]:

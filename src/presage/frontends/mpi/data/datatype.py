@@ -122,7 +122,7 @@ class Datatype(Packing, TypeHandle):
             for length, at, each in zip(lengths, places, types, strict=True)
         ]
         given = {"blocklengths": lengths, "displacements": places}
-        kept = {"datatypes": [each._kept() for each in types]}
+        kept = {"datatypes": [each.lasting() for each in types]}
         return cls._new("STRUCT", {**given, **kept}, lambda: layouts.struct(parts))
 
     def Create_subarray(self, sizes: Any, subsizes: Any, starts: Any, order: int = ORDER_C) -> Any:

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any
 
 from presage.frontends.mpi.core.error_codes import CODES
-from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_type
+from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_type, wrong_value
 from presage.frontends.mpi.core.numbered import Numbered, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.buffers import Data, buffer
@@ -107,7 +107,7 @@ class Op(Numbered):
         call = enter_call("Reduce_local", op=self)
         out, into = buffer(inbuf, call), buffer(inoutbuf, call)
         if (out.sign, out.elements) != (into.sign, into.elements):
-            raise invalid(f"{call}: the buffers differ in type or length")
+            raise wrong_value(f"{call}: the buffers differ in type or length")
         into.write(self.fold_data([out.read(), into.read()], call), call)
 
     def check(self, call: str) -> None:

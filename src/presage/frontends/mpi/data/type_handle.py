@@ -235,11 +235,11 @@ class TypeHandle(Attributed, Numbered):
         base: TypeHandle | None = None,
     ) -> Any:
         state = TypeState(combiner.lower(), combiner, make)
-        state.params, state.base = given, None if base is None else base._kept()
+        state.params, state.base = given, None if base is None else base.lasting()
         state.handle = current_rank().keep(f"datatype {state.name}")
         return cls._of(state)
 
-    def _kept(self) -> Any:
+    def lasting(self) -> Any:
         """A handle that stays good when the script frees its own."""
         state = self._used()
         if state.is_predefined:

@@ -17,9 +17,9 @@ from presage.frontends.mpi.collective.objects import ObjectCollectives
 from presage.frontends.mpi.collective.transport import gathered
 from presage.frontends.mpi.core.comm_state import CommState, both, intercommunicator
 from presage.frontends.mpi.core.groups import SPAWNED
-from presage.frontends.mpi.core.mistakes import MPIException, invalid
-from presage.frontends.mpi.core.rank import Job, Rank, current_rank, named
-from presage.process.context import Asking, blocking
+from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_value
+from presage.frontends.mpi.core.rank import Job, Rank, current_rank, enter_call, named
+from presage.process.context import Asking, asked, blocking
 from presage.process.ops import Create
 
 APPNUM = 1  # the key of an attribute: which of several commands a rank runs
@@ -46,12 +46,14 @@ def one_by_one(
     command: Any, args: Any, maxprocs: Any, info: Any
 ) -> Callable[[], list[tuple[Any, Any, Any, Any]]]:
     def commands() -> list[tuple[Any, Any, Any, Any]]:
+        if isinstance(command, str | bytes):
+            raise wrong_value("Spawn_multiple: one command, not a list of them")
         count = len(command)
         argvs = [None] * count if args is None else list(args)
         numbers = list(maxprocs) if isinstance(maxprocs, list | tuple) else [maxprocs or 1] * count
         infos = list(info) if isinstance(info, list | tuple) else [info] * count
         if {len(argvs), len(numbers), len(infos)} != {count}:
-            raise invalid(
+            raise wrong_value(
                 f"Spawn_multiple: {count} commands, {len(argvs)} lists of arguments,"
                 f" {len(numbers)} numbers of processes, {len(infos)} infos"
             )
@@ -135,6 +137,20 @@ def _refused(text: str, command: str) -> MPIException:
         f"{text}: `{command}` is no Python script, and presage can run nothing else; give"
         " sys.executable, or `python`, and the script as the first of args, or the script itself"
     )
+
+
+def start_workers(count: int) -> str:
+    """Ranks that execute tasks for this one; gives the name of its executor."""
+    enter_call("MPIPoolExecutor", max_workers=count)
+    rank = current_rank()
+    rank.spawned += 1
+    label = _label(rank)
+    members = tuple(f"{label} rank {at}" for at in range(count))
+    path = Path(sys.modules["__main__"].__file__ or "")
+    body = rank.launcher.worker(path, tuple(sys.argv[1:]), Job(label, members, rank.own.ranks))
+    for at in range(count):
+        asked(Create(str(members[at]), body, (at,)))
+    return label
 
 
 def adopt(rank: Rank, job: Job, at: int, command: int) -> None:

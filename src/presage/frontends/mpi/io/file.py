@@ -57,7 +57,7 @@ class File(Transferred, Handled):
     @classmethod
     def Open(cls, comm: Comm, filename: Any, amode: int = server.RDONLY, info: Any = None) -> Any:
         core = comm._core("File.Open")
-        name = PurePath(filename).as_posix()
+        name = _path(filename)
         call = note(core, "File.Open", filename=name, amode=_modes(amode))
         _check_mode(amode, call)
         own = CommState(f"{core.name}.{core.calls}f", core.ranks, core.rank)
@@ -85,7 +85,7 @@ class File(Transferred, Handled):
 
     @classmethod
     def Delete(cls, filename: Any, info: Any = None) -> None:
-        name = PurePath(filename).as_posix()
+        name = _path(filename)
         call = enter_call("File.Delete", filename=name)
         if not ask(name, "File.Delete", [(server.DELETE,)])[0]:
             raise MPIException("file-error", f"{call}: there is no such file")
@@ -214,6 +214,10 @@ def _sought(opened: Opened, offset: int, whence: int, now: int, call: str) -> in
 def _modes(amode: int) -> str:
     """`CREATE|WRONLY`."""
     return "|".join(name[5:] for name, bit in MODES.items() if amode & bit)
+
+
+def _path(filename: Any) -> str:
+    return PurePath(filename.decode() if isinstance(filename, bytes) else filename).as_posix()
 
 
 def _check_mode(amode: int, call: str) -> None:

@@ -93,7 +93,7 @@ class Environment:
             stage.leave()
         known, before = sys.modules, self._before
         if not self._common.stays and "mpi4py.MPI" not in self._modules:
-            self._modules.update(MODULES)
+            self._modules = {**MODULES, **self._modules}
         for name, module in self._modules.items():
             before[name] = known.get(name)
             known[name] = module
@@ -111,6 +111,12 @@ class Environment:
             sys.path.remove(self._folder)
         self._argv, self._stdin, self._variables, _ = self._swap(self._others)
         self._common.stage = None
+
+    def add(self, name: str, module: ModuleType) -> None:
+        """From now on, the rank has a module of this name."""
+        self._before.setdefault(name, sys.modules.get(name))
+        self._modules[name] = sys.modules[name] = module
+        self._known = len(sys.modules)
 
     @staticmethod
     def _swap(things: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from presage.frontends.mpi.collective.exchange import settle
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import Rank, current_rank, enter_call, in_order, named
+from presage.frontends.mpi.futures.executor import finish_all
 from presage.frontends.mpi.point.persistent import Prequest
 from presage.frontends.mpi.point.request import Request
 from presage.process.context import blocking
@@ -15,6 +16,7 @@ def finalize() -> None:
     rank = current_rank()
     if rank.finalized:
         return
+    finish_all()
     owing = in_order(core.ranks[o.source] for core in rank.cores for o in core.owed)
     enter_call("Finalize", owing)
     for core in rank.cores:

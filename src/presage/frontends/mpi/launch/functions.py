@@ -14,11 +14,19 @@ from presage.frontends.mpi.data import extras
 from presage.frontends.mpi.data.info import Info
 from presage.frontends.mpi.data.memory import Memory
 from presage.frontends.mpi.data.type_handle import TypeHandle
+from presage.frontends.mpi.inter import ports
 from presage.frontends.mpi.launch.finalize import finalize
 from presage.frontends.mpi.point.request import Request, at_once
 from presage.process.context import current
 
 THREADS = ("THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE")
+PORTS = (
+    ports.open_port,
+    ports.close_port,
+    ports.publish_name,
+    ports.unpublish_name,
+    ports.lookup_name,
+)
 SINGLE = THREADS.index("THREAD_SINGLE")  # ranks have one thread each
 HANDLE_BYTES, STATUS_BYTES = 8, 24  # as in C
 
@@ -208,31 +216,6 @@ def Get_hw_resource_info() -> Any:
     return Info._of({"mpi_library": "presage"})
 
 
-def Open_port(info: Any = None) -> NoReturn:
-    """Not there: ranks meet by `Spawn`."""
-    raise unsupported(f"{enter_call('Open_port')}: presage's ranks have no ports")
-
-
-def Close_port(port_name: str) -> NoReturn:
-    """Not there."""
-    raise unsupported(f"{enter_call('Close_port')}: presage's ranks have no ports")
-
-
-def Publish_name(service_name: str, port_name: str, info: Any = None) -> NoReturn:
-    """Not there."""
-    raise unsupported(f"{enter_call('Publish_name')}: presage's ranks have no ports")
-
-
-def Unpublish_name(service_name: str, port_name: str, info: Any = None) -> NoReturn:
-    """Not there."""
-    raise unsupported(f"{enter_call('Unpublish_name')}: presage's ranks have no ports")
-
-
-def Lookup_name(service_name: str, info: Any = None) -> NoReturn:
-    """Not there."""
-    raise unsupported(f"{enter_call('Lookup_name')}: presage's ranks have no ports")
-
-
 def Register_datarep(datarep: str, read_fn: Any, write_fn: Any, extent_fn: Any) -> NoReturn:
     """Not there."""
     raise unsupported(f"{enter_call('Register_datarep')}: files are `native` here")
@@ -302,5 +285,7 @@ def functions() -> dict[str, Any]:
     for each in found.values():
         each.__module__ = "mpi4py.MPI"
     found["Get_vendor"] = found["get_vendor"]
+    for each in PORTS:
+        found[each.__name__.capitalize()] = each
     found["_typedict"] = TypeHandle.codes
     return found

@@ -111,13 +111,15 @@ def _build() -> ModuleType:
 MPI = _build()
 MODULES = package.modules(MPI)
 PACKAGE = {
-    **{name: MODULES[f"mpi4py.{name}"] for name in ("util", "run", "bench")},
+    **{name: MODULES[f"mpi4py.{name}"] for name in ("util", "run", "bench", "futures")},
     **package.NAMES,
     "__path__": [str(Path(__file__).with_name("mpi4py"))],  # where nothing is found
 }
 
 
 def own_package() -> dict[str, Any]:
-    """What of `mpi4py` is a rank's own: the package, and `rc`."""
+    """What of `mpi4py` is a rank's own: the package, `rc`, and what a script may set elsewhere."""
     own = Package(PACKAGE, MPI)
-    return {"mpi4py": own, "mpi4py.rc": own.rc}
+    found = {"mpi4py": own, "mpi4py.rc": own.rc, **package.own_modules(MODULES)}
+    own.__dict__["util"] = found["mpi4py.util"]
+    return found

@@ -13,11 +13,13 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from presage.errors import BadTarget
+from presage.frontends.mpi.communicator.comm import COMM_WORLD
 from presage.frontends.mpi.core.comm_state import RankId
 from presage.frontends.mpi.core.delivery import BUFFERINGS as BUFFERINGS
 from presage.frontends.mpi.core.delivery import Delivery
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import Job, Places, begin, current_rank
+from presage.frontends.mpi.futures.worker import serve
 from presage.frontends.mpi.inter.spawn import adopt
 from presage.frontends.mpi.io.server import KEEPER, Keeper
 from presage.frontends.mpi.launch.environment import Environment, Surroundings
@@ -41,7 +43,7 @@ class Script:
     def run(self, main: ModuleType, common: Surroundings, place: tuple[RankId, int, int]) -> None:
         main.__dict__["__file__"] = str(self.path)
         around = Environment(main, self.path, self._args, common, place)
-        current_rank().package = around.package
+        current_rank().package, current_rank().add_module = around.package, around.add
         around.surround(current())
         around.enter()
         try:
@@ -63,6 +65,17 @@ class Script:
         except SystemExit as ended:
             if ended.code not in (None, 0):
                 raise MPIException("abort", f"the script ends with status {ended.code}") from ended
+
+
+class Worker(Script):
+    """The same script, for a rank that executes tasks of another."""
+
+    def __init__(self, path: Path, code: CodeType, args: Sequence[str], name: str) -> None:
+        super().__init__(path, code, args)
+        self._name = name
+
+    def _run(self, main: ModuleType) -> None:
+        serve(self._name, COMM_WORLD, main, lambda: super(Worker, self)._run(main))
 
 
 def script(
@@ -166,6 +179,13 @@ class ScriptLauncher:
         if key not in self._bodies:
             made = Script(path, self.code(path), args)
             self._bodies[key] = Body(made, job, self, command)
+        return self._bodies[key]
+
+    def worker(self, path: Path, args: tuple[str, ...], job: Job) -> Body:
+        """The same for each worker of an executor."""
+        key = path, args, job, "worker"
+        if key not in self._bodies:
+            self._bodies[key] = Body(Worker(path, self.code(path), args, job.label), job, self, 0)
         return self._bodies[key]
 
     def code(self, path: Path) -> CodeType:

@@ -32,7 +32,7 @@ class Rc:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in OPTIONS:
-            raise AttributeError(f"object has no attribute {name!r}")
+            raise TypeError(f"object has no attribute {name!r}")
         self.__dict__[name] = value
 
     def __call__(self, **options: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -82,6 +83,8 @@ class PointToPoint(Handle):
         tag: int = ANY_TAG,
         status: Status | None = None,
     ) -> Any:
+        if buf is not None:
+            warnings.warn("the argument `buf` of recv is not used", UserWarning, stacklevel=2)
         of = self._from("recv", source, tag)
         return _filled(status, receive(of, ObjectContent(of.call)))
 
@@ -228,7 +231,7 @@ class PointToPoint(Handle):
         of = self._from(_name, source, tag)
         if of.rank == PROC_NULL:
             fill(status, NULL_STATUS)
-            return MESSAGE_NO_PROC
+            return Message(MESSAGE_NO_PROC)
         if _name == "improbe":
             found = _looked(of, waits=False)
             if found.choice == 0:

@@ -39,11 +39,16 @@ class Message(Numbered):
 
     def _take(self, call: str) -> Response:
         response = self._response
-        if response is not post.NO_MESSAGE:
+        if self is not MESSAGE_NO_PROC:
             self._response = None
         if response is None:
             raise invalid(f"{call}: the message was received before")
         return response
+
+    def peek(self) -> Any:
+        """The object that it holds; it stays to be received."""
+        assert self._response is not None, "a message that was matched"
+        return ObjectContent("peek").finish([self._response])[0]
 
     def recv(self, status: Status | None = None) -> Any:
         call = enter_call("Message.recv")

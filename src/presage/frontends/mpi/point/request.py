@@ -16,7 +16,7 @@ class Request(RequestState, RequestSets):
     """A communication that is under way."""
 
     def Wait(self, status: Status | None = None) -> bool:
-        self.wait(status)
+        Request.wait(self, status)  # a subclass of a script may have another
         return True
 
     def wait(self, status: Status | None = None) -> Any:
@@ -25,7 +25,7 @@ class Request(RequestState, RequestSets):
         return self._say(status)
 
     def Test(self, status: Status | None = None) -> bool:
-        return self.test(status)[0]
+        return Request.test(self, status)[0]
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
         enter_call("test", self.waits_for, request=self._shown())
@@ -34,7 +34,7 @@ class Request(RequestState, RequestSets):
         return True, self._say(status)
 
     def _say(self, status: Status | None) -> Any:
-        value, known = self.complete()
+        value, known = RequestState.complete(self)  # the `complete` of a script is another
         fill(status, known)
         return value
 
@@ -72,7 +72,7 @@ class Request(RequestState, RequestSets):
         pairs = zip(requests, known, strict=True)
         if not all(request.Get_status(status) for request, status in pairs):
             return False
-        _spread(statuses, known)
+        spread(statuses, known)
         return True
 
     @classmethod
@@ -86,7 +86,7 @@ class Request(RequestState, RequestSets):
             if request and request.Get_status(status):
                 ready.append(index)
                 known.append(status)
-        _spread(statuses, known)
+        spread(statuses, known)
         return ready
 
     get_status_any = Get_status_any
@@ -114,11 +114,12 @@ class Request(RequestState, RequestSets):
         self._ended()
 
 
-def _spread(statuses: list[Status] | None, known: list[Status]) -> None:
-    """Give a caller's statuses what is known; the list grows as needed."""
+def spread(statuses: Any, known: list[Status]) -> None:
+    """Give a caller's statuses what is known; a list grows as needed."""
     if statuses is None:
         return
-    statuses += [Status() for _ in range(len(known) - len(statuses))]
+    if isinstance(statuses, list):
+        statuses += [Status() for _ in range(len(known) - len(statuses))]
     for status, each in zip(statuses, known, strict=False):
         status.take(each)
 

@@ -167,6 +167,11 @@ class RequestState(Numbered):
 
 
 def forget(request: RequestState) -> None:
-    """The rank need not wait for it any more."""
+    """The rank need not wait for it any more, nor for that of which it is a copy."""
     rank = current_rank()
-    rank.requests = [each for each in rank.requests if each is not request]
+    whole = request._again or request._finish
+    rank.requests = [
+        each
+        for each in rank.requests
+        if each is not request and (whole is None or (each._again or each._finish) is not whole)
+    ]

@@ -33,6 +33,8 @@ def content(payload: Any) -> tuple[str, tuple[Any, ...]]:
     """A word and values: the name of a collective call, what a message holds."""
     if isinstance(payload, str):
         return payload, ()
+    if not isinstance(payload, tuple):  # what ranks leave for any that takes it
+        return "", (_value(payload),)
     if isinstance(payload[0], bytes):
         return "memory", (Said(_hex(payload[0])),)
     if isinstance(payload[0], tuple):
@@ -65,6 +67,8 @@ def source(op: Recv | Probe) -> str:
     if "#" in op.mailbox:
         comm, _, ranks = op.mailbox.partition("#")
         return f"from rank {ranks.partition('>')[0]}{_of(comm)}"
+    if "/" not in op.mailbox:
+        return f"from {op.mailbox}"
     rank, tag = op.want
     text = "from any rank" if rank == ANY else f"from rank {rank}"
     comm = senders(op.mailbox.rpartition("/")[0])

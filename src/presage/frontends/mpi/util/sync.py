@@ -65,18 +65,17 @@ class Shared:
                 leave(self._name, each)
         self._comm.Barrier()
 
-    def _free(self, messages: int, held: bool = False) -> bool:
+    def _free(self, messages: int) -> None:
         """All together: the first rank clears away what is left."""
         if self._freed:
-            return False
-        count = messages - sum(self._comm.allgather(int(held)))
+            return
+        self._comm.Barrier()
         if self._rank == 0:
-            for _ in range(count):
+            for _ in range(messages):
                 take(self._name)
         self._comm.Barrier()
         self._comm.Free()
         self._freed = True
-        return True
 
 
 class Counter(Shared):
@@ -158,10 +157,17 @@ class Mutex(Shared):
         self._check("Mutex.count")
         return self._count
 
+    def reset(self) -> None:
+        """Give it back, if this rank has it."""
+        if self._count:
+            self._count = 0
+            leave(self._name, "lock")
+
     def free(self) -> None:
-        """Let go of it, all together."""
+        """Let go of it, all together; who has it gives it back."""
         if not self._freed:
-            self._free(1, self._count > 0)
+            self.reset()
+            self._free(1)
 
 
 def taken(box: str, blocking: bool) -> bool:
@@ -261,8 +267,12 @@ class Condition(Shared):
         return self.notify(self._comm.size)
 
     def free(self) -> None:
-        """Let go of it, all together."""
-        if self._free(1) and self._own:
+        """Let go of it, all together; who has its lock gives that back."""
+        if self._freed:
+            return
+        self._mutex.reset()
+        self._free(1)
+        if self._own:
             self._mutex.free()
 
 
@@ -275,11 +285,9 @@ class Semaphore(Shared):
         if value < 0:
             raise ValueError("initial value must be non-negative")
         super().__init__(comm, "semaphore")
-        self._most = value if bounded else None
+        self._bounded, self._most = bounded, value
+        self._counter = Counter(value, comm=comm)  # of permits that are there
         self._first_leaves(*["permit"] * value)
-        if self._rank == 0:
-            leave(f"{self._name} free", value)
-        self._comm.Barrier()
 
     def __enter__(self) -> Self:
         self.acquire()
@@ -290,9 +298,10 @@ class Semaphore(Shared):
 
     def _changed(self, by: int) -> None:
         """Count the permits that are there."""
-        free = int(take(f"{self._name} free"))
-        bad = self._most is not None and free + by > self._most
-        leave(f"{self._name} free", free if bad else free + by)
+        box = self._counter._name
+        free = int(take(box))
+        bad = self._bounded and free + by > self._most
+        leave(box, free if bad else free + by)
         if bad:
             raise ValueError("semaphore released too many times")
 
@@ -318,8 +327,9 @@ class Semaphore(Shared):
         if self._freed:
             return
         self._comm.Barrier()
-        count = int(take(f"{self._name} free")) if self._rank == 0 else 0
-        self._free(self._comm.bcast(count))
+        left = self._counter.next(0) if self._rank == 0 else 0
+        self._counter.free()
+        self._free(left)
 
 
 def names(mpi: ModuleType) -> dict[str, Any]:

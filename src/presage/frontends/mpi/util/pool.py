@@ -1,0 +1,223 @@
+"""`mpi4py.util.pool`: the interface of `multiprocessing.pool`, on executors of `mpi4py.futures`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from types import ModuleType
+from typing import Any, ClassVar, Self
+
+from presage.frontends.mpi.futures.compose import collect, compose
+from presage.frontends.mpi.futures.executor import MPIPoolExecutor, ThreadPoolExecutor
+from presage.frontends.mpi.futures.future import drive
+
+Call = Callable[..., Any]
+ROUNDS = 4  # of chunks for each worker
+
+
+class Pool:
+    """Workers that are ranks."""
+
+    Executor: ClassVar[Any] = MPIPoolExecutor
+
+    def __init__(
+        self,
+        processes: int | None = None,
+        initializer: Call | None = None,
+        initargs: Iterable[Any] = (),
+        **options: Any,
+    ) -> None:
+        if processes is not None and processes < 1:
+            raise ValueError("number of processes must be at least 1")
+        if initializer is not None and not callable(initializer):
+            raise TypeError("initializer must be a callable")
+        for name in ("maxtasksperchild", "context"):
+            if options.pop(name, None) is not None:
+                warnings.warn(f"argument {name!r} is not supported", stacklevel=2)
+        given = {"initializer": initializer, "initargs": initargs}
+        self.executor = self.Executor(processes, **given, **options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def apply(self, func: Call, args: Any = (), kwds: Any = None) -> Any:
+        """`func(*args, **kwds)`, by a worker."""
+        return self.executor.submit(func, *args, **(kwds or {})).result()
+
+    def apply_async(
+        self,
+        func: Call,
+        args: Any = (),
+        kwds: Any = None,
+        callback: Call | None = None,
+        error_callback: Call | None = None,
+    ) -> ApplyResult:
+        """The same, to be waited for."""
+        future = self.executor.submit(func, *args, **(kwds or {}))
+        return ApplyResult(future, callback, error_callback)
+
+    def map(self, func: Call, iterable: Iterable[Any], chunksize: int | None = None) -> list[Any]:
+        """`list(map(func, iterable))`."""
+        return self.starmap(func, [(each,) for each in iterable], chunksize)
+
+    def starmap(
+        self, func: Call, iterable: Iterable[Any], chunksize: int | None = None
+    ) -> list[Any]:
+        """`list(itertools.starmap(func, iterable))`."""
+        given = _sized(iterable)
+        return list(self.istarmap(func, given, self._chunksize(given, chunksize)))
+
+    def map_async(
+        self,
+        func: Call,
+        iterable: Iterable[Any],
+        chunksize: int | None = None,
+        callback: Call | None = None,
+        error_callback: Call | None = None,
+    ) -> MapResult:
+        """As `map`, to be waited for."""
+        given = [(each,) for each in iterable]
+        return self.starmap_async(func, given, chunksize, callback, error_callback)
+
+    def starmap_async(
+        self,
+        func: Call,
+        iterable: Iterable[Any],
+        chunksize: int | None = None,
+        callback: Call | None = None,
+        error_callback: Call | None = None,
+    ) -> MapResult:
+        """As `starmap`, to be waited for."""
+        given = _sized(iterable)
+        size = self._chunksize(given, chunksize)
+        chunks = [given[at : at + size] for at in range(0, len(given), size)]
+        begun = [self.executor.submit(_chunk, func, each) for each in chunks]
+        return MapResult(compose(collect(begun), _joined), callback, error_callback)
+
+    def imap(self, func: Call, iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
+        """`map(func, iterable)`."""
+        found: Iterator[Any] = self.executor.map(func, iterable, chunksize=chunksize)
+        return found
+
+    def istarmap(self, func: Call, iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
+        """`itertools.starmap(func, iterable)`."""
+        found: Iterator[Any] = self.executor.starmap(func, iterable, chunksize=chunksize)
+        return found
+
+    def imap_unordered(
+        self, func: Call, iterable: Iterable[Any], chunksize: int = 1
+    ) -> Iterator[Any]:
+        """Results as they come."""
+        many = {"chunksize": chunksize, "unordered": True}
+        found: Iterator[Any] = self.executor.map(func, iterable, **many)
+        return found
+
+    def istarmap_unordered(
+        self, func: Call, iterable: Iterable[Any], chunksize: int = 1
+    ) -> Iterator[Any]:
+        """Results as they come."""
+        many = {"chunksize": chunksize, "unordered": True}
+        found: Iterator[Any] = self.executor.starmap(func, iterable, **many)
+        return found
+
+    def _chunksize(self, given: list[Any], chunksize: int | None) -> int:
+        if chunksize is not None:
+            return chunksize
+        workers = getattr(self.executor, "_max_workers", 0) or 1
+        return max(1, -(-len(given) // (workers * ROUNDS)))
+
+    def close(self) -> None:
+        """No more tasks."""
+        self.executor.shutdown(wait=False)
+
+    def terminate(self) -> None:
+        """No more tasks, and those that nobody has begun are left."""
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+    def join(self) -> None:
+        """Wait for all tasks."""
+        self.executor.shutdown(wait=True)
+
+
+def _sized(given: Iterable[Any]) -> list[Any]:
+    return given if isinstance(given, list) else list(given)
+
+
+def _chunk(func: Call, chunk: list[Any]) -> list[Any]:
+    return [func(*args) for args in chunk]
+
+
+def _joined(lists: list[list[Any]]) -> list[Any]:
+    return [each for part in lists for each in part]
+
+
+class ThreadPool(Pool):
+    """Workers that are threads."""
+
+    Executor = ThreadPoolExecutor
+
+
+class AsyncResult:
+    """The result of a call that was not waited for."""
+
+    def __init__(
+        self, future: Any, callback: Call | None = None, error_callback: Call | None = None
+    ) -> None:
+        self.future = future
+        self._callbacks = callback, error_callback
+        self._is_ready = False
+        future.add_done_callback(self._arrived)
+
+    def _arrived(self, future: Any) -> None:
+        callback, error_callback = self._callbacks
+        try:
+            error = TimeoutError() if future.cancelled() else future.exception()
+            if error is None and callback is not None:
+                callback(future.result())
+            elif error is not None and error_callback is not None:
+                error_callback(error)
+        finally:
+            self._is_ready = True
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Until it is there, or time is over."""
+        drive(self.future.pools, self.ready, timeout)
+
+    def ready(self) -> bool:
+        """Whether it is there."""
+        return self._is_ready
+
+    def get(self, timeout: float | None = None) -> Any:
+        """The result; what the call raised is raised."""
+        self.wait(timeout)
+        if not self._is_ready:
+            raise TimeoutError
+        try:
+            return self.future.result()
+        except CancelledError:
+            raise TimeoutError from None
+
+    def successful(self) -> bool:
+        """Whether the call has raised nothing."""
+        if not self._is_ready:
+            raise ValueError(f"{self!r} not ready")
+        return not self.future.cancelled() and self.future.exception() is None
+
+
+class ApplyResult(AsyncResult):
+    """Of `apply_async`."""
+
+
+class MapResult(AsyncResult):
+    """Of `map_async` and `starmap_async`."""
+
+
+def names(mpi: ModuleType) -> dict[str, Any]:
+    """What the module has."""
+    classes = (Pool, ThreadPool, AsyncResult, ApplyResult, MapResult)
+    found = {each.__name__: each for each in classes}
+    return {"__doc__": "`multiprocessing.pool` interface via `mpi4py.futures`.", **found}
