@@ -20,6 +20,7 @@ from presage.search.checkpoint.store import Learned
 from presage.search.kernel.bridge import Bridge
 from presage.trace.naming import named
 
+SIZE = 8  # bytes that say how long what was learned is
 Decided = tuple[int, int, int, bool]  # property, steps, fingerprint, whether by a step from there
 
 
@@ -103,10 +104,12 @@ class ShardWorker:
         return self._learned.saved()
 
     def save(self, folder: str, number: int) -> str:
-        """Write this share down; gives the file, which is whole or not there."""
+        """Write this share down, and what was learned; gives the file, whole or not there."""
         path = Path(folder) / f"{number}-{self._index}.shard"
         unfinished = path.with_suffix(".unfinished")
         with open(unfinished, "wb") as file:
+            learned = self._learned.saved()
+            file.write(len(learned).to_bytes(SIZE, "little") + learned)
             file.write(self._shard.save())
             file.flush()
             os.fsync(file.fileno())
@@ -116,7 +119,11 @@ class ShardWorker:
     def restore(self, files: list[str]) -> None:
         """Take what is this share's own of all that was saved."""
         for path in files:  # one of the shares takes over what all had counted
-            self._shard.restore(Path(path).read_bytes(), counts=self._index == 0)
+            saved = Path(path).read_bytes()
+            end = SIZE + int.from_bytes(saved[:SIZE], "little")
+            if self._index == 0:
+                self._learned.recall(saved[SIZE:end])
+            self._shard.restore(saved[end:], counts=self._index == 0)
 
     def end(self) -> None:
         self._sandbox.__exit__(None, None, None)
