@@ -57,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use crate::services::coverage::KernelCoverage;
     #[pymodule_export]
-    use crate::services::machine::TooManyWays;
+    use crate::services::machine::{Parts, TooManyCuts, TooManyWays};
     #[pymodule_export]
     use crate::services::steps::Steps;
     #[pymodule_export]

@@ -13,6 +13,7 @@ from presage._results import Inspected as Inspected
 from presage._results import KernelCoverage as KernelCoverage
 from presage._results import KernelEvent as KernelEvent
 from presage._results import Outcome as Outcome
+from presage._results import Parts as Parts
 from presage._results import Progress as Progress
 from presage._results import Reachable as Reachable
 from presage._results import Reader as Reader
@@ -20,6 +21,7 @@ from presage._results import RunFinding as RunFinding
 from presage._results import Shard as Shard
 from presage._results import StopReason as StopReason
 from presage._results import Suspect as Suspect
+from presage._results import TooManyCuts as TooManyCuts
 from presage.limits import (
     CyclePlan,
     DelayPlan,

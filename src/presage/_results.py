@@ -9,6 +9,7 @@ from presage._core import Inspected as Inspected
 from presage._core import KernelCoverage as KernelCoverage
 from presage._core import KernelEvent as KernelEvent
 from presage._core import Outcome as Outcome
+from presage._core import Parts as Parts
 from presage._core import Progress as Progress
 from presage._core import Reachable as Reachable
 from presage._core import Reader as Reader
@@ -16,3 +17,4 @@ from presage._core import RunFinding as RunFinding
 from presage._core import Shard as Shard
 from presage._core import StopReason as StopReason
 from presage._core import Suspect as Suspect
+from presage._core import TooManyCuts as TooManyCuts

@@ -280,3 +280,40 @@ class Shard:
         """All of it, at the end of a level."""
     def restore(self, saved: bytes, counts: bool) -> None:
         """Take what is its own of one that was saved; `counts`: and what it had counted."""
+
+class TooManyCuts(Exception):
+    """An execution has too many consistent cuts to judge a property on; holds how many are judged.
+
+    Then what depends on what is learnt on the way, and a tree is not explored in parts.
+    """
+
+@final
+class Parts:
+    """A tree of executions, explored in parts: what lies below nodes so many `levels` down.
+
+    `first`: executions explored of a part that is not known, to learn which others there may be.
+    """
+
+    def __new__(cls, reduction: str, levels: int, first: int, classes: bool = False) -> Self: ...
+    def explore(
+        self,
+        kernel: Kernel,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> tuple[Outcome, list[bytes]]:
+        """Explore all but parts that are known; gives those that are not, in their order. If there
+        are any, the counts of the outcome mean nothing."""
+    def explore_one(
+        self,
+        kernel: Kernel,
+        part: bytes,
+        most: int,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> tuple[Outcome, bytes | None]:
+        """Explore a part; gives what it came to, or None if it was stopped, or has more executions
+        than `most`."""
+    def learn(self, part: bytes, handed: bytes) -> None:
+        """Take in what exploring a part came to, in any process."""
+    def divide(self, part: bytes) -> None:
+        """A part is too large: explore it in parts itself."""

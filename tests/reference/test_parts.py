@@ -67,7 +67,7 @@ class Several(Here):
 @pytest.mark.parametrize("seed", range(12))
 def test_hunts_are_the_same_on_any_number_of_workers(seed, monkeypatch):
     def hunted(workers):
-        pools = f"{search.__module__}.Ray"
+        pools = "presage.distribute.workers.Ray"
         monkeypatch.setattr(pools, lambda where: Several(workers))
         given = Settings(search="hunt", walks=40, seed=seed, traces=None)
         report = search(lambda: random_system(seed), random_system(seed), given, Where())

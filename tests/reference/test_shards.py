@@ -6,6 +6,7 @@ import pytest
 from reference.batches import batches
 from reference.random_systems import random_system
 
+from presage import Service, System, action, always
 from presage.distribute.levels import Together
 from presage.distribute.pool import WorkerLost
 from presage.distribute.stateful import search_states
@@ -107,4 +108,31 @@ def test_shards_that_always_die_are_lost_and_nothing_held():
     assert report.stopped_by == "lost"
     assert not report.exhausted
     assert "held" not in report.properties.values()
+    assert report.exit_status == 2
+
+
+def failing():
+    @always
+    def asked(world):
+        if any(node.count == 1 for node in world.nodes):
+            raise ValueError("it cannot say")
+        return True
+
+    return System({"a": Ticking(), "b": Ticking()}, properties=[asked])
+
+
+class Ticking(Service):
+    count: int = 0
+
+    @action
+    def tick(self):
+        self.count = min(self.count + 1, 6)
+
+
+def test_that_a_property_could_not_be_judged_is_known_after_a_shard_died():
+    """What went wrong before the level that all go back to is not met again."""
+    Mortal.deaths, Mortal.made = [6], 0
+    report = sharded(failing, 2, Mortal, checkpoint_seconds=1e-9, keep_going=True)
+    assert Mortal.made == 2
+    assert report.properties == {"asked": "error"}
     assert report.exit_status == 2

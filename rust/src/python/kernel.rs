@@ -346,7 +346,7 @@ impl Kernel {
         Ok(Search::new(self.shared.clone(), limits, initial, depths))
     }
 
-    fn outcome(&self, py: Python<'_>, search: &Search, seconds: f64) -> PyResult<Outcome> {
+    pub fn outcome(&self, py: Python<'_>, search: &Search, seconds: f64) -> PyResult<Outcome> {
         let earlier = *search.earlier.lock();
         let checkpoint = search.checkpoint.as_ref();
         let sampled = |symmetry: &Symmetry| symmetry.sampled.load(Relaxed);

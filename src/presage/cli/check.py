@@ -124,9 +124,11 @@ def _check_script(args: argparse.Namespace, baseline: Baseline | None) -> Report
 def _running(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """The keywords of `check` that are no options of a user."""
     if vars(args).get("checkpoint") is not None:
+        from presage.distribute.kept import HEADER
         from presage.search.checkpoint.store import FILE
 
-        lifeline.tell(f"file {os.path.join(args.checkpoint, FILE)}")
+        name = FILE if args.cluster is None else HEADER
+        lifeline.tell(f"file {os.path.join(args.checkpoint, name)}")
     stop = {"give_up": lambda error: give_up(error, progress), "budget": args.budget}
     return {"progress": progress, **stop}
 

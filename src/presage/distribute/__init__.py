@@ -1,7 +1,8 @@
 """One search on any number of machines: divided into plain data, done anywhere, merged in order.
 
 `divide` says which parts a search has, `task` does one of them, `farm` hands them out and takes
-what comes back, `merge` makes one report of many. `ray` alone knows Ray; `here` does the same in
+what comes back, `merge` makes one report of many. `subtree` does so with a tree of executions,
+`levels` with states, and `kept` keeps what was done. `ray` alone knows Ray; `Here` does the same in
 this process.
 
 Invariant: which parts there are depends on the search alone, never on how many workers there are.

@@ -17,7 +17,10 @@ from presage.search.settings import Settings
 WALKS_IN_PART = 250  # at least
 PARTS_MAX = 1_024
 APART = 2**40  # between the first numbers of parts that only time ends
-DIVISIBLE = ("walk", "hunt")  # `bfs` is shared by states: see `levels`
+DIVISIBLE = (
+    "walk",
+    "hunt",
+)  # `bfs` is shared by states, `tree` by executions: see `levels`, `subtree`
 
 
 def refuse(settings: Settings) -> None:
@@ -27,9 +30,9 @@ def refuse(settings: Settings) -> None:
         raise BadSystem(
             f"`cluster` is given for the search `{search}`",
             "it shares what it has met between its threads, not between machines",
-            "leave out `--cluster`, or use `bfs`, `walk` or `hunt`",
+            "leave out `--cluster`, or use `bfs`, `tree`, `walk` or `hunt`",
         )
-    for name in ("known", "causes", "coverage", "checkpoint", "spill"):
+    for name in ("known", "causes", "coverage", "spill"):
         if getattr(settings, name) not in (None, 1):
             raise BadSystem(
                 f"`{name}` is given together with `cluster`",

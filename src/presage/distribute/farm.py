@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct, structs
 
 from presage._results import StopReason
+from presage.distribute.kept import Kept
 from presage.distribute.pool import Pool, WorkerLost
 from presage.distribute.task import Answer, Task
 from presage.execution.budget import Budget
@@ -34,16 +35,25 @@ class Terms(Struct, frozen=True):
     keep_going: bool
     heard: Callable[[Sequence[Report]], None]  # the reports so far
     first: bool = False  # what is decided first decides, whatever comes before it
+    kept: Kept | None = None  # where what was done is found again
 
 
 class Harvest(Struct):
     """What came of all parts."""
 
     reports: dict[Key, Report] = {}
+    handed: dict[Key, bytes | None] = {}  # of parts of a tree
     errors: dict[Key, Answer] = {}
     lost: dict[Key, Task] = {}
     undone: int = 0  # parts that were never done, for want of time
     ended_by: StopReason | None = None
+
+    def refuse(self) -> None:
+        """Raise the error of the first part that has one."""
+        for key in sorted(self.errors):
+            error = self.errors[key].error
+            assert error is not None, "an answer without a report has one"
+            raise error
 
     def ordered(self) -> list[Report]:
         return [self.reports[key] for key in sorted(self.reports)]
@@ -62,6 +72,10 @@ class Farm:
         self._how = how
         self._budget = how.budget
         numbered: list[tuple[Key, Task]] = [((at,), task) for at, task in enumerate(tasks)]
+        for key, task in numbered:
+            answer = None if how.kept is None else how.kept.answer(task)
+            if answer is not None and answer.report is not None:
+                harvest.reports[key], harvest.handed[key] = answer.report, answer.handed
         self._waiting = [each for each in numbered if each[0] not in harvest.reports]
         self._running: dict[Any, tuple[Key, Task]] = {}
         self._twice: set[Key] = set()
@@ -122,6 +136,9 @@ class Farm:
             self.harvest.errors[key] = answer
         else:
             self.harvest.reports[key] = answer.report
+            self.harvest.handed[key] = answer.handed
+        if self._how.kept is not None:
+            self._how.kept.keep(task, answer)
         if answer.report is not None and answer.report.stopped_by is StopReason.INTERRUPT:
             self.harvest.ended_by = StopReason.INTERRUPT  # in this process: nothing more is begun
         if self._how.first:

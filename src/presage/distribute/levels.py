@@ -14,18 +14,21 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from presage._core import FAULTS, Kernel
 from presage._results import Outcome, Shard
+from presage.distribute.kept import Kept
 from presage.distribute.pool import WorkerLost
-from presage.distribute.shard import Decided, ShardTask, ShardWorker
+from presage.distribute.shard import Decided, Saved, ShardTask, ShardWorker
 from presage.execution.budget import Budget
 from presage.execution.sandbox import NOW
 from presage.limits import Limits, Totals
 from presage.model.world.system import System
 from presage.search.checkpoint.store import Learned
 
+LEVEL = "level.divided"
 STATES_AT_ONCE = 50_000  # that a shard expands before what it found is handed over
 RECOVERIES = 3
 
@@ -77,9 +80,18 @@ class Plan(Struct, frozen=True):
     tasks: Sequence[ShardTask]
     company: Found
     budget: Budget
-    folder: str | None = None  # where levels are written down; None: in one of its own
+    kept: Kept | None = None  # where levels are written down; None: in a folder of its own
     save_seconds: float = 60.0
     heard: Callable[[int, int, float], None] = lambda states, depth, seconds: None
+
+
+class Level(Struct, frozen=True):
+    """A level that was written down."""
+
+    depth: int
+    saves: int  # how many were written before, and this one
+    decided: list[Decided]
+    files: list[Saved]
 
 
 class Levels:
@@ -90,7 +102,7 @@ class Levels:
         self._system = system
         self._limits = limits
         self._company: Company | None = None
-        self._saved: list[str] = []
+        self._saved: list[Saved] = []
         self._saves = 0
         self._depth = 0
         self._began = self._saved_at = NOW()
@@ -116,9 +128,9 @@ class Levels:
 
     @contextlib.contextmanager
     def _folder(self) -> Iterator[str]:
-        if self._plan.folder is not None:
-            os.makedirs(self._plan.folder, exist_ok=True)
-            yield self._plan.folder
+        if self._plan.kept is not None:
+            self._recall(self._plan.kept)
+            yield str(self._plan.kept.folder)
             return
         own = tempfile.mkdtemp(prefix="presage-shards-")
         try:
@@ -205,10 +217,23 @@ class Levels:
         files = self.company.every("save", folder, self._saves)
         before, self._saved = self._saved, files
         self._saved_depth, self._saved_decided = self._depth, dict(self._decided)
-        for path in before:
+        if self._plan.kept is not None:
+            decided = list(self._decided.values())
+            level = Level(self._depth, self._saves, decided, files)
+            self._plan.kept.write(LEVEL, msgspec.json.encode(level))
+        for path, _ in before:
             with contextlib.suppress(OSError):
                 os.unlink(path)
         self._saved_at = NOW()
+
+    def _recall(self, kept: Kept) -> None:
+        """Go on where an earlier search was stopped."""
+        if not (kept.folder / LEVEL).exists():
+            return
+        level = msgspec.json.decode(kept.read(LEVEL), type=Level)
+        self._saved, self._saves, self._saved_depth = level.files, level.saves, level.depth
+        self._saved_decided = {each[0]: each for each in level.decided}
+        self._notes.append(f"went on from depth {level.depth}, where it was stopped")
 
     def _outcome(self, kernel: Kernel, learned: Learned) -> Outcome:
         if self._ends.get("lost"):

@@ -42,11 +42,11 @@ def merge(harvest: Harvest, settings: Settings, empty: Report) -> Report:
         property_runs=sum(each.property_runs for each in reports),
         faults=_faults(reports) or empty.faults,
         peak_mib=max((each.peak_mib for each in reports), default=0.0),
-        properties=_properties(reports, empty, whole=whole),
+        properties=strongest(reports, empty, whole=whole),
         hunted=_hunted(hunts, whole=whole),
-        violations=_first(reports),
-        errors=_once(text for each in reports for text in each.errors),
-        orders=_once(found for each in reports for found in each.orders),
+        violations=first_of_each(reports),
+        errors=once(text for each in reports for text in each.errors),
+        orders=once(found for each in reports for found in each.orders),
     )
     notes = [] if report.hunted else [SHARED]
     if report.hunted is not None:
@@ -66,7 +66,7 @@ def _stopped_by(harvest: Harvest, reports: Sequence[Report]) -> StopReason | Non
     return next((each for each in found if each is not None), None)
 
 
-def _first(reports: Sequence[Report]) -> tuple[Violation, ...]:
+def first_of_each(reports: Sequence[Report]) -> tuple[Violation, ...]:
     """The first violation of each property."""
     found: dict[str, Violation] = {}
     for report in reports:
@@ -75,7 +75,8 @@ def _first(reports: Sequence[Report]) -> tuple[Violation, ...]:
     return tuple(found.values())
 
 
-def _properties(reports: Sequence[Report], empty: Report, *, whole: bool) -> dict[str, str]:
+def strongest(reports: Sequence[Report], empty: Report, *, whole: bool) -> dict[str, str]:
+    """What became of each property; nothing held if not all was done."""
     merged = dict(empty.properties)
     for name in dict.fromkeys(name for each in (empty, *reports) for name in each.properties):
         said = [each.properties[name] for each in reports if name in each.properties]
@@ -106,7 +107,8 @@ def _hunted(parts: Sequence[Hunted], *, whole: bool) -> Hunted | None:
     )
 
 
-def _once(things: Iterable[T]) -> tuple[T, ...]:
+def once(things: Iterable[T]) -> tuple[T, ...]:
+    """Each of these once, in their order."""
     found: list[T] = []
     for thing in things:
         if thing not in found:

@@ -60,10 +60,7 @@ def search_by_all(
 def _decided(harvest: Harvest, names: Sequence[str]) -> Report:
     """The report of the search that decided, or of the first that came back."""
     if not harvest.reports:
-        for key in sorted(harvest.errors):
-            error = harvest.errors[key].error
-            assert error is not None
-            raise error
+        harvest.refuse()
         raise BadSystem(
             "none of the searches came to an end",
             "their workers died, or the command was interrupted",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from presage.distribute import divide
-from presage.distribute.farm import Farm, Harvest, Terms
+from msgspec import structs
+
+from presage._results import StopReason
+from presage.distribute import divide, stateful, subtree
+from presage.distribute.farm import Harvest, Terms
+from presage.distribute.kept import Kept
 from presage.distribute.merge import merge
-from presage.distribute.pool import Here, Pool
 from presage.distribute.ray import Ray, Where
-from presage.distribute.stateful import refuse, search_states
+from presage.distribute.stateful import search_states
+from presage.distribute.subtree import search_tree
 from presage.distribute.task import OWN, Load, Task, identity_of
-from presage.errors import Nondeterminism
+from presage.distribute.workers import Workers
+from presage.errors import BadSystem, Nondeterminism
 from presage.execution.replay import replay
 from presage.execution.sandbox import NOW
 from presage.model.world.system import System
@@ -25,74 +30,99 @@ from presage.search.report import Report, with_notes
 from presage.search.settings import Settings
 from presage.version import VERSION
 
-WORTH_SECONDS = 30.0  # of work, below which starting Ray takes longer than it saves
-
 
 def search(load: Load, system: System, given: Settings, where: Where | None) -> Report:
     """Search `system`, which `load` loads anywhere; without `where`, here if that is quicker."""
+    bare = replace(given, checkpoint=None, resume=False, trust=False)
+    settings = bare.validated(program=False).with_defaults(program=False)
+    if settings.search not in REFUSALS:
+        divide.refuse(settings)
+    REFUSALS[settings.search](system, bare)
+    kept = _kept(system, given, settings)
+    bare = replace(bare, budget=settings.budget)
+    if settings.search == "bfs":
+        where = where or Where(os.environ.get("RAY_ADDRESS"))
+        with closing(Ray(where)) as pool:
+            report = search_states(load, system, bare, pool.workers, pool.company, kept)
+    else:
+        report = _by_tasks(load, system, (bare, settings), where, kept)
+    if kept is not None:
+        report = with_notes(report, kept.notes)
+        if report.stopped_by not in GO_ON:
+            kept.forget()
+    return report
+
+
+REFUSALS: dict[str, Callable[[System, Settings], None]] = {
+    "bfs": stateful.refuse,
+    "tree": subtree.refuse,
+    **dict.fromkeys(divide.DIVISIBLE, lambda system, settings: divide.refuse(settings)),
+}
+# After which a search may go on.
+GO_ON = (StopReason.INTERRUPT, StopReason.SECONDS, StopReason.LOST, StopReason.MEMORY)
+
+
+def _kept(system: System, given: Settings, settings: Settings) -> Kept | None:
+    """Where the search keeps what was done of it."""
+    if given.resume and given.checkpoint is None or given.trust:
+        name = "trust" if given.trust else "resume"
+        raise BadSystem(
+            f"`{name}` is given for a divided search{', and no checkpoint' * (not given.trust)}",
+            "it goes on with what this user has signed, in the folder that is named",
+            "name the folder with `--checkpoint DIR`, and leave out `--trust`",
+        )
+    if given.checkpoint is None:
+        return None
+    options = replace(settings, resume=given.resume)
+    return Kept(given.checkpoint, identity_of(system), options)
+
+
+def _by_tasks(
+    load: Load,
+    system: System,
+    given: tuple[Settings, Settings],
+    where: Where | None,
+    kept: Kept | None,
+) -> Report:
+    """Walks, hunts and trees: parts of which nothing is shared."""
     began = NOW()
-    if given.with_defaults(program=False).search == "bfs":
-        return _by_states(load, system, given, where or Where(os.environ.get("RAY_ADDRESS")))
-    settings = given.validated(program=False).with_defaults(program=False)
-    divide.refuse(settings)
-    with settings.budget.watching():
-        workers = (where and where.workers) or os.cpu_count() or 1
-        identity, bare = identity_of(system), replace(given, **OWN)
-        tasks = [
-            Task(load, identity, replace(bare, part=part), os.getcwd())
-            for part in divide.parts(settings.walks, workers)
-        ]
-        harvest, notes = _harvest(tasks, settings, where)
-        for key in sorted(harvest.errors):
-            error = harvest.errors[key].error
-            assert error is not None
-            raise error
-        report = merge(harvest, settings, _empty(system, settings))
-        report = replace(report, seconds=NOW() - began)
-        report = with_notes(report, [*notes, *_lost(harvest)])
+    bare, settings = given
+    with settings.budget.watching(), closing(Workers(where)) as company:
+        terms = structs.replace(terms_of(settings), kept=kept)
+        if settings.search == "tree":
+            report = search_tree(load, system, bare, lambda tasks: company.do(tasks, terms))
+        else:
+            report = _by_numbers(load, system, given, (company, terms))
+        report = replace(with_notes(report, company.notes), seconds=NOW() - began)
         confirm(system, report)
     return saved(report, settings.traces, Early(settings.traces))
 
 
-def _by_states(load: Load, system: System, given: Settings, where: Where) -> Report:
-    given = given.validated(program=False)
-    refuse(system, given)  # before Ray is started
-    with closing(Ray(where)) as pool:
-        return search_states(load, system, given, pool.workers, pool.company)
+def _by_numbers(
+    load: Load, system: System, given: tuple[Settings, Settings], how: tuple[Workers, Terms]
+) -> Report:
+    """Executions by their numbers."""
+    (bare, settings), (company, terms) = given, how
+    identity, bare = identity_of(system), replace(bare, **OWN)
+    tasks = [
+        Task(load, identity, replace(bare, part=part), os.getcwd())
+        for part in divide.parts(settings.walks, company.number)
+    ]
+    harvest = company.do(tasks, terms)
+    harvest.refuse()
+    report = merge(harvest, settings, _empty(system, settings))
+    return with_notes(report, _lost(harvest))
 
 
-def _harvest(
-    tasks: Sequence[Task], settings: Settings, where: Where | None
-) -> tuple[Harvest, list[str]]:
-    """Do all tasks, where it is best."""
-    first = Harvest()
-    if where is None:
-        _run(Here(), tasks[:1], settings, first)
-        report = next(iter(first.reports.values()), None)
-        if len(tasks) == 1 or report is None or report.violations:
-            return first, []
-        estimate = report.seconds * (len(tasks) - 1)
-        if estimate < WORTH_SECONDS:
-            note = f"about {estimate:.0f} s of work: done by this process, not on Ray"
-            return _run(Here(), tasks, settings, first), [note]
-        where = Where(os.environ.get("RAY_ADDRESS"))
-    pool = Ray(where)
-    with closing(pool):
-        note = f"on Ray, {pool.workers} workers"
-        if where.is_local and not pool.is_alone:
-            note += "; it may not make a network of its own, and listens on this machine's address"
-        return _run(pool, tasks, settings, first), [note]
-
-
-def _run(pool: Pool, tasks: Sequence[Task], settings: Settings, done: Harvest) -> Harvest:
-    """Do those tasks that are not done yet."""
+def terms_of(settings: Settings) -> Terms:
+    """How parts are done; `progress` hears of what is done."""
     began = NOW()
 
     def heard(reports: Sequence[Report]) -> None:
         if settings.progress is not None:
             settings.progress.update(_snapshot(reports, NOW() - began))
 
-    return Farm(pool, tasks, Terms(settings.budget, settings.keep_going, heard), done).run()
+    return Terms(settings.budget, settings.keep_going, heard)
 
 
 def _snapshot(reports: Sequence[Report], seconds: float) -> Snapshot:

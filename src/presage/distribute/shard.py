@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from msgspec import Struct
 
 from presage._results import Shard
 from presage.distribute.task import Identity, Load, same_system
-from presage.errors import BadSystem
+from presage.errors import BadCheckpoint, BadSystem
 from presage.execution.sandbox import Sandbox
 from presage.limits import Limits
 from presage.model.world.system import System
@@ -20,6 +21,8 @@ from presage.search.checkpoint.store import Learned
 from presage.search.kernel.bridge import Bridge
 from presage.trace.naming import named
 
+Saved = tuple[str, str]  # a file, and the digest of what is in it
+SIZE = 8  # bytes that say how long what was learned is
 Decided = tuple[int, int, int, bool]  # property, steps, fingerprint, whether by a step from there
 
 
@@ -102,21 +105,36 @@ class ShardWorker:
     def learned(self) -> bytes:
         return self._learned.saved()
 
-    def save(self, folder: str, number: int) -> str:
-        """Write this share down; gives the file, which is whole or not there."""
+    def save(self, folder: str, number: int) -> Saved:
+        """Write this share down, and what was learned; the file is whole or not there."""
         path = Path(folder) / f"{number}-{self._index}.shard"
         unfinished = path.with_suffix(".unfinished")
+        learned = self._learned.saved()
+        whole = b"".join((len(learned).to_bytes(SIZE, "little"), learned, self._shard.save()))
         with open(unfinished, "wb") as file:
-            file.write(self._shard.save())
+            file.write(whole)
             file.flush()
             os.fsync(file.fileno())
         unfinished.rename(path)
-        return str(path)
+        return str(path), hashlib.sha256(whole).hexdigest()
 
-    def restore(self, files: list[str]) -> None:
+    def restore(self, files: list[Saved]) -> None:
         """Take what is this share's own of all that was saved."""
-        for path in files:  # one of the shares takes over what all had counted
-            self._shard.restore(Path(path).read_bytes(), counts=self._index == 0)
+        for path, digest in files:  # one of the shares takes over what all had counted
+            try:
+                whole = Path(path).read_bytes()
+            except OSError:
+                whole = b""
+            if hashlib.sha256(whole).hexdigest() != digest:
+                raise BadCheckpoint(
+                    f"`{path}` is not what a worker wrote there",
+                    "it was removed or changed, or this machine does not share the folder",
+                    "search from the beginning, with a folder that all machines share",
+                )
+            end = SIZE + int.from_bytes(whole[:SIZE], "little")
+            if self._index == 0:
+                self._learned.recall(whole[SIZE:end])
+            self._shard.restore(whole[end:], counts=self._index == 0)
 
     def end(self) -> None:
         self._sandbox.__exit__(None, None, None)

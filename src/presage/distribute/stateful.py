@@ -14,6 +14,7 @@ from msgspec import structs
 
 from presage._core import Kernel
 from presage._results import Outcome, StopReason
+from presage.distribute.kept import Kept
 from presage.distribute.levels import Found, Levels, Plan
 from presage.distribute.shard import ShardTask
 from presage.distribute.task import Load, identity_of
@@ -41,7 +42,6 @@ def _conflicts(system: System, settings: Settings) -> Iterator[tuple[str, str, s
         "causes": settings.causes > 1,
         "known": settings.known,
         "coverage": settings.coverage is not None,
-        "checkpoint": settings.checkpoint is not None,
         "spill": settings.spill is not None,
         "memory": settings.memory_mib is not None,
     }
@@ -67,9 +67,17 @@ def _conflicts(system: System, settings: Settings) -> Iterator[tuple[str, str, s
 
 
 def search_states(
-    load: Load, system: System, given: Settings, shards: int, company: Found
+    load: Load,
+    system: System,
+    given: Settings,
+    shards: int,
+    company: Found,
+    kept: Kept | None = None,
 ) -> Report:
-    """Search `system` breadth first, over so many shards that `company` makes."""
+    """Search `system` breadth first, over so many shards that `company` makes.
+
+    `kept`: where levels are written down, and where to go on from.
+    """
     refuse(system, given)
     identity = identity_of(system)
     whole = given.with_defaults(program=False)
@@ -87,7 +95,7 @@ def search_states(
             for index in range(shards)
         ]
         seconds = given.checkpoint_seconds
-        plan = Plan(tasks, company, whole.budget, save_seconds=seconds, heard=heard)
+        plan = Plan(tasks, company, whole.budget, save_seconds=seconds, heard=heard, kept=kept)
         return Levels(plan, system, limits).run(kernel, learned)
 
     report = check_with(system, replace(given, part=Part(elsewhere=elsewhere), budget=whole.budget))

@@ -16,15 +16,21 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from presage._core import Kernel
+from presage._results import Outcome, Parts
 from presage.errors import BadTarget, PresageError
 from presage.execution.budget import Budget
+from presage.limits import Limits
 from presage.model.world.system import System
 from presage.process.fence import take_leaves
 from presage.process.program import Program
 from presage.search.check import check_with
 from presage.search.checkpoint.code_digest import Definition
+from presage.search.checkpoint.store import Learned
+from presage.search.part import Part
 from presage.search.report import Report
 from presage.search.settings import Settings
+from presage.search.tree import refusals
 
 Checkable: TypeAlias = System | Program
 # What of settings concerns the driver alone: where to write, whom to tell.
@@ -58,6 +64,7 @@ class Answer(Struct, frozen=True):
 
     report: Report | None = None
     error: PresageError | None = None
+    handed: bytes | None = None  # by a part of a tree that was explored to its end
 
 
 def identity_of(system: System) -> Identity:
@@ -85,13 +92,33 @@ def same_system(load: Load, identity: Identity, folder: str) -> System:
     return system
 
 
+def below(system: System, settings: Settings) -> tuple[Report, None, bytes | None]:
+    """Explore a part of a tree."""
+    handed: list[bytes | None] = []
+
+    def elsewhere(kernel: Kernel, limits: Limits, learned: Learned) -> Outcome:
+        part, most = settings.part.below, settings.part.walks
+        assert part is not None and most is not None, "a part of a tree has both"
+        parts = Parts(settings.with_defaults(program=False).reduction, 1, 1)
+        with refusals():
+            outcome, whole = parts.explore_one(kernel, part, most, limits)
+        handed.append(whole)
+        return outcome
+
+    part = Part(elsewhere=elsewhere, is_whole=False)
+    report = check_with(system, replace(settings, part=part))
+    return report, None, handed[-1] if handed else None
+
+
 def work(task: Task) -> Answer:
     """Do a part, in whatever process this is."""
     try:
         system = same_system(task.load, task.identity, task.folder)
         take_leaves()
-        budget = Budget(task.seconds)
+        settings = replace(task.settings, budget=Budget(task.seconds))
         with contextlib.redirect_stdout(sys.stderr):
-            return Answer(check_with(system, replace(task.settings, budget=budget)))
+            if settings.part.below is not None:
+                return Answer(*below(system, settings))
+            return Answer(check_with(system, settings))
     except PresageError as error:
         return Answer(error=error)

@@ -323,7 +323,7 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
         reduction=settings.reduction,
         symmetry=settings.symmetry,
         calm=settings.calm,
-        exhausted=stopped_by is None and not walked and not heuristic,
+        exhausted=stopped_by is None and not walked and not heuristic and settings.part.is_whole,
         skipped=skipped,
         stopped_by=stopped_by,
         unique=counts.unique,

@@ -6,8 +6,11 @@ how they are called, and what a report says of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from presage._core import Kernel, TooManyWays
-from presage._results import Outcome
+from presage._results import Outcome, TooManyCuts
 from presage.errors import BadSystem
 from presage.limits import Limits
 from presage.model.world.faults import UNLIMITED
@@ -48,11 +51,24 @@ def explored(
     limits: Limits,
     progress: Tell,
 ) -> Outcome:
-    try:
+    with refusals():
         return kernel.explore(settings.reduction, limits, progress, reversals=settings.reversals)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Refuse a system of which the explorers find out on the way that they cannot take it."""
+    try:
+        yield
     except TooManyWays as refused:
         raise BadSystem(
             f"one step of this system can end in more than {refused.args[0]:,} ways",
             "it sends many messages at once, and the faults may lose or repeat any of them",
             "use `bfs`, which loses them one by one, or allow fewer drops and duplicates",
+        ) from None
+    except TooManyCuts as refused:
+        raise BadSystem(
+            f"a property tells apart more than {refused.args[0]:,} states around one execution",
+            "many nodes step independently of each other, and the property reads all of them",
+            "leave out `--cluster`: one process learns on the way which steps to keep in order",
         ) from None

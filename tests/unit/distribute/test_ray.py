@@ -64,6 +64,7 @@ def wait_for_work(process):
     [
         ["check", "paxos", "--search", "walk", "--walks", "1500"],
         ["hunt", "randtree", "--walks", "1000"],
+        ["check", "paxos", "--search", "tree"],
         ["check", "paxos", "--search", "walk", "--walks", "1500", "--set", "bug=last_promise"],
     ],
 )

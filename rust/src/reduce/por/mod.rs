@@ -15,8 +15,10 @@
 //!   disabled; or `disabled_by` names the processes that disable it.
 //! - Where `labels_depend_on_order`, all choices of one step depend on the same steps.
 
+mod apart;
 mod debt;
 mod desk;
+mod named;
 mod odpor;
 mod offer;
 mod part;
@@ -33,7 +35,10 @@ mod wakeup;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use self::apart::Apart;
+pub use self::apart::{Atlas, Below, Witness, explore_below};
 use self::desk::{Alone, Desk, Shared};
+pub use self::named::{Name, Named};
 use self::odpor::Odpor;
 pub use self::offer::{Closing, Pool, Team};
 pub use self::part::serve;
@@ -228,6 +233,16 @@ pub fn explore<M: Machine, V: Visitor<M>>(
         None => explore_at(machine, reduction, visitor, Alone),
         Some(pool) => explore_at(machine, reduction, visitor, Shared::new(pool)),
     }
+}
+
+/// Explore the top of a tree, whose parts are explored elsewhere.
+pub fn explore_top<M: Named, V: Witness<M>>(
+    machine: &mut M,
+    reduction: Reduction,
+    visitor: &mut V,
+    atlas: &mut Atlas,
+) -> PyResult<()> {
+    explore_at(machine, reduction, visitor, Apart::new(atlas, reduction))
 }
 
 fn explore_at<M: Machine, V: Visitor<M>, D>(

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::debt::Debts;
+use super::debt::{Debt, Debts};
 use super::desk::Shared;
 use super::odpor::Odpor;
 use super::offer::{Handed, Offer, Pool, Progress};
@@ -19,19 +19,29 @@ pub fn take_over<M: Machine, B: Backtrack<M>, V: Visitor<M>>(
     visitor: &mut V,
     handed: Handed<M, V::Record>,
 ) -> Result<(), M::Error> {
+    settle(stack, backtrack, handed.debts)?;
+    stack.reversed = handed.reversed;
+    stack.machine.add_work(handed.work);
+    visitor.absorb(handed.record)
+}
+
+/// Grant what a part asks for, and leave nothing to explore below it.
+pub fn settle<M: Machine, B: Backtrack<M>>(
+    stack: &mut Stack<'_, M, B::Set>,
+    backtrack: &mut B,
+    debts: Vec<(usize, Debt<M>)>,
+) -> Result<(), M::Error> {
     let depth = stack.depth();
     backtrack.open(&mut stack.levels[depth].backtrack);
     let once = stack.machine.labels_depend_on_order();
-    for (level, debt) in handed.debts {
+    for (level, debt) in debts {
         if level < stack.floor {
             backtrack.debts().pass_on(level, debt, once);
         } else {
             backtrack.settle(stack, level, &debt)?;
         }
     }
-    stack.reversed = handed.reversed;
-    stack.machine.add_work(handed.work);
-    visitor.absorb(handed.record)
+    Ok(())
 }
 
 /// Take what is offered until the pool is closed.

@@ -11,7 +11,7 @@
 mod dictionary;
 mod found;
 mod save;
-mod wire;
+pub mod wire;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

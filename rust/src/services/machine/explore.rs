@@ -22,6 +22,9 @@ use crate::services::ids::EnvelopeId;
 /// Machines that a thread may have: one for each part that it explores while it waits for another.
 const MACHINES_EACH: usize = 4;
 
+/// Cuts of one execution that are judged, for one property, unless somebody asks for others.
+pub const CUTS_DEFAULT: u32 = 100_000;
+
 /// What is asked of an exploration besides the limits of its search.
 #[derive(Clone, Copy)]
 pub struct Wanted {
@@ -59,6 +62,18 @@ impl Wanted {
             cuts,
             hand_overs: None,
         })
+    }
+
+    /// All executions, one after the other.
+    pub fn whole(reduction: Reduction, classes: bool) -> Self {
+        Wanted {
+            reduction,
+            reversals: Reversals::Stack,
+            runs: u64::MAX,
+            classes,
+            cuts: CUTS_DEFAULT,
+            hand_overs: None,
+        }
     }
 }
 
@@ -150,7 +165,7 @@ impl<'c> Team<Events<'c>, Recorder<'c>> for &'c Crew {
     }
 }
 
-fn prepare(search: &Search) -> Events<'_> {
+pub fn prepare(search: &Search) -> Events<'_> {
     let mut machine = Events::new(Worker::new(search), State::new(Vec::new(), 0));
     machine.worker.sync();
     machine.forget_labels();
@@ -189,6 +204,23 @@ fn from_all<'c>(
     (machine, look): (&mut Events<'c>, &mut Recorder<'c>),
     (dice, pool): (&mut Dice, Option<&CrewPool<'c>>),
 ) -> PyResult<()> {
+    from_each(search, (machine, look), |machine, look| {
+        match wanted.reversals {
+            Reversals::Stack => por::explore(machine, wanted.reduction, look, pool),
+            Reversals::Queue => por::explore_queued(machine, look),
+            Reversals::Random => {
+                por::sample(machine, look, |count| dice.below(count as u64) as usize)
+            }
+        }
+    })
+}
+
+/// Explore from each state in which executions begin, until somebody has enough.
+pub fn from_each<'c>(
+    search: &Search,
+    (machine, look): (&mut Events<'c>, &mut Recorder<'c>),
+    mut explore: impl FnMut(&mut Events<'c>, &mut Recorder<'c>) -> PyResult<()>,
+) -> PyResult<()> {
     let mut met = FxHashSet::default();
     let layout = &search.shared.layout;
     for (index, initial) in search.initial.iter().enumerate() {
@@ -215,13 +247,7 @@ fn from_all<'c>(
             look.initial = index;
             look.began = std::mem::take(&mut start.lost);
             machine.start = start;
-            match wanted.reversals {
-                Reversals::Stack => por::explore(machine, wanted.reduction, look, pool)?,
-                Reversals::Queue => por::explore_queued(machine, look)?,
-                Reversals::Random => {
-                    por::sample(machine, look, |count| dice.below(count as u64) as usize)?;
-                }
-            }
+            explore(machine, look)?;
         }
     }
     search.generated.store(machine.runs + 1, Relaxed);

@@ -111,6 +111,7 @@ mod label;
 mod losses;
 mod notice;
 mod order;
+mod parts;
 mod recorder;
 mod state;
 mod touch;
@@ -118,3 +119,4 @@ mod wires;
 
 pub use explore::{Wanted, explore};
 pub use losses::TooManyWays;
+pub use parts::{Parts, TooManyCuts};

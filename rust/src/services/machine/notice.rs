@@ -5,17 +5,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::prelude::*;
 
-use super::events::{Events, Way, way_number};
+use super::events::{Events, Way};
 use super::label::{Cause, Footprint, Label, NOTHING};
 use super::losses::most_duplicates;
 use super::state::State;
 use super::wires::Reach;
 use crate::property::trie::Query;
-use crate::reduce::por::Step;
 use crate::services::expand::Effect;
 use crate::services::ids::{EnvelopeId, LocalId};
 use crate::services::layout::Network;
-use crate::table::fingerprint::combine_iter;
 
 impl Events<'_> {
     /// Begin again: forget labels that were made when less was known of what properties read, and
@@ -43,22 +41,6 @@ impl Events<'_> {
         let kept = |at: usize| self.ordered >> at & 1 == 1;
         let open = properties.filter(|(at, property)| kept(*at) && !property.decided.load(Relaxed));
         self.asked() != self.known || !open.map(|(at, _)| at).eq(self.watched.iter().copied())
-    }
-
-    /// A step as any exploration would name it: its process, which of its ways, what was lost of
-    /// what it sent. `after` is the state it led to.
-    pub fn name(&self, step: Step, after: &State) -> [u64; 3] {
-        let mirror = &self.worker.expander.mirror;
-        let mix = |envelope: u32| mirror.envelopes[envelope as usize].mix;
-        let process = match (self.terrain.key(step.process), self.terrain.network) {
-            (Some(envelope), Network::Unordered | Network::Duplicating) => mix(envelope),
-            (Some(lane), Network::Lanes) => mirror.lanes[lane as usize].key,
-            _ => u64::from(step.process),
-        };
-        let lost = after.lost.iter();
-        let lost = lost.map(|event| combine_iter([event.what as u64, mix(event.origin)]));
-        let lost = lost.fold(0, u64::wrapping_add);
-        [process, u64::from(way_number(step)), lost]
     }
 
     pub fn label(&mut self, state: &State, process: u32, way: &Way) -> PyResult<Label> {

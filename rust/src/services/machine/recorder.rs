@@ -11,7 +11,7 @@ use super::label::Label;
 use super::order::{after, labels};
 use super::state::State;
 use crate::python::tables::{FAULTS, StopReason};
-use crate::reduce::por::{Counts, End, Machine, Reduction, Step, Visitor};
+use crate::reduce::por::{Counts, End, Machine, Named, Reduction, Step, Visitor};
 use crate::search::{EventId, Route, Search};
 use crate::table::fingerprint::{combine_iter, nonzero};
 
@@ -20,7 +20,7 @@ pub struct Recorder<'a> {
     pub counts: Counts,
     pub runs: u64,
     /// Whether not every order of steps is explored.
-    reduces: bool,
+    pub reduces: bool,
     pub cuts: u32,
     /// The initial state, what was lost of what it sent, and then the steps up to here.
     pub initial: usize,
@@ -147,13 +147,13 @@ impl<'a> Recorder<'a> {
 
 /// What was met in a part of the tree.
 pub struct Record {
-    counts: Counts,
-    generated: u64,
-    faults: [u64; FAULTS.len()],
-    depth: usize,
-    cut: bool,
-    classes: Option<FxHashSet<u64>>,
-    rests: FxHashSet<u64>,
+    pub counts: Counts,
+    pub generated: u64,
+    pub faults: [u64; FAULTS.len()],
+    pub depth: usize,
+    pub cut: bool,
+    pub classes: Option<FxHashSet<u64>>,
+    pub rests: FxHashSet<u64>,
 }
 
 impl Visitor<Events<'_>> for Recorder<'_> {
