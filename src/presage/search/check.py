@@ -29,7 +29,7 @@ from presage.records import NamedTuple
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
-from presage.search.delay.cycles import cycled, plan_of, prepared
+from presage.search.delay.cycles import cycled, prepared
 from presage.search.delay.settings import Delay
 from presage.search.findings import (
     Teller,
@@ -50,9 +50,9 @@ from presage.search.progress import ProgressLine, Tell, progress_callback
 from presage.search.reductions import check_reduction, reduction_notes, symmetric_nodes
 from presage.search.report import Hunted, Report, with_notes, with_reservation
 from presage.search.rounds import rounds, with_known
+from presage.search.seldom import delaying_of, hunted_of, roles_of, with_skipped
 from presage.search.settings import (
     AUDIT_DEFAULT,
-    BY_DELAYS,
     CHECKPOINT_SECONDS,
     TRACES,
     WALKS,
@@ -163,8 +163,8 @@ def _check_system(system: System, settings: Settings) -> Report:
         twin = Twin(second, bridge, sandbox, settings.budget, in_process=alone)
         asked = Asked(
             teller(),
-            _delaying(system, sandbox, settings),
-            _roles(system, sandbox, settings),
+            delaying_of(system, sandbox, settings),
+            roles_of(system, sandbox, settings),
             learned,
         )
         searched = _searched(kernel, system, settings, storage, asked)
@@ -184,24 +184,6 @@ def _here(system: System) -> Start:
     from presage.search.twin import here
 
     return here.starter(system, build)
-
-
-def _delaying(system: System, sandbox: Sandbox, settings: Settings) -> Delaying | None:
-    if settings.search not in BY_DELAYS:
-        return None
-    from presage.search.delay.asked import ServiceTasks
-    from presage.search.delay.run import Delaying
-
-    plan = plan_of(system, settings)
-    return Delaying(ServiceTasks(system), settings.delay, sandbox.run, plan)
-
-
-def _roles(system: System, sandbox: Sandbox, settings: Settings) -> Roles | None:
-    if not settings.skip:
-        return None
-    from presage.search.alike.roles import Roles
-
-    return Roles(system, sandbox.run)
 
 
 class Asked(NamedTuple):
@@ -239,7 +221,7 @@ def _searched(
         searched = structs.replace(
             as_found(outcome), delayed=delaying.summary(outcome), cycled=found
         )
-        return _with_skipped(searched, roles, exact=exact)
+        return with_skipped(searched, roles, exact=exact)
 
     def run(limits: Limits, storage: Storage) -> Outcome:
         sleep = settings.reduction == "sleep"
@@ -251,7 +233,7 @@ def _searched(
 
     reached = {at for at, prop in enumerate(system.properties, 1) if prop.kind == "sometimes"}
     searched = settle(run(limits, storage), limits, reached, alone)
-    return _with_skipped(searched, roles, exact=False)
+    return with_skipped(searched, roles, exact=False)
 
 
 def _hunted(
@@ -260,15 +242,6 @@ def _hunted(
     from presage.search.hunt import executions
 
     return executions.run(kernel, system, settings.hunt, limits, progress, settings.part)
-
-
-def _with_skipped(searched: Searched, roles: Roles | None, *, exact: bool) -> Searched:
-    if roles is None:
-        return searched
-    from presage.search.alike.skipped import skipped_of
-
-    skipped = skipped_of(searched.counts, roles.found, exact=exact)
-    return structs.replace(searched, skipped=skipped)
 
 
 def _concluded(
@@ -338,11 +311,7 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
     faults = zip(FAULTS, counts.faults, system.faults.budgets, strict=True)
     in_tree, skipped = settings.search == "tree", searched.skipped
     heuristic = skipped is not None and skipped.is_heuristic
-    hunted = None
-    if counts.hunt is not None:
-        from presage.search.hunt.executions import summary
-
-        hunted = summary(counts.hunt)
+    hunted = hunted_of(searched)
     properties, errors = _judged(bridge, searched)
     violations, notes = confirmed_findings(system, sandbox, searched.found, settings)
     report = Report(
