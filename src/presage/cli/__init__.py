@@ -168,8 +168,12 @@ def _add(
     fill: Callable[[Parser], None] | None = None,
 ) -> None:
     parser: Parser = commands.add_parser(name, help=about, description=about, allow_abbrev=False)
-    parser.set_defaults(run=run)
+    parser.begin = functools.partial(_begin, run)
     parser.fill = fill
+
+
+def _begin(run: Callable[..., int], parser: Parser) -> None:
+    parser.set_defaults(run=run)
     parser.add_argument("--ascii", action="store_true", help="write ASCII only")
     parser.add_argument(
         "--no-color", action="store_true", help="as with NO_COLOR in the environment"

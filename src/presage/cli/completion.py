@@ -9,17 +9,17 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from presage.cli.common import EXIT_HELD
 from presage.cli.options import Parser
+from presage.records import record
 from presage.systems import SHIPPED
 from presage.ui.output import write
 
 HELP_MAX = 60
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Flag:
     """An option of a command."""
 
@@ -29,7 +29,7 @@ class Flag:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Command:
     """A command: its options, and whether it takes a target."""
 

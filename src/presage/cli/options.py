@@ -29,10 +29,33 @@ class Parser(argparse.ArgumentParser):
     """Speaks of usage errors as presage speaks of all others."""
 
     given: Sequence[str] = ()
-    fill: Callable[[Parser], None] | None = None  # adds the options, once they are asked for
+    begin: Callable[[Parser], None] | None = None  # adds what every command has
+    _fill: Callable[[Parser], None] | None = None
 
     def __init__(self, **named: Any) -> None:
-        super().__init__(**{"formatter_class": _formatter, **named})
+        self._named = {"formatter_class": _formatter, **named}  # of most commands no more is asked
+
+    def __getattr__(self, name: str) -> Any:
+        if "_named" not in vars(self):
+            raise AttributeError(name)
+        self._make()
+        return getattr(self, name)
+
+    @property
+    def fill(self) -> Callable[[Parser], None] | None:
+        """Adds the options, once they are asked for."""
+        self._make()
+        return self._fill
+
+    @fill.setter
+    def fill(self, fill: Callable[[Parser], None] | None) -> None:
+        self._fill = fill
+
+    def _make(self) -> None:
+        if "_named" in vars(self):
+            super().__init__(**vars(self).pop("_named"))
+            if self.begin is not None:
+                self.begin(self)
 
     def error(self, message: str) -> NoReturn:
         meant, prog = self._meant(message), self.prog

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from presage import _core as core
-from presage.cli.seeded import start
 from presage.cli.target.load import load
 from presage.environ import CHILD
 from presage.execution.causes import forgiving
 from presage.execution.sandbox import NOW, Sandbox
 from presage.model.world.system import System
 from presage.search.check import build
-from presage.search.twin import backwards
 from presage.search.twin.compare import Failed
-from presage.search.twin.rerun import as_it_is, learn_names, moved, rerun
 from presage.search.twin.wire import Request
 
 SEED = "1"  # a search itself runs under 0
@@ -38,6 +34,9 @@ class Second:
 
     def __init__(self, arguments: Sequence[str], request: bytes) -> None:
         import tempfile  # which most checks do not need
+        from subprocess import PIPE
+
+        from presage.cli.seeded import start
 
         nowhere = os.open(os.devnull, os.O_RDWR)
         try:
@@ -49,7 +48,7 @@ class Second:
                     arguments,
                     {"PYTHONHASHSEED": SEED, CHILD: f"{os.getpid()} {nowhere} {nowhere}"},
                     stdin=asked,
-                    stdout=subprocess.PIPE,
+                    stdout=PIPE,
                     pass_fds=(nowhere,),
                 )
         except OSError as error:
@@ -59,12 +58,14 @@ class Second:
 
     def answer(self, seconds: float, goes_on: Callable[[], bool]) -> bytes:
         """What it says within so many seconds, while `goes_on()`."""
+        from subprocess import TimeoutExpired
+
         ends = NOW() + seconds
         while True:
             try:
                 said, complaint = self._process.communicate(timeout=1 / LOOKS_PER_SECOND)
                 break
-            except subprocess.TimeoutExpired:
+            except TimeoutExpired:
                 if not goes_on():
                     raise Failed("interrupted") from None
                 if NOW() > ends:
@@ -96,6 +97,9 @@ def starter(target: str, settings: dict[str, str]) -> Callable[[bytes], Second]:
 
 def serve(target: str, settings: dict[str, str]) -> None:
     """The work of a second process: answer the one request that comes."""
+    from presage.search.twin import backwards
+    from presage.search.twin.rerun import as_it_is, learn_names, moved, rerun
+
     said = os.dup(1)
     os.dup2(2, 1)  # of what the checked code prints
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Request)

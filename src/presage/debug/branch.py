@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
+
+from msgspec import Struct
 
 from presage.execution.protocol import PropertyStatus
 from presage.execution.sandbox import Sandbox
 from presage.execution.state import State
 from presage.props.property import Property
+from presage.records import record
 from presage.shrink.essential import EssentialSteps
 from presage.trace.trace import Sent, Trace, TraceStep
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(Struct, frozen=True):
     event: Any  # an `Event`; of processes a `Due`
     choices: tuple[int, ...] = ()
     beyond: bool = False  # a fault that the system does not allow, or not any more
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Option:
     """One thing that can happen next."""
 

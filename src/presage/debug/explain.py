@@ -7,7 +7,9 @@ the steps before it matter, and which faults; and where the nearest good run goe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from presage.debug.branch import Branch, Taken
 from presage.debug.service_branch import ServiceBranch
@@ -33,8 +35,7 @@ BETWEEN = (("messages",), ("streams",), ("faults left",), ("mailboxes",))
 WAITING_MAX = 800
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Where the nearest good run goes another way."""
 
     step: int  # the first that differs
@@ -43,8 +44,7 @@ class Difference:
     changes: tuple[Change, ...]  # from this trace to it, after that step
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     fact: str
     failed: tuple[Part, ...]
     step: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -25,6 +25,7 @@ from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.process.fence import Fence
 from presage.process.program import Program
+from presage.records import record
 from presage.trace.labels import body_and_ends, fitted, told_apart
 from presage.trace.show import show
 from presage.trace.trace import Trace, plain_parameters
@@ -33,7 +34,7 @@ TEXT_ROOM = 200  # characters of what a message holds
 START_CHOICES_MAX = 1_000  # of all `start` handlers together; each takes its first option
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Place:
     """A state that was visited, and how one came there."""
 

@@ -6,7 +6,7 @@ their own; nothing out of a trace is ever evaluated.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.debug.branch import Written
 from presage.debug.query import TYPED, compiled, error_text, evaluate
@@ -14,6 +14,7 @@ from presage.debug.session import Session
 from presage.errors import BadCommand, GhostRead, did_you_mean
 from presage.model.choice import Interrupted
 from presage.model.world.view import name_of
+from presage.records import NamedTuple
 from presage.trace.plain import TYPE, Plain, text_of
 from presage.trace.show import show
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 from presage.debug.branch import Branch, Option, Taken, Written, module_names
@@ -29,12 +28,13 @@ from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice, ProcessWorld
 from presage.process.world import Taken as ProcessStep
+from presage.records import record
 from presage.shrink.essential import EssentialSteps
 from presage.shrink.processes import ProcessShrinker
 from presage.trace.trace import Sent, Trace, TraceStep
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Due:
     """A step that a process can take: the event of a program."""
 
@@ -47,7 +47,7 @@ class Due:
         return self.label
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Moment:
     """What there is to say of the world after a step."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -15,6 +14,7 @@ from presage.debug.session import Session
 from presage.errors import BadCommand, PresageError
 from presage.model.choice import NOT_THEIRS
 from presage.model.world.view import name_of
+from presage.records import record
 from presage.trace.diff import Path
 from presage.trace.trace import TraceStep
 from presage.trace.writers import part, writer
@@ -23,7 +23,7 @@ SELECTORS = ("node", "kind")
 TYPED = "<expression>"  # the file that an expression is said to stand in
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Found:
     """Where an expression was looked for, and what came of it."""
 
@@ -77,7 +77,7 @@ def error_text(error: BaseException) -> str:
     return text if isinstance(error, PresageError) else f"{type(error).__name__}: {text}"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Blame:
     """The step that gave a part of the state its value."""
 
@@ -127,7 +127,7 @@ def _nothing(fact: str, name: str, known: Any) -> BadCommand:
     return BadCommand(fact, "a misspelt name, or one that is not there yet", there)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Filter:
     """Which steps are listed: all that match every word, given as `+re -re node:n kind:k`."""
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import msgspec
 
 from presage.debug.branch import Branch, Option, Taken
-from presage.debug.process_branch import ProcessBranch
 from presage.debug.service_branch import ServiceBranch
 from presage.debug.walk import LENGTH, WALKS, Walked, draw, holds, until_live
 from presage.errors import BadCommand, PresageError
@@ -37,6 +36,8 @@ def branch_of(system: System | Program, sandbox: Sandbox, trace: Trace) -> Branc
     """The execution that a trace of `system` tells of."""
     if isinstance(system, System):
         return ServiceBranch(system, sandbox, trace)
+    from presage.debug.process_branch import ProcessBranch
+
     return ProcessBranch(system, sandbox, trace)
 
 

@@ -8,7 +8,6 @@ on live code, a step at a time, so that somebody can look on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from presage.debug.branch import Option, Taken
@@ -22,12 +21,13 @@ from presage.model.choice import NOT_THEIRS
 from presage.model.world.event import FAULT_KINDS, Event
 from presage.model.world.world import World
 from presage.props.property import Property
+from presage.records import record
 
 WALKS = 20
 LENGTH = 1_000
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Walked:
     """What came of walking until live."""
 

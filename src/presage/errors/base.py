@@ -10,7 +10,6 @@ Lowest layer: imports nothing from presage, so that the Rust module may raise fr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 EXIT_USAGE = 2  # called wrongly, or a system that cannot be checked
 EXIT_NONDETERMINISM = 3  # the checked code is not a function of its state
@@ -23,6 +22,8 @@ def explain(fact: str, cause: str, remedy: str) -> str:
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
     """A closing question naming the likeliest of `names`; empty if none is close."""
+    from difflib import get_close_matches  # which a command that is right does not need
+
     close = get_close_matches(str(name), list(names), n=1, cutoff=0.5)
     return f"; did you mean `{close[0]}`?" if close else ""
 

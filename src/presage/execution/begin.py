@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import UnsetType
 
 from presage.errors import BadTrace
-from presage.execution.processes import ProcessExecution
 from presage.execution.protocol import NO_EXCEPTION, Execution
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
@@ -34,6 +33,8 @@ def begun(system: System | Program, trace: Trace, sandbox: Sandbox) -> Iterator[
     """An execution that stands where `trace` begins, and asks for the property of that trace."""
     system = system_of(system, trace)
     if isinstance(system, Program):
+        from presage.execution.processes import ProcessExecution
+
         with Fence():
             execution = ProcessExecution(system, sandbox, trace.prop)
             try:

@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from presage.execution.conjuncts import because
 from presage.model.world.system import System
 from presage.process.program import Program
 from presage.props.property import HOLDS, Property, Verdict
+from presage.records import record
 
 C = TypeVar("C", System, Program)
 
@@ -45,7 +46,7 @@ def cause_of(prop: str, why: str, names: Iterable[str]) -> str:
     return NUMBER.sub("N", node.sub("NODE", why)) if names else NUMBER.sub("N", why)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Pardon:
     """The causes that are known of a system, and those that a search met again."""
 
@@ -63,7 +64,7 @@ class Pardon:
         return True
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Forgiving(Property):
     """A property that holds where nothing breaks it but what is known."""
 

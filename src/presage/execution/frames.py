@@ -7,7 +7,7 @@ compared on the way, as in a replay, so a frame shows what happened.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from presage.errors import HandlerStuck
 from presage.execution.begin import begun
@@ -17,10 +17,11 @@ from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
 from presage.execution.state import State
 from presage.model.world.system import System
 from presage.process.program import Program
+from presage.records import record
 from presage.trace.trace import Sent, Trace, TraceStep
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Frame:
     """The world after one step."""
 

@@ -7,16 +7,17 @@ are run again from the start. Nobody above asks which of them it has.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from presage.execution.state import State
+from presage.records import record
 from presage.trace.trace import Sent, Trace, TraceStep
 
 NO_EXCEPTION = "no_exception"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PropertyStatus:
     """What a property says of one state; `holds` is None where it says nothing."""
 

@@ -7,7 +7,6 @@ second whether one has been in the same run for too long, and if so ends it and 
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import threading
 import time
@@ -138,5 +137,7 @@ class Sandbox:
         if self.error is None:
             where = frame_place(frame) if frame is not None else "unknown place"
             self.error = HandlerStuck(where, self.seconds)
+        import ctypes  # seldom needed
+
         raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
         raise_in(ctypes.c_ulong(thread), ctypes.py_object(Stuck))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.errors import BadTrace
 from presage.execution.chance import Dice, drawn
@@ -19,6 +19,7 @@ from presage.model.world.stimulus import place_of_handler
 from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.props.property import Property, Verdict
+from presage.records import NamedTuple
 from presage.trace.plain import shortened
 from presage.trace.trace import Sent, Trace, TraceStep
 

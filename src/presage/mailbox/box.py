@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from presage.mailbox import comm, locks
 from presage.mailbox.comm import A
 from presage.process.context import Asking
 from presage.process.ops import Recv, Send
+from presage.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Box(Generic[A]):
     """A mailbox by its name."""
 

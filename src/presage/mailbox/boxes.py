@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from presage.mailbox.comm import Activities, Activity
 from presage.mailbox.forms import plain
 from presage.process.context import blocking, meet
 from presage.process.ops import Recv, Send
+from presage.records import record
 
 
 class Comm(Activity):
@@ -29,7 +30,7 @@ class Comm(Activity):
     test_any = staticmethod(plain(steps.test_any))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Mailbox(Box[Comm]):
     """A place to meet: puts and gets at the same name are matched in the order of posting."""
 

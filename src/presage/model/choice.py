@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 from presage.errors import BadCall, BadChoice, BadSystem, NotEnumerable, PresageError
 from presage.model.source import caller
 from presage.model.weights import checked_shares, share
+from presage.records import NamedTuple
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ presage does by itself.
 from __future__ import annotations
 
 from types import FrameType
-from typing import NamedTuple
 
 from presage.model.source import PRESAGE, SHIPPED, UNKNOWN, frame_place, is_standard, place
+from presage.records import NamedTuple
 
 FOR_PEOPLE = frozenset({"logging", "warnings", "traceback", "linecache", "pdb", "faulthandler"})
 # They look at the code that they test: pytest at an assertion that failed, hypothesis at garbage.

@@ -5,7 +5,7 @@ An event is met however the function was reached: by C code, or under a name tak
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from presage.records import NamedTuple
 
 
 class About(NamedTuple):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from presage._core import Codec
 from presage.errors import BadSystem
 from presage.model.keywords import named_arguments
 from presage.model.source import place_of
-from presage.process.live import RunningProcess
 from presage.process.ops import Probe, Recv, Send
 from presage.props.property import Property
+from presage.records import NamedTuple
+
+if TYPE_CHECKING:
+    from presage.process.live import RunningProcess
 
 KINDS = ("always",)
 SPINS_DEFAULT = 2  # tests in vain, in a row, after which one that would be in vain waits
@@ -151,6 +154,8 @@ class Program:
 
     def begin(self, name: str, process: Process | None = None, **known: Any) -> RunningProcess:
         """A fresh run of a process, at its first operation, or where what is `known` leads."""
+        from presage.process.live import RunningProcess
+
         process = process or self.processes[name]
         return RunningProcess(
             name,

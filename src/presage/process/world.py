@@ -10,8 +10,8 @@ Invariant: no offer in a mailbox fits a request in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Any
 
 from presage._core import combine, mix
 from presage.errors import BadCall
@@ -22,6 +22,7 @@ from presage.process.live import RunningProcess
 from presage.process.ops import Op, Response
 from presage.process.payload import NOTHING, Payloads
 from presage.process.program import Process, Program
+from presage.records import NamedTuple, record
 
 DIES = "dies"  # the last step of a process that was killed
 
@@ -33,7 +34,7 @@ class Choice(NamedTuple):
     choice: int = 0
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Post:
     """An offer or a request, from its posting on."""
 
@@ -55,7 +56,7 @@ class Post:
         return self.partner if isinstance(self.op, ops.Recv) else None
 
 
-@dataclass
+@record
 class Mailbox:
     offers: list[Post] = field(default_factory=list)
     requests: list[Post] = field(default_factory=list)
@@ -68,7 +69,7 @@ class Mailbox:
         return next((post for post in self.requests if fits(want_of(post), key)), None)
 
 
-@dataclass
+@record
 class Member:
     live: RunningProcess
     daemon: bool
@@ -84,7 +85,7 @@ class Member:
         return self.live.at if isinstance(self.live.at, ops.Failed) else None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Taken:
     process: str
     op: Op | str

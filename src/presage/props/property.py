@@ -19,6 +19,7 @@ from typing import Any, Literal, overload
 
 from presage.errors import BadProperty, PropertyError
 from presage.model.source import place
+from presage.records import record
 
 Kind = Literal["always", "sometimes", "eventually", "step", "deadlock", "seal"]
 Fairness = Literal["weak", "strong", "none"]
@@ -59,7 +60,7 @@ def verdict_of(answer: object) -> Verdict | None:
     return None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Property:
     """A named claim about worlds. Made by `always`, `sometimes`, `eventually`, `step`."""
 

@@ -8,17 +8,18 @@ Invariant: `when` is judged like a property; its verdict depends only on what it
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, field
 from typing import Any
 
 from presage.errors import BadSeal
 from presage.model.world.seals import WORDS
 from presage.props.property import Predicate, Property, claim_of
+from presage.records import record
 
 Named = type | str  # a class of messages, a word of `WORDS`, or a node
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Seal:
     """In worlds of which `when` is true only what `only` names may happen, and no fault.
 

@@ -8,16 +8,16 @@ process that is named for the first time is noted, and the search begins anew wi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from presage.errors import BadCall
 from presage.frontends.real.looks import look
 from presage.frontends.real.machine.process import current
 from presage.frontends.real.node import Node
+from presage.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Started:
     """A process of a test: `str(bank)` is its name, which other nodes reach it by."""
 
@@ -42,7 +42,7 @@ class NewNode(Exception):
     """A node that is not part of the system yet: the search has to begin anew."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Declared:
     """What `start` was given."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from presage.model.world.filters import Filter
+from presage.records import NamedTuple, record
 from presage.runtime.check import Danger
 from presage.runtime.foresight import Question
 from presage.trace.trace import Trace
@@ -48,7 +48,7 @@ class Refusal(NamedTuple):
         return self.text
 
 
-@dataclass
+@record
 class SteerCounts:
     """What steering has done since the node booted."""
 

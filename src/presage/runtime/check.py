@@ -16,7 +16,6 @@ Invariant: nothing is refused that the network or the clock could not have kept 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from presage._core import FAILED, UP, Codec
 from presage.model.service.automaton import Automaton
@@ -24,6 +23,7 @@ from presage.model.service.local_state import Stimulus
 from presage.model.service.stream import Connect, Lost
 from presage.model.world.snapshot import Local
 from presage.model.world.system import System
+from presage.records import NamedTuple
 from presage.runtime.verdicts import Broken, Runner, Verdicts
 
 KEPT = 60.0  # seconds for which what is known of a neighbour counts

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from presage._core import Codec
 from presage.model.service.automaton import Automaton
 from presage.model.world.snapshot import Local
+from presage.records import NamedTuple
 from presage.runtime.datagrams import Held
 from presage.runtime.link import End, first_life
 

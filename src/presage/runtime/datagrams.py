@@ -14,7 +14,8 @@ as long as the sender keeps the datagram.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+
+from presage.records import NamedTuple
 
 KEPT = 2.0  # seconds that a datagram is kept by its sender
 NOTED = 4 * KEPT  # seconds that its number is kept by the receiver

@@ -9,11 +9,12 @@ Invariant: the local state rebuilt from all changes is what a crash leaves in th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from presage.model.service.automaton import Automaton
 from presage.model.service.local_state import Stimulus
 from presage.model.world.snapshot import Local
+from presage.records import NamedTuple
 
 if TYPE_CHECKING:
     from presage.runtime.store import Stored

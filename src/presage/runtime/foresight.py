@@ -14,7 +14,7 @@ Invariant: what is put in force is only ever what a network or a clock could do 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from presage.execution.confirm import Confirmed
@@ -24,6 +24,7 @@ from presage.model.world.filters import Filter, filter_of
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.stimulus import stimulus_of
 from presage.model.world.system import System
+from presage.records import record
 from presage.runtime.board import EventSeen
 from presage.runtime.guard import Guard
 from presage.runtime.vocabulary import teach
@@ -45,7 +46,7 @@ Decision: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Question:
     """A state of some nodes, and what is known already."""
 
@@ -59,7 +60,7 @@ class Question:
     refused: tuple[Filter, ...] = ()  # kinds of events that the check refuses again and again
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Foreseen:
     """What is ahead, and what to do."""
 

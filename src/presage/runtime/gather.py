@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from presage.records import record
 from presage.runtime.budget import Bucket
 from presage.runtime.checkpoint import Checkpoint, Checkpoints, Gone
 from presage.runtime.delta import BadCheckpoint, read, write
@@ -54,7 +55,7 @@ class Answer(Struct, frozen=True, array_like=True):
     body: bytes = b""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Gathered:
     """Checkpoints of one cut, and what is known of members that did not answer."""
 
@@ -80,7 +81,7 @@ def neighbourhood(
     return tuple(declared[: nodes_max - 1])
 
 
-@dataclass
+@record
 class _Round:
     """One number, and who has yet to answer."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.execution.sandbox import Sandbox
 from presage.model.world.faults import Faults
@@ -21,6 +21,7 @@ from presage.model.world.filters import Filter
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
 from presage.props.property import Property, Verdict
+from presage.records import NamedTuple
 from presage.search.predict import Predictor
 
 SECONDS = 0.2  # for each search

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from presage.errors import StoreError
+from presage.records import record
 from presage.runtime.datagrams import WAITING_MAX, Datagrams
 from presage.runtime.frame import Frame, Kind, Messages
 from presage.runtime.link import Link
@@ -84,7 +85,7 @@ class Companion(Protocol):
         """When it wants a turn at the latest."""
 
 
-@dataclass
+@record
 class Marks:
     """What links knew while the last step was taken; the log of the node notes it."""
 

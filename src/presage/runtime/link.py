@@ -27,11 +27,11 @@ that it was not written to.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
+from presage.records import NamedTuple
 from presage.runtime.frame import BadFrame, Frame, Kind, Messages
 
 LIFE_BITS = 16  # of a life that count closes; those above count the starts of a process

@@ -16,7 +16,6 @@ its log.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from presage._core import FAULTS
@@ -45,6 +44,7 @@ from presage.model.world.event import (
 from presage.model.world.faults import PROGRAM_FAULTS, UNLIMITED, Faults
 from presage.model.world.system import System
 from presage.model.world.world import World
+from presage.records import record
 from presage.runtime.log import Digests, Entry, differs
 from presage.runtime.precedence import Item, Precedence, Process, Silence, items_of
 from presage.runtime.vocabulary import teach
@@ -59,7 +59,7 @@ WAITING: Order = ((True, False), (True, True))
 ANYHOW: Order = (*WAITING, (False, False), (False, True))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Merged:
     """A live run as an execution of `system`, which `trace` replays on."""
 

@@ -20,11 +20,12 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from presage import lifeline
 from presage._core import die_with
 from presage.model.world.system import System
+from presage.records import NamedTuple
 from presage.runtime.foresight import Foreseen, Foresight, Question
 from presage.runtime.listening import Sockets
 

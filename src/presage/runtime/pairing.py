@@ -15,8 +15,7 @@ Invariant: a message is under way only if it was sent and not handled, in the or
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from presage.records import NamedTuple
 from presage.runtime.checkpoint import Checkpoint
 from presage.runtime.link import End, first_life
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import inf
 
 from presage.model.world.system import System
+from presage.records import record
 from presage.runtime.log import Entry
 
 SUSPECTS_MAX = 8  # of which pairs are tried
@@ -23,7 +23,7 @@ Ends = tuple[str, str]  # a node, and its peer
 Process = tuple[str, int]  # of a node, and which of its lives
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Item:
     """An entry of a log, or the crash between two lives."""
 

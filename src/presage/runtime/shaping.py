@@ -10,15 +10,14 @@ the time until it is sent again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from presage.errors import BadSystem
+from presage.records import record
 from presage.runtime.chance import Chance
 
 RESENT_AFTER = 0.2  # seconds until a stream sends again what was lost, beside the round trip
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Shape:
     """What the network between two nodes is like, in one direction."""
 

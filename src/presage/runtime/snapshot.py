@@ -18,7 +18,7 @@ that contradict each other raise `Inconsistent`, unless one of them is stale.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import msgspec
 
@@ -32,6 +32,7 @@ from presage.model.world.snapshot import Local, Snapshot
 from presage.model.world.system import System
 from presage.model.world.transport import Frozen
 from presage.model.world.world import World
+from presage.records import record
 from presage.runtime.checkpoint import Checkpoint, restored
 from presage.runtime.datagrams import Got
 from presage.runtime.pairing import check_pair, side_of
@@ -40,7 +41,7 @@ from presage.trace.trace import ORDINARY, Trace
 ROUND_TRIP = 0.25  # seconds, where it is not known
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Assembled:
     """A state to predict from."""
 

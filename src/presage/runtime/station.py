@@ -6,9 +6,10 @@ What happens on sockets, and when, is the cluster's: a station hands everything 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from presage.records import record
 from presage.runtime.frame import Frame, Messages
 from presage.runtime.host import Host
 from presage.runtime.log import Entry
@@ -32,7 +33,7 @@ class Network(Protocol):
         """The process of a node is gone."""
 
 
-@dataclass
+@record
 class Socket:
     """A connection between two hosts."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from presage.records import record
 
 MODES = ("off", "watch", "on")
 Mode: TypeAlias = Literal["off", "watch", "on"]
 ROUND_TRIP_MIN = 0.05  # seconds
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SteerOptions:
     """How a node steers."""
 

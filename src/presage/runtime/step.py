@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from dataclasses import field
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from presage.model.service.local_state import Stimulus
 from presage.model.world.snapshot import Local
+from presage.records import NamedTuple, record
 from presage.runtime.durable import Change
 from presage.runtime.frame import DATAGRAM_MAX, FRAME_MAX, HEADER
 
@@ -93,7 +94,7 @@ Result = Record | Refused | None  # None: nothing happens now; a guard is false,
 Judge = Callable[[Record], Any]  # a reason to refuse the step that would be, or None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Options:
     """How a node runs live."""
 
@@ -104,7 +105,7 @@ class Options:
     stream_max: int = FRAME_MAX - HEADER.size  # bytes of a message on a stream
 
 
-@dataclass
+@record
 class Counts:
     """What has happened to a node since it booted."""
 

@@ -16,13 +16,14 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from presage.errors import StoreError
+from presage.records import record
 from presage.runtime.durable import Change
 
 FORMAT: Final = "presage-store-1"
@@ -36,7 +37,7 @@ NEIGHBOURS = "(neighbours)"  # the name under which is kept what is known of oth
 Layout = tuple[str, tuple[str, ...], tuple[str, ...]]  # service, durable fields, disks
 
 
-@dataclass
+@record
 class Stored:
     """All that a store holds, by the names of fields; values are canonical bytes."""
 
@@ -281,11 +282,11 @@ class FileStore:
         if layout != self._layout:
             raise other_definition(self._folder, layout, self._layout)
         end = first[0]
-        for end, record in records:  # noqa: B007  # the last one is used
-            if record[0] == START:
-                _, self._stored.life, self._stored.entries = record
+        for end, entry in records:  # noqa: B007  # the last one is used
+            if entry[0] == START:
+                _, self._stored.life, self._stored.entries = entry
             else:
-                self._stored.take([Change(*change) for change in record[1]])
+                self._stored.take([Change(*change) for change in entry[1]])
         self._stored.discarded = len(content) - end
         return end
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from presage.errors import PresageError
 from presage.model.choice import Interrupted
@@ -24,6 +24,7 @@ from presage.model.world.snapshot import Local
 from presage.model.world.system import System
 from presage.model.world.view import Outside, WorldView, node_view
 from presage.props.property import Property, Verdict
+from presage.records import NamedTuple
 
 FILED_MAX = 20_000  # values in all tries together; those that were used least recently go
 GROUPS_MAX = 32  # sets of nodes that are known

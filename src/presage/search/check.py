@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -25,15 +25,11 @@ from presage.model.service.down import Down
 from presage.model.service.stream import LOST
 from presage.model.world.system import System
 from presage.process.program import Program
-from presage.search.alike.roles import Roles
-from presage.search.alike.skipped import skipped_of
+from presage.records import NamedTuple
 from presage.search.checkpoint import store as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
-from presage.search.delay.asked import ServiceTasks
-from presage.search.delay.cycles import cycled, plan_of, prepared
-from presage.search.delay.run import Delaying
-from presage.search.delay.run import notes as delay_notes
+from presage.search.delay.cycles import cycled, prepared
 from presage.search.delay.settings import Delay
 from presage.search.findings import (
     Teller,
@@ -44,32 +40,32 @@ from presage.search.findings import (
     saved,
     with_suspects,
 )
-from presage.search.hunt import executions as hunting
 from presage.search.hunt.settings import Hunt
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.histories import kernel_histories
 from presage.search.liveness import GRAPHS, examine, share_of
 from presage.search.memory import check_memory, peak_mib
 from presage.search.part import WHOLE, Part
-from presage.search.processes import check_program
 from presage.search.progress import ProgressLine, Tell, progress_callback
 from presage.search.reductions import check_reduction, reduction_notes, symmetric_nodes
 from presage.search.report import Hunted, Report, with_notes, with_reservation
 from presage.search.rounds import rounds, with_known
+from presage.search.seldom import delaying_of, hunted_of, roles_of, with_skipped
 from presage.search.settings import (
     AUDIT_DEFAULT,
-    BY_DELAYS,
     CHECKPOINT_SECONDS,
     TRACES,
     WALKS,
     Settings,
 )
 from presage.search.threads import AUTO, Searched, as_found, settle
-from presage.search.tree import explored
-from presage.search.twin import here
 from presage.search.twin.compare import Start, Twin
 from presage.search.walks import CALM, kernel_weights
 from presage.version import VERSION
+
+if TYPE_CHECKING:
+    from presage.search.alike.roles import Roles
+    from presage.search.delay.run import Delaying
 
 PROPERTIES_MAX = 63  # broken properties of a step are bits of one word; one bit is `no_exception`
 JUDGED = {kind: kind for kind in ("always", "sometimes", "step", "seal")}  # others: at rest
@@ -138,6 +134,8 @@ def check_with(system: System | Program, settings: Settings) -> Report:
 def _checked(system: System | Program, settings: Settings) -> Report:
     with settings.budget.watching():
         if isinstance(system, Program):
+            from presage.search.processes import check_program
+
             return rounds(check_program, system, settings)
         return rounds(_check_system, prepared(system, settings), settings)
 
@@ -160,16 +158,15 @@ def _check_system(system: System, settings: Settings) -> Report:
         storage = disk.prepare(system, settings, learned)
         kernel = build(system, bridge, symmetry=settings.symmetry)
         teller = partial(progress_callback, system, settings.progress)
-        second = settings.second or here.starter(system, build)
         alone = settings.second is None  # nothing names the system to another process
+        second = settings.second or _here(system)
         twin = Twin(second, bridge, sandbox, settings.budget, in_process=alone)
-        delaying = None
-        if settings.search in BY_DELAYS:
-            delaying = Delaying(
-                ServiceTasks(system), settings.delay, sandbox.run, plan_of(system, settings)
-            )
-        roles = Roles(system, sandbox.run) if settings.skip else None
-        asked = Asked(teller(), delaying, roles, learned)
+        asked = Asked(
+            teller(),
+            delaying_of(system, sandbox, settings),
+            roles_of(system, sandbox, settings),
+            learned,
+        )
         searched = _searched(kernel, system, settings, storage, asked)
         refuse_sealed(system, sandbox, searched.found)
         twin.begin(kernel, settings.memory_mib)
@@ -181,6 +178,12 @@ def _check_system(system: System, settings: Settings) -> Report:
         report = with_notes(report, [*bridge.rules.notes(), *system.reservations()])
         report = with_known(with_reservation(report), system, settings)
     return annotate.written(settings.coverage, saved(report, settings.traces, bridge.early))
+
+
+def _here(system: System) -> Start:
+    from presage.search.twin import here
+
+    return here.starter(system, build)
 
 
 class Asked(NamedTuple):
@@ -204,6 +207,8 @@ def _searched(
     if settings.part.elsewhere is not None:
         return as_found(settings.part.elsewhere(kernel, limits, asked.learned))
     if search == "tree":
+        from presage.search.tree import explored
+
         return as_found(explored(kernel, settings, limits, progress))
     if search == "hunt":
         return as_found(_hunted(kernel, system, settings, limits, progress))
@@ -216,7 +221,7 @@ def _searched(
         searched = structs.replace(
             as_found(outcome), delayed=delaying.summary(outcome), cycled=found
         )
-        return _with_skipped(searched, roles, exact=exact)
+        return with_skipped(searched, roles, exact=exact)
 
     def run(limits: Limits, storage: Storage) -> Outcome:
         sleep = settings.reduction == "sleep"
@@ -228,20 +233,15 @@ def _searched(
 
     reached = {at for at, prop in enumerate(system.properties, 1) if prop.kind == "sometimes"}
     searched = settle(run(limits, storage), limits, reached, alone)
-    return _with_skipped(searched, roles, exact=False)
+    return with_skipped(searched, roles, exact=False)
 
 
 def _hunted(
     kernel: Kernel, system: System, settings: Settings, limits: Limits, progress: Tell
 ) -> Outcome:
-    return hunting.run(kernel, system, settings.hunt, limits, progress, settings.part)
+    from presage.search.hunt import executions
 
-
-def _with_skipped(searched: Searched, roles: Roles | None, *, exact: bool) -> Searched:
-    if roles is None:
-        return searched
-    skipped = skipped_of(searched.counts, roles.found, exact=exact)
-    return structs.replace(searched, skipped=skipped)
+    return executions.run(kernel, system, settings.hunt, limits, progress, settings.part)
 
 
 def _concluded(
@@ -311,7 +311,7 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
     faults = zip(FAULTS, counts.faults, system.faults.budgets, strict=True)
     in_tree, skipped = settings.search == "tree", searched.skipped
     heuristic = skipped is not None and skipped.is_heuristic
-    hunted = None if counts.hunt is None else hunting.summary(counts.hunt)
+    hunted = hunted_of(searched)
     properties, errors = _judged(bridge, searched)
     violations, notes = confirmed_findings(system, sandbox, searched.found, settings)
     report = Report(
@@ -359,6 +359,8 @@ def _notes(
     if system.clock is not None:
         yield TIMED
     if searched.delayed is not None:
+        from presage.search.delay.run import notes as delay_notes
+
         yield from delay_notes(searched.delayed, searched.counts.unique)
     if searched.cycled is not None:
         yield searched.cycled.note()
@@ -369,7 +371,9 @@ def _notes(
     yield from reduction_notes(system, settings, sampled=searched.counts.sampled)
     yield from disk.checkpoint_notes(settings, searched.counts.resumed_from)
     if hunted is not None:
-        yield hunting.note(hunted, settings.hunt.executions)
+        from presage.search.hunt.executions import note
+
+        yield note(hunted, settings.hunt.executions)
 
 
 def _judged(bridge: Bridge, searched: Searched) -> tuple[dict[str, str], tuple[str, ...]]:

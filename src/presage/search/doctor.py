@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import msgspec
@@ -25,6 +25,7 @@ from presage.model.world.snapshot import Snapshot
 from presage.model.world.stimulus import stimulus_of
 from presage.model.world.system import System
 from presage.model.world.world import World
+from presage.records import record
 from presage.search.check import build
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.difference import between, describe, did, first_difference
@@ -51,7 +52,7 @@ class Transcript(msgspec.Struct, frozen=True):
     idle: tuple[str, ...] = ()  # nodes whose programs did nothing that others could see
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Examined:
     """The doctor's answer. No findings: nothing was found in the `steps` that were looked at."""
 

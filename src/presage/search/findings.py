@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -17,24 +17,23 @@ from presage._core import Suspect
 from presage._results import Finding
 from presage.errors import BadSeal, BadTrace, Nondeterminism, PresageError
 from presage.execution.confirm import RAISED, Confirmed, confirm, follow
-from presage.execution.nearest import nearest
 from presage.execution.sandbox import Sandbox
 from presage.execution.services import ServiceExecution
 from presage.model.world.seals import never_lifted
 from presage.model.world.system import System
 from presage.search.early import Early
-from presage.search.hunt.critical import Located, locate
-from presage.search.hunt.shorten import shortened
 from presage.search.progress import Tell
 from presage.search.report import STEPS_TOLD, Report, Violation, with_notes
 from presage.search.settings import Settings
 from presage.search.summary import remarks
-from presage.shrink.services import shrink
 from presage.systems import SHIPPED
 from presage.trace import codec as trace_codec
 from presage.trace import seal
 from presage.trace.show import plural
 from presage.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from presage.search.hunt.critical import Located
 
 T = TypeVar("T")
 
@@ -97,6 +96,8 @@ def confirmed_findings(
         if prop is not None and prop.kind == "sometimes":
             continue
         if settings.search != "bfs":
+            from presage.shrink.services import shrink
+
             confirmed, done = shrink(system, sandbox, confirmed, settings.budget)
             notes += [] if done else [LEFT_LONG]
         violation = violation_of(system, settings, confirmed)
@@ -124,6 +125,8 @@ def _good_run(
     system: System, sandbox: Sandbox, settings: Settings, confirmed: Confirmed
 ) -> tuple[Trace | None, list[str]]:
     """The nearest execution that keeps what `confirmed` breaks; None if none was met."""
+    from presage.execution.nearest import nearest
+
     seconds = settings.budget.remaining()
     found, notes = good_run(lambda: nearest(system, sandbox, confirmed, seconds))
     if found is None:
@@ -229,6 +232,9 @@ def with_suspects(
     early: Early,
 ) -> Report:
     """The report with the critical transition of each suspect of a hunt."""
+    from presage.search.hunt.critical import locate
+    from presage.search.hunt.shorten import shortened
+
     for suspect in suspects:
         assert report.hunted is not None, "who hunts says how executions ended"
         spent = report.hunted.locating

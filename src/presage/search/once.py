@@ -7,7 +7,6 @@ after as many steps as it may have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -25,6 +24,7 @@ from presage.process.ops import Publish
 from presage.process.program import Program
 from presage.process.world import Choice
 from presage.props.property import Property
+from presage.records import record
 from presage.search.options import misplaced
 from presage.search.processes import ALWAYS_JUDGED
 from presage.search.run_findings import violation_of_run
@@ -37,7 +37,7 @@ STEPS_DEFAULT_PROGRAM = 10_000  # programs end
 KINDS = {"deadlock": "deadlock", "eventually": "liveness"}  # of violations; others: safety
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Once:
     """One execution, and what is to be said of it."""
 

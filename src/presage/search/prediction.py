@@ -6,16 +6,15 @@ out and nothing is unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from presage._results import StopReason
 from presage.execution.confirm import Confirmed
 from presage.model.world.system import System
+from presage.records import record
 
 UNBOUNDED = "no bound"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Lane:
     """One search of a prediction."""
 
@@ -38,7 +37,7 @@ class Lane:
         return self.stopped_by is None and not self.left_out
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Prediction:
     """What may go wrong from a state, as far as was looked."""
 

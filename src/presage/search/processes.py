@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from presage.process.histories import Histories
 from presage.process.program import Passing, Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice
+from presage.records import record
 from presage.search.coverage import annotate
 from presage.search.coverage.lines import Lines
 from presage.search.coverage.processes import processes_covered
@@ -115,7 +116,7 @@ def _kernel(program: Program, histories: Judged, settings: Settings) -> ProcessK
     )
 
 
-@dataclass
+@record
 class Orders:
     """What the exploration knows of runs that end well; one that stopped early goes on for it.
 

@@ -7,12 +7,13 @@ never claims more than was done: `exhausted` is true only if every reachable sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from presage._results import StopReason
 from presage.errors import EXIT_NONDETERMINISM, EXIT_USAGE, OrderDependence, PropertyError
 from presage.execution.causes import cause_of
+from presage.records import record
 from presage.search.summary import html, numbers, plain, verdict
 from presage.trace.trace import common, plain_parameters
 
@@ -32,7 +33,7 @@ PARTIAL = "not all was looked at; `assert_holds(allow_partial=True)` takes that 
 STEPS_TOLD = 20  # of a trace, in the text of an assertion; the file has them all
 
 
-@dataclass(frozen=True, repr=False)
+@record(frozen=True, repr=False)
 class Violation:
     """A property, the trace that breaks it, and where."""
 
@@ -162,7 +163,7 @@ class Violation:
         }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Surveyed:
     """How many states can still reach a property, under which fairness cycles were looked for."""
 
@@ -182,7 +183,7 @@ class Surveyed:
         }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Hunted:
     """How the executions of a hunt ended."""
 
@@ -216,7 +217,7 @@ class Hunted:
         return self.lengths[min(int(share * len(self.lengths)), len(self.lengths) - 1)]
 
 
-@dataclass(frozen=True, repr=False)
+@record(frozen=True, repr=False)
 class Report:
     """What one search did and found; nothing writes into it.
 

@@ -7,7 +7,7 @@ is left out, and what does not go together, is decided here; so are the limits o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from presage.execution.sandbox import SECONDS_DEFAULT as HANDLER_SECONDS
 from presage.limits import Limits, Weighing
 from presage.process.program import SPINS_DEFAULT
 from presage.props.property import FAIRNESSES
+from presage.records import record
 from presage.search import options as opt
 from presage.search.delay.settings import Delay
 from presage.search.hunt.settings import Hunt
@@ -85,7 +86,7 @@ REVERSALS = ("stack", "queue", "random")
 REDUCTIONS = {"none": _BOTH, "sleep": _SLEEP, "dpor": _TREE, "sdpor": _TREE, "odpor": _TREE}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(frozen=True, kw_only=True, eq=False)
 class Settings:
     """How something is searched, and where to report it.
 

@@ -9,13 +9,14 @@ each other share the time that is left. A point counts as exhausted only if its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 from typing import Any
 
 from presage._results import StopReason
 from presage.errors import EXIT_NONDETERMINISM, EXIT_USAGE, BadSystem, PresageError
 from presage.execution.budget import Budget
+from presage.records import record
 from presage.search.report import EXIT_HELD, EXIT_VIOLATION, Report
 
 POINTS_MAX = 10_000
@@ -26,7 +27,7 @@ Place = tuple[int, ...]
 Run = Callable[["Item", float | None], Report]  # what searches an item, in so many seconds
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Item:
     """One system of several, and what became of it."""
 

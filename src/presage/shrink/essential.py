@@ -8,8 +8,9 @@ loop closes again, or the dead state is reached again, be it with more faults le
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from presage._core import FAULTS
 from presage.errors import Diverged
@@ -29,8 +30,7 @@ from presage.trace.trace import Trace
 STEPS_MAX = 50_000  # live steps spent on one trace
 
 
-@dataclass(frozen=True)
-class EssentialSteps:
+class EssentialSteps(Struct, frozen=True):
     """What is left when nothing more can be left out."""
 
     steps: tuple[int, ...]  # that matter, from 1

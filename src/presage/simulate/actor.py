@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from presage.process.ops import Join, Op, Probe, Sleep, TestAny, WaitAny
 from presage.process.world import Member
+from presage.records import record
 from presage.simulate.fluid import Work
 from presage.simulate.result import WAIT, Interval, Timeline
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Actor:
     """A process. `ticket` counts its steps, so that what was planned before one can be told."""
 

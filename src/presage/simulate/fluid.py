@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from presage.records import record
 from presage.simulate.platform import FATPIPE, Platform
 from presage.simulate.sharing import core_rate, fair_rates
 
 SAME = 1e-12  # times closer than this, relatively, are one moment
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Work:
     """A flow over `links`, or a computation on `host`; `then` is called at its end."""
 
@@ -30,7 +30,7 @@ class Work:
     ends: float = math.inf
 
 
-@dataclass
+@record
 class Meter:
     """What a link has carried, or a host has computed, and for how long it was in use."""
 

@@ -6,13 +6,14 @@ Invariant: every name that a route, an uplink or the placement uses is declared.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
 from presage.errors import BadSystem
+from presage.records import record
 from presage.simulate.units import Bandwidth, Latency, Speed
 
 FATPIPE: Final = "fatpipe"  # each flow has the whole bandwidth
@@ -43,7 +44,7 @@ class Link(Struct, frozen=True):
     sharing: Literal["shared", "fatpipe"] = "shared"  # shared: flows divide the bandwidth
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Platform:
     """Hosts, links and routes, and which process runs where."""
 

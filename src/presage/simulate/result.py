@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
 
 from presage.errors import BadCall, UnknownNode
+from presage.records import record
 
 COMPUTE, SEND, RECEIVE, WAIT, SLEEP = KINDS = ("compute", "send", "recv", "wait", "sleep")
 FINISHED: Final = "finished"
@@ -20,7 +21,7 @@ MICROSECONDS = 1e6  # what a Chrome trace counts in
 Outcome = Literal["finished", "deadlock", "failed", "stopped"]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Interval:
     """What a process did from `start` to `end`; `what` says with whom or for whom."""
 
@@ -30,7 +31,7 @@ class Interval:
     what: str = ""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Timeline:
     """One process. `ended` is None if it had not when the simulation was over."""
 
@@ -46,7 +47,7 @@ class Timeline:
         return sum(each.end - each.start for each in self.intervals if each.kind == kind)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Transfer:
     """A message from its match to its arrival."""
 
@@ -58,7 +59,7 @@ class Transfer:
     end: float | None  # None: still under way when the simulation was over
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Usage:
     """Of a link, bytes; of a host, operations. `share`: of what it could have done meanwhile."""
 
@@ -68,7 +69,7 @@ class Usage:
     share: float
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Line:
     """What a process said."""
 
@@ -77,7 +78,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Simulation:
     """One run of a program in virtual time."""
 

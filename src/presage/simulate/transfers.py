@@ -5,11 +5,11 @@ bandwidth; at its end both sides are complete. A buffered offer is complete for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from presage.process.ops import Send
 from presage.process.payload import Payloads
 from presage.process.world import Post
+from presage.records import record
 from presage.simulate.actor import Actor
 from presage.simulate.clock import Clock
 from presage.simulate.fluid import Work
@@ -19,7 +19,7 @@ from presage.simulate.result import RECEIVE, SEND, Transfer
 Arrived = Callable[[Post], None]
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Flight:
     offer: Post
     request: Post

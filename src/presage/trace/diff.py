@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from typing import NamedTuple
 
+from presage.records import NamedTuple
 from presage.trace.plain import TYPE, Plain
 
 ADDED, MODIFIED, DELETED = "A", "M", "D"

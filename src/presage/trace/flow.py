@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from presage.records import record
 from presage.trace.trace import Sent, Trace, TraceStep
 
 FATES = {"deliver": "delivered", "receive": "delivered", "drop": "dropped"}
@@ -17,7 +18,7 @@ LOST = "lost"
 START = 0  # in place of a step: sent by a `start`, before the first step
 
 
-@dataclass
+@record
 class Flight:
     """One message, from the step that sent it to the step that handled it."""
 

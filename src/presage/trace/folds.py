@@ -7,8 +7,8 @@ so that nothing that matters is hidden.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
+from presage.records import NamedTuple
 from presage.trace.show import plural
 from presage.trace.trace import Trace, TraceStep
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from presage.records import NamedTuple
 from presage.trace.trace import Trace
 
 

@@ -7,8 +7,9 @@ no end is in sight. This is a guess, and is worded as one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import exp, inf, log
+
+from msgspec import Struct
 
 LEVELS_MIN = 6  # fewer say nothing
 LEVELS_USED = 6  # the last ones
@@ -16,11 +17,10 @@ STEPS_MAX = 10_000  # levels that are looked ahead
 STATES_MAX = 1e15
 
 
-@dataclass
-class Levels:
+class Levels(Struct):
     """How many states there were when each level began."""
 
-    _begun: dict[int, int] = field(default_factory=dict)
+    _begun: dict[int, int] = {}
 
     def note(self, depth: int, unique: int) -> None:
         """The search is at `depth`, and has met so many states."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from presage.debug.explore import Explorer
 from presage.debug.saved_path import kept
+from presage.records import NamedTuple
 from presage.trace import codec
 from presage.trace.export.standalone import standalone
 from presage.trace.plain import TYPE, Plain, shortened

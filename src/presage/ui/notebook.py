@@ -6,7 +6,6 @@ Neither needs a notebook: a page can be saved, and elsewhere progress goes to st
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from presage.errors import BadTrace
 from presage.execution.frames import frames
 from presage.model.world.system import System
 from presage.process.program import Program
+from presage.records import record
 from presage.search.report import Report, Violation
 from presage.trace.trace import Trace
 from presage.ui.page.data import page_data
@@ -25,7 +25,7 @@ from presage.ui.theme import Theme
 HEIGHT = 640
 
 
-@dataclass(frozen=True, repr=False)
+@record(frozen=True, repr=False)
 class Page:
     """A page that shows a trace; a notebook shows it in a frame of its own."""
 

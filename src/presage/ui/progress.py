@@ -8,10 +8,13 @@ reads a clock. `rich` is imported at the first drawing: a short run never pays f
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from typing import TYPE_CHECKING, Any, TextIO
 
+from msgspec import Struct
+
+from presage.records import record
 from presage.trace.show import plural
 from presage.ui.estimate import Levels
 from presage.ui.summary import mark
@@ -28,8 +31,7 @@ LONG_SECONDS = 3600.0  # what takes longer is not waited for
 TRY = "try `--search delay` or `presage hunt`; docs/howto/deep-bugs.md says what else helps"
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The budget of the search, for the bar; None: no such limit."""
 
     depth: int | None = None
@@ -52,7 +54,7 @@ class Limits:
         return min(1.0, max(used)) if used else None
 
 
-@dataclass
+@record
 class Progress:
     """Receives snapshots from a search and shows some of them."""
 

@@ -7,8 +7,10 @@ has read one violation can read them all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from presage.trace.labels import body_and_ends, fitted, told_apart
 from presage.trace.trace import TraceStep
@@ -22,13 +24,12 @@ LABEL_COLUMNS_MIN = 12  # and less of a name than this says nothing
 CONTEXT = 8  # characters kept of what two long values have in common
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     """The columns that the rows of one trace share."""
 
     theme: Theme
     node_columns: int
-    short: dict[str, str] = field(default_factory=dict)  # events in full, and as they fit
+    short: dict[str, str] = {}  # events in full, and as they fit
 
     @classmethod
     def of(cls, steps: Iterable[TraceStep], theme: Theme) -> Table:

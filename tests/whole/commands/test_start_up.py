@@ -58,7 +58,7 @@ def test_the_parent_of_a_check_loads_hardly_anything(tmp_path):
 
 def test_a_check_loads_what_it_uses(tmp_path):
     _, child = loaded("check", "two_phase_commit", cwd=tmp_path)
-    assert len(child) <= 335
+    assert len(child) <= 290
     found = [name for name in child if name.startswith(tuple(f"{each}." for each in ELSEWHERE))]
     assert found + [name for name in child if name in ELSEWHERE] == []
 

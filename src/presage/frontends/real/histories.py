@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import NamedTuple
 
 from presage.errors import BadCheckpoint
+from presage.records import NamedTuple
 
 ROOT = b""  # of a node that does not run
 NAME_BYTES = 16

@@ -8,10 +8,11 @@ called at the end, is then made up for. A copy whose modules did more serves one
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.process.context import MACHINE, running
 from presage.process.fence import EPOCH
+from presage.records import NamedTuple
 
 
 def _process() -> Any:

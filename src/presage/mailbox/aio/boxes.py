@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from presage.mailbox import comm as steps
 from presage.mailbox.box import Box
 from presage.mailbox.comm import Activities, Activity
 from presage.mailbox.forms import awaited
+from presage.records import record
 
 
 class Comm(Activity):
@@ -25,7 +24,7 @@ class Comm(Activity):
     test_any = staticmethod(awaited(steps.test_any))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Mailbox(Box[Comm]):
     """A place to meet: puts and gets at the same name are matched in the order of posting."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -12,9 +11,10 @@ from presage.errors import BadSystem, UnknownNode, did_you_mean
 from presage.model.service.facilities import Facilities
 from presage.model.service.service import Service
 from presage.model.source import caller
+from presage.records import record
 
 
-@dataclass(frozen=True, init=False)
+@record(frozen=True, init=False)
 class Call:
     """One call of the workload: a method of the service, and its arguments.
 

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from presage._core import SLOW
 from presage.errors import BadCall, BadSystem
 from presage.model.keywords import named_arguments
 from presage.model.service.local_state import Control, Outcome, Stimulus, Timers
 from presage.model.source import caller
+from presage.records import NamedTuple
 
 CLOCK = "(clock)"  # the name under which the clocks stand among the observers
 TICKS = 1000  # to a unit of time: times are whole numbers of thousandths, exact whatever is added

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from presage.errors import BadCall
+from presage.records import record
 
 
-@dataclass
+@record
 class Disk:
     """What a node has written: `stored` survives a crash, `pending` is on its way, in order."""
 

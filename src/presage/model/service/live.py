@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeAlias
 
 from presage.errors import BadCall, BadHandler, UnknownNode
 from presage.model.service.fields import Definition
 from presage.model.service.signature import arity
+from presage.records import record
 
 OwnEvent: TypeAlias = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PredictedViolation:
     """A violation that lies ahead, as a node on the way to it hears of it.
 

@@ -16,9 +16,10 @@ That the connection to a peer is gone is told by delivering `LOST` from that pee
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from presage._core import FAILED, SLOW, UP
+from presage.records import NamedTuple
 
 Timers: TypeAlias = frozenset[tuple[Any, ...]]
 Control: TypeAlias = tuple[int, int, Timers, str | None]

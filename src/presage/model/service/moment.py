@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from operator import ge, gt, le, lt
 from typing import Any
 
 from presage.errors import BadCall
 from presage.model.choice import Chooser
 from presage.model.source import caller
+from presage.records import record
 
 # The chooser of the handler that this thread runs; a moment has no other way to reach it.
 ACTIVE: ContextVar[Chooser | None] = ContextVar("ACTIVE", default=None)
@@ -101,7 +101,7 @@ class _Time:
         return 1
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@record(frozen=True, eq=False, init=False)
 class Lapse(_Time):
     """The time between two moments."""
 
@@ -122,7 +122,7 @@ class Lapse(_Time):
         return "<some time>" if self.number is None else f"<{self.number:.6g} s>"
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@record(frozen=True, eq=False, init=False)
 class Moment(_Time):
     """A reading of the wall clock. `self.now()` gives one."""
 
@@ -155,7 +155,7 @@ def _is_lapse(value: object) -> bool:
     return isinstance(value, Lapse | int | float) and not isinstance(value, bool)
 
 
-@dataclass
+@record
 class Counter:
     """A monotone clock: a number that grows with every reading and survives a crash."""
 

@@ -6,7 +6,7 @@ What a step then makes of the values is the business of `automaton`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage._core import CRASH, DOWN, FAILED, RESET, RESTART, SILENT, SLOW, SLOWED, UP, Codec
 from presage.errors import DeletedField, NotState, PresageError, Sharing, UndeclaredField
@@ -21,6 +21,7 @@ from presage.model.service.service import Service
 from presage.model.service.shape import Action, Handler
 from presage.model.service.stream import Lost
 from presage.model.source import place_of
+from presage.records import NamedTuple
 
 
 class Exposed(NamedTuple):

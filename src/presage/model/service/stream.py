@@ -18,6 +18,7 @@ from presage.errors import BadSystem
 from presage.model.choice import Chooser
 from presage.model.keywords import named_arguments
 from presage.model.service.local_state import Flow, Limit
+from presage.records import record
 
 
 @named_arguments
@@ -37,12 +38,12 @@ class Streams:
             )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Connect:
     """What `self.stream.connect` sends. A service may handle it: `@on(Connect)`; it need not."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Lost:
     """Delivered to a node whose connection to the sender is gone; runs its `@broken` method."""
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, TypeAlias, get_args
 
 from msgspec import Struct, field
 
 from presage._core import FAULTS, ORDINARY
 from presage.errors import NotEnabled
+from presage.records import NamedTuple
 
 TEXT_MAX = 40  # characters of a message that is a plain value, in an event's text
 

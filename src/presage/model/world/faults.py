@@ -14,13 +14,14 @@ from presage._core import FAULTS
 from presage.errors import BadSystem, UnknownNode
 from presage.model.keywords import named_arguments
 from presage.model.service.stream import Streams
+from presage.records import record
 
 UNLIMITED = math.inf
 PROGRAM_FAULTS = ("sever", "refuse", "terminate")  # they happen to real nodes only
 STREAM_FAULTS = ("silent_reset", "cut", "idle_close")  # they happen to connections only
 
 
-@dataclass(frozen=True, init=False)
+@record(frozen=True, init=False)
 class Partition:
     """A way in which the network may fall apart: no message goes from one side to another.
 

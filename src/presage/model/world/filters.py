@@ -10,17 +10,17 @@ A node's messages to itself are never refused: there is nothing between it and i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from presage.errors import BadSystem, UnknownNode
 from presage.model.world.event import Act, Cut, Deliver, Drop, Event, Fire, Receive
 from presage.model.world.system import System
+from presage.records import record
 
 # What is done instead, by the kind of the event.
 ACTIONS = {"deliver": "drop", "receive": "reset", "timer": "delay", "action": "delay"}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Filter:
     """Refuses one kind of event at one node."""
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage._core import Codec, mix, queue_share
 from presage.model.world.lane import encoded_lane
+from presage.records import NamedTuple
 
 ENVELOPE = 3  # a kind of part of a fingerprint
 QUEUED = ("ordered", "lanes")  # networks that are frozen as channels: (ends, envelopes) each

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from presage._core import FAILED, FAULTS
@@ -29,9 +29,10 @@ from presage.model.world.snapshot import Local, Snapshot
 from presage.model.world.system import System
 from presage.model.world.transport import Frozen
 from presage.model.world.world import World
+from presage.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Origin:
     """Where executions begin, and what is different from there on."""
 

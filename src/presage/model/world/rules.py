@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from presage.errors import BadSystem
 from presage.model.service.automaton import Automaton
 from presage.model.service.service import Service
+from presage.records import record
 
 Predicate = Callable[..., Any]
 TAKES = {  # what each predicate is given
@@ -27,7 +27,7 @@ TAKES = {  # what each predicate is given
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class Rules:
     """Predicates on one node, as a property sees it, and messages that can arrive there.
 

@@ -7,18 +7,18 @@ the world it was taken from.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from presage._core import SLOW
 from presage.model.service.local_state import Control, is_up
 from presage.model.world.system import System
 from presage.model.world.transport import Frozen, Transport
+from presage.records import record
 
 Local: TypeAlias = tuple[bytes, ...]  # the values of one node, each encoded
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Snapshot:
     """All that `World.restore` needs."""
 

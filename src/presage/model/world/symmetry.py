@@ -11,11 +11,12 @@ place finds there what that place has. Whether steps and properties agree is see
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from presage._core import Codec
 from presage.errors import NotSymmetric, UnknownNode
 from presage.model.service.automaton import Automaton
+from presage.records import NamedTuple
 
 
 class System(Protocol):

@@ -7,7 +7,7 @@ of an event is the business of `World`. Written to be read, and apart from the k
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage._core import CUT, HEAL, IDLE, PARTITION, mix
 from presage.model.world.connections import Connections
@@ -32,6 +32,7 @@ from presage.model.world.event import (
 )
 from presage.model.world.network import NETWORKS, Flying
 from presage.model.world.system import System
+from presage.records import NamedTuple
 
 SPLIT = 6  # a kind of part of a fingerprint
 

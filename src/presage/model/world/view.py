@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from presage._core import Reader as NotingReader
 from presage.errors import (
@@ -31,6 +31,7 @@ from presage.model.source import caller
 from presage.model.world.faults import Partition
 from presage.model.world.messages import Messages
 from presage.model.world.system import System
+from presage.records import NamedTuple
 
 S = TypeVar("S")
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from presage.model.service.local_state import Values
 from presage.model.world.system import System
+from presage.records import NamedTuple
 from presage.trace.show import show
 
 IN_FLIGHT = "messages in flight"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from presage._results import Outcome
+from presage.records import record
 
 FIELDS_SHOWN = 3
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class NotAlike:
     """Two faults that were taken for alike, and are not: a counterexample to their roles."""
 
@@ -50,7 +50,7 @@ class NotAlike:
         }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Skipped:
     """How many faults were left out, of how many, and whether anything is lost by that."""
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from presage._core import UP, Kernel
 from presage._results import KernelCoverage, StopReason
@@ -27,8 +28,7 @@ GROWN_MIN = 6
 Key = tuple[Any, str]  # the function, and the message it is run for, if there are several
 
 
-@dataclass
-class _Tally:
+class _Tally(Struct):
     """What is known of one piece of code, over all nodes that have it."""
 
     name: str
@@ -38,7 +38,7 @@ class _Tally:
     steps: int = 0
     true: int = 0
     false: int = 0
-    why: list[str] = field(default_factory=list)
+    why: list[str] = []
 
 
 def covered(bridge: Bridge, kernel: Kernel, report: Report) -> Coverage:

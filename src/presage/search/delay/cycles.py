@@ -7,7 +7,7 @@ is the one by delays; the graph that it has met is looked at for cycles again an
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from presage._results import CycleOutcome
@@ -15,6 +15,7 @@ from presage.errors import BadSystem
 from presage.limits import CyclePlan
 from presage.model.world.system import System
 from presage.props.property import Property
+from presage.records import record
 from presage.search.settings import Settings
 from presage.trace.show import plural
 
@@ -22,7 +23,7 @@ NOT_STRONG = ("ndfs", "indfs", "map")  # know fairness only as far as it is weak
 DEPTH_FIRST = ("ndfs", "indfs")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Cycled:
     """How cycles were looked for."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from presage._core import Kernel
 from presage._results import Outcome
 from presage.limits import CyclePlan, DelayPlan, Limits, SkipPlan, Storage
+from presage.records import record
 from presage.search.delay.asked import Asked, TaskNames
 from presage.search.delay.settings import Delay
 from presage.search.progress import Tell
@@ -16,7 +16,7 @@ from presage.search.progress import Tell
 SHARE_NOTED = 10  # a scheduler that Python runs for more than one state in so many is slow
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Delayed:
     """What was explored in which order, and what departures from it cost."""
 

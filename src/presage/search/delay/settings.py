@@ -7,16 +7,15 @@ something else instead costs delays. All that costs n is explored before what co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from presage.errors import BadSystem, did_you_mean
+from presage.records import record
 from presage.search import options as opt
 from presage.search.delay.scheduler import NATIVE, Scheduler
 
 PRICE_MAX = 1_000
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Delay:
     """The settings of `search="delay"`. `docs/reference/delay.md` says what they cost and find."""
 

@@ -8,9 +8,9 @@ then located.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from presage.records import record
 from presage.search import options as opt
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Hunt:
     """The settings of `search="hunt"`. `docs/reference/hunt.md` maps them to MaceMC's."""
 

@@ -9,7 +9,7 @@ matters, and what came out differently.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from presage.model.service.local_state import Stimulus, Values
 from presage.model.source import place_of
 from presage.model.world.system import System
 from presage.props.property import Property
+from presage.records import record
 from presage.search.kernel.difference import UNDELIVERABLE, describe, first_effect
 from presage.trace.show import declared_fields
 
@@ -68,7 +69,7 @@ ORDERS, PROCESSES, RUNS, SETS = "orders", "processes", "runs", "sets"
 ADDRESSES = "`id`, the hash or text of a plain object, a clock"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class OrderDependent:
     """Code whose outcome depends on the order of a set or dict, or on the process it runs in."""
 

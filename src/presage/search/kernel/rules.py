@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage._core import UP
 from presage.errors import BadSystem, PresageError, WrongRule
@@ -28,6 +28,7 @@ from presage.model.world.observers import observed
 from presage.model.world.rules import Rules
 from presage.model.world.system import System
 from presage.model.world.view import node_view
+from presage.records import NamedTuple
 from presage.search.kernel.difference import first_effect
 from presage.trace.show import show
 

@@ -9,7 +9,6 @@ process. A second process that fails is told in a line, and fails nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
@@ -20,10 +19,10 @@ from presage.execution.budget import Budget
 from presage.execution.causes import known_causes
 from presage.execution.sandbox import CPU, Sandbox
 from presage.model.source import place_of
+from presage.records import record
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.difference import describe, first_apart
 from presage.search.kernel.order import PROCESSES, RUNS, SETS, OrderDependent, guards_of
-from presage.search.twin.rerun import Rerun
 from presage.search.twin.suspects import suspicious
 from presage.search.twin.verdicts import Kept, noted
 from presage.search.twin.wire import (
@@ -71,7 +70,7 @@ class Process(Protocol):
 Start = Callable[[bytes], Process]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Compared:
     """How much of a search was run again in a second process."""
 
@@ -155,6 +154,8 @@ class Twin:
         self._why = self._obstacle(memory_mib)
         if self._why:
             return
+        from presage.search.twin.rerun import Rerun
+
         self._rerun = Rerun(self._system, self._bridge, kernel, self._sandbox)
         try:
             self._request = self._asked(kernel, kept)

@@ -7,12 +7,13 @@ process it runs in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from presage._core import Kernel, Steps
 from presage.errors import HandlerStuck, PresageError
 from presage.execution.sandbox import CPU, Sandbox
 from presage.model.world.system import System
+from presage.records import NamedTuple
 from presage.search.checkpoint.code_digest import Definition
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.difference import Did, describe, parts

@@ -15,13 +15,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from presage.model.service.service import Service
 from presage.model.source import PRESAGE, SHIPPED, is_standard
 from presage.model.world.system import System
+from presage.records import NamedTuple
 from presage.search.twin.sets import Sets
 
 # Modules that tell nothing of the process they are in, and make no sets, as `operator.sub` would,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from presage.records import record
 
 MORE = "-- {} more lines; Enter goes on, q stops -- "
 HISTORY_MAX = 1_000
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Pager:
     """Stops after every `rows` lines and asks whether to go on."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from presage.errors import BadCommand
+from presage.records import record
 from presage.ui.debug.screen import Screen
 
 Run = Callable[[Screen, str], None]
@@ -41,7 +41,7 @@ LETTERS = {
 }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Command:
     """One word that the debugger understands."""
 
@@ -70,7 +70,7 @@ ONLY_SERVICES = ("live", "calm")
 COMMANDS: dict[str, Command] = {}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Commands:
     """What makes functions commands of a group; the first word of `usage` is a command's name."""
 

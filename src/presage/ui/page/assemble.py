@@ -12,9 +12,11 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+
+from presage.records import NamedTuple
 
 MARK = re.compile("@([A-Z]+)@")
 DANGEROUS = {

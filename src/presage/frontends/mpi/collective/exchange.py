@@ -7,7 +7,7 @@ order. A receive that the caller need not wait for is *pending*, and looked at l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.core.comm_state import CommState, PendingReceive
 from presage.frontends.mpi.core.groups import NO_ROOT, TwoGroups
@@ -15,6 +15,7 @@ from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import current_rank, named
 from presage.process.context import Asking, exchange, post, wait_any
 from presage.process.ops import Recv, Send
+from presage.records import NamedTuple
 
 
 class Call(NamedTuple):

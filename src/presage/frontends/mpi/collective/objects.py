@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.exchange import Call, Result
@@ -16,6 +16,7 @@ from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.data.objects import pack, unpack
 from presage.frontends.mpi.data.op import OPS, Op
 from presage.frontends.mpi.point.calls import PointToPoint
+from presage.records import NamedTuple
 
 SUM = OPS["SUM"]
 

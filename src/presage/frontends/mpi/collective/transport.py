@@ -13,7 +13,7 @@ A call that does not block sends every contribution to every rank.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.collective import intergroup
 from presage.frontends.mpi.collective.exchange import (
@@ -35,6 +35,7 @@ from presage.frontends.mpi.data.hazards import Watched
 from presage.frontends.mpi.point.request import Request
 from presage.process.context import Asking, blocking, post
 from presage.process.ops import Recv, Response
+from presage.records import NamedTuple
 
 
 def gathered(core: CommState, call: Call, mine: Any, result: Result, learns: bool = True) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.communicator.grid import Grid
 from presage.frontends.mpi.core.status import PROC_NULL
+from presage.records import NamedTuple
 
 CART, GRAPH, DIST_GRAPH = 1, 2, 3
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.core.status import PROC_NULL
+from presage.records import NamedTuple
 
 
 class Grid(NamedTuple):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from presage.frontends.mpi.core.error_codes import CODES
 from presage.frontends.mpi.core.mistakes import MPIException, invalid
 from presage.frontends.mpi.core.rank import current_rank
+from presage.records import NamedTuple
 
 KEYVAL_INVALID = -1
 FIRST = 5_000_001  # beyond those of the standard

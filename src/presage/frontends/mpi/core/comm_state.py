@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from presage.frontends.mpi.core.groups import TwoGroups
+from presage.records import record
 
 # A rank of the first world by its number; a spawned one as its process is called.
 RankId = int | str
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class CommState:
     """A communicator, as one of its members holds it."""
 
@@ -45,7 +46,7 @@ class CommState:
         return len(self.ranks)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PendingReceive:
     """A receive of a collective call that need not be complete for the caller to go on."""
 

@@ -8,9 +8,8 @@ name it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from presage.errors import BadTarget
+from presage.records import NamedTuple
 
 ZERO, EAGER, ANY = "zero", "eager", "any"
 BUFFERINGS = (ZERO, EAGER, ANY)

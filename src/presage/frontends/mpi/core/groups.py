@@ -8,7 +8,9 @@ say `PROC_NULL`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from presage.records import NamedTuple
 
 NO_ROOT = -1
 ONE_OF_US = (-2, -3)  # the root is in the group of the caller: by group

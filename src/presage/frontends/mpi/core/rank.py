@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from presage.errors import BadCall
 from presage.frontends.mpi.core.comm_state import CommState, RankId
@@ -20,6 +20,7 @@ from presage.frontends.mpi.core.delivery import Delivery
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.model.source import place
 from presage.process.context import current, running
+from presage.records import NamedTuple, record
 
 Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
@@ -47,7 +48,7 @@ class Launcher(Protocol):
         """A script, compiled once."""
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Rank:
     number: RankId
     delivery: Delivery

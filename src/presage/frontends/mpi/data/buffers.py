@@ -7,7 +7,6 @@ the like. It is read when a message is posted and written when one is complete.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
@@ -22,6 +21,7 @@ from presage.frontends.mpi.data.named_constants import IN_PLACE as IN_PLACE
 from presage.frontends.mpi.data.named_constants import InPlaceType, is_bottom
 from presage.frontends.mpi.data.raw import at_address, is_mapped, memory_of
 from presage.frontends.mpi.data.type_handle import TypeHandle, by_letter
+from presage.records import record
 
 Data = tuple[str, int, bytes]  # as sent: sign of the elements, how many basic ones, their bytes
 PACKED = "packed"  # the sign of what goes with everything
@@ -43,7 +43,7 @@ def is_in_place(given: Any) -> bool:
     return given is None or isinstance(given, InPlaceType)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Buffer:
     """Memory with a type. `counts` and `displs` are of the parts, for calls that have parts."""
 

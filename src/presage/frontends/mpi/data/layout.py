@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
-from typing import NamedTuple
+
+from presage.records import NamedTuple
 
 Runs = tuple[tuple[int, int], ...]  # stretches of bytes: where one begins, and how long it is
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.errors import BadTarget
 from presage.frontends.mpi.collective import results
@@ -21,6 +21,7 @@ from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_val
 from presage.frontends.mpi.core.rank import Job, Rank, current_rank, enter_call, named
 from presage.process.context import Asking, asked, blocking
 from presage.process.ops import Create
+from presage.records import NamedTuple
 
 APPNUM = 1  # the key of an attribute: which of several commands a rank runs
 HARMLESS = ("-u", "-B", "-E", "-s")  # options of Python that make no difference here

@@ -6,7 +6,7 @@ waits for another, as MPI allows, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from presage.frontends.mpi.collective.exchange import Call
@@ -24,11 +24,12 @@ from presage.frontends.mpi.io.views import View
 from presage.frontends.mpi.point.request import Request
 from presage.process.context import Asking, blocking, exchange, post, wait_any
 from presage.process.ops import Recv, Response, Send
+from presage.records import record
 
 SEEK_SET, SEEK_CUR, SEEK_END = 600, 602, 604
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Opened:
     """An open file, as one of its ranks holds it."""
 

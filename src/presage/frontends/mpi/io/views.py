@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.data.layout import Runs, joined
 from presage.frontends.mpi.data.predefined import BYTE
+from presage.records import NamedTuple
 
 
 class View(NamedTuple):

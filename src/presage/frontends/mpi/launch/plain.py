@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import heappop, heappush, heappushpop
 from typing import Any, TypeAlias
 
@@ -23,6 +23,7 @@ from presage.process.live import RunningProcess
 from presage.process.ops import NONE, Response
 from presage.process.payload import Payloads
 from presage.process.program import Process, Program
+from presage.records import record
 
 MOMENT = 1e-6
 POSTS = frozenset({ops.Send, ops.Recv})
@@ -46,7 +47,7 @@ class Post:
         self.got: Any = None  # of an offer: what it holds; of a request: the offer
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Member:
     """A process of the run."""
 
@@ -60,7 +61,7 @@ class Member:
     free: list[int] = field(default_factory=list)  # slots, a heap
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Mailbox:
     offers: list[Post] = field(default_factory=list)
     requests: list[Post] = field(default_factory=list)

@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.launch.plain import PlainRun
 from presage.frontends.mpi.launch.program import launcher, script
@@ -14,6 +14,7 @@ from presage.frontends.mpi.report.waiting import who_waits
 from presage.process.context import current, is_running
 from presage.process.fence import Fence
 from presage.process.program import Program
+from presage.records import NamedTuple
 
 
 class Outcome(NamedTuple):

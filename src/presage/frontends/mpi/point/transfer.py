@@ -6,7 +6,7 @@ The lower-case calls send and receive objects, the upper-case ones buffers. All 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.handle import peers
@@ -19,6 +19,7 @@ from presage.frontends.mpi.point import envelope as post
 from presage.frontends.mpi.point.request import Request, at_once
 from presage.process.context import Asking, blocking, wait_any
 from presage.process.ops import Response
+from presage.records import NamedTuple
 
 
 class Content(ABC):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from presage.process.ops import ANY, Pick, Probe, Recv, Send, WaitAny
 from presage.process.program import Passing
 from presage.process.world import Post, Taken, fits
+from presage.records import record
 
 Clock = dict[str, int]
 
@@ -22,7 +23,7 @@ NEEDS_ROOM = "a standard send may wait for its receive, and is stuck then"
 NOT_KNOWN = "whether another order of arrival ends well is not known: the search for one was cut"
 
 
-@dataclass
+@record
 class _Known:
     """What each process knows of the others, and knew when it posted."""
 

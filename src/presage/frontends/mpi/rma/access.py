@@ -6,11 +6,12 @@ Pure functions; how accesses travel is no concern of theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from presage.frontends.mpi.data.layout import Runs as Runs
 from presage.frontends.mpi.data.layout import joined
 from presage.frontends.mpi.data.op import OPS, width_of
+from presage.records import NamedTuple
 
 PUT, GET, STORE = "Put", "Get", "store"
 ACCUMULATE = "Accumulate"

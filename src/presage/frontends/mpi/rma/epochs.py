@@ -11,7 +11,7 @@ A lock of the rank's own memory is taken at once, since loads and stores may fol
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from presage.frontends.mpi.data.buffers import Buffer
 from presage.frontends.mpi.data.hazards import Watched
@@ -19,11 +19,12 @@ from presage.frontends.mpi.rma.access import FETCHING, Access, elements, first_c
 from presage.frontends.mpi.rma.memory import Memory
 from presage.process.context import Asking, asked
 from presage.process.ops import Choose
+from presage.records import record
 
 EXCLUSIVE, SHARED, ALL, STARTED = "exclusive", "shared", "all", "started"
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Pending:
     """An access that is not complete for the script."""
 
@@ -34,7 +35,7 @@ class Pending:
     got: bytes | None = None  # once it has been made
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Epoch:
     """What a rank may do at one target, for a while."""
 

@@ -14,7 +14,7 @@ what it does up to the next flush or unlock.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from presage.frontends.mpi.core.comm_state import CommState
@@ -33,6 +33,7 @@ from presage.frontends.mpi.rma.access import (
 )
 from presage.process.context import asked, blocking, exchange
 from presage.process.ops import Probe, Recv, Response, Send
+from presage.records import record
 
 T = TypeVar("T")
 Logged = tuple[int, tuple[Any, ...]]  # phase, access
@@ -45,7 +46,7 @@ LEAST = 4  # bytes of a block; where displacements are in bytes, twice as many
 CLASH = "global-concurrency"
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Memory:
     """All memories of a window, as one of its ranks can get at them."""
 

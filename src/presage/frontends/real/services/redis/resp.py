@@ -9,8 +9,9 @@ here where the protocol knows more than Python does.
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from presage.records import record
 
 Reply = Any
 
@@ -24,49 +25,49 @@ class ProtocolError(Exception):
     """Bytes that are no request."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Status:
     """A short reply such as `OK`."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Failure:
     """An error as a reply, or as part of one."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Map:
     """Names and values: a flat array in RESP 2."""
 
     pairs: list[tuple[Reply, Reply]]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Members:
     """A set: an array in RESP 2."""
 
     items: list[Reply]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Push:
     """What nobody asked for: a message of a channel."""
 
     items: list[Reply]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Scored:
     """Members with scores: pairs in RESP 3, a flat array in RESP 2."""
 
     pairs: list[tuple[bytes, Reply]]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Text:
     """Text for people: verbatim in RESP 3."""
 

@@ -4,11 +4,12 @@ A session does no I/O: replies are collected in `output`, and `wire` sends them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from presage.frontends.real.services.redis.database import Database
 from presage.frontends.real.services.redis.resp import Reply, Requests, encode
+from presage.records import record
 
 if TYPE_CHECKING:
     from presage.frontends.real.services.redis.server import Server
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Pop = Callable[[bytes], Reply | None]
 
 
-@dataclass
+@record
 class Wait:
     """A command that waits until `pop` can take something from one of `keys`.
 
@@ -29,7 +30,7 @@ class Wait:
     deadline: int | None
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Session:
     """One connection. `closing` says that it is to end."""
 

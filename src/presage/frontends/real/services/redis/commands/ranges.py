@@ -1,6 +1,5 @@
 """Parts of a sorted set: by rank, by score, by member."""
 
-from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 
 from presage.frontends.real.services.redis import errors
@@ -11,6 +10,7 @@ from presage.frontends.real.services.redis.commands.arguments import (
     span,
 )
 from presage.frontends.real.services.redis.errors import CommandError
+from presage.records import record
 
 Pairs = list[tuple[bytes, float]]
 
@@ -18,7 +18,7 @@ NOT_SCORE = "ERR min or max is not a float"
 NOT_LEX = "ERR min or max not valid string range item"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Bound:
     """One end of a range of scores."""
 
@@ -78,7 +78,7 @@ def by_rank(pairs: Pairs, start: bytes, stop: bytes) -> Pairs:
     return pairs[span(integer(start), integer(stop), len(pairs))]
 
 
-@dataclass
+@record
 class Range:
     """The arguments of ZRANGE and those that came before it."""
 

@@ -1,7 +1,6 @@
 """Commands that read parts of sorted sets, and those that combine sorted sets."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from presage.frontends.real.services.redis import errors
 from presage.frontends.real.services.redis.commands.arguments import floating, integer, option
@@ -12,6 +11,7 @@ from presage.frontends.real.services.redis.database import Scores, Set
 from presage.frontends.real.services.redis.errors import WRONG_TYPE, CommandError
 from presage.frontends.real.services.redis.resp import Reply, Scored
 from presage.frontends.real.services.redis.session import Session
+from presage.records import record
 
 ALL_OPTIONS = {"BYSCORE", "BYLEX", "REV", "LIMIT", "WITHSCORES"}
 AGGREGATES: dict[str, Callable[[float, float], float]] = {
@@ -75,7 +75,7 @@ def zrangestore(session: Session, args: list[bytes]) -> Reply:
     return stored(session, args[0], base.of(pairs_of(session, args[1])))
 
 
-@dataclass
+@record
 class Inputs:
     """The sorted sets that are combined, with their weights."""
 

@@ -5,17 +5,17 @@ A module of this folder declares its commands with `@command`; the table is comp
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from presage.frontends.real.services.redis import errors
 from presage.frontends.real.services.redis.commands.arguments import option
 from presage.frontends.real.services.redis.resp import Reply
 from presage.frontends.real.services.redis.session import Session
+from presage.records import record
 
 Function = Callable[[Session, list[bytes]], Reply]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Command:
     """One command; `arity` counts the name, and is negative if more may come."""
 

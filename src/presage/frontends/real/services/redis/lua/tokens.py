@@ -1,7 +1,8 @@
 """The tokens of a script."""
 
 import re
-from dataclasses import dataclass
+
+from presage.records import record
 
 KEYWORDS = {
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in",
@@ -23,7 +24,7 @@ class LuaSyntaxError(Exception):
     """A script that cannot be read, with the line."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Token:
     kind: str  # "name", "keyword", "number", "string", "symbol" or "end"
     value: str | bytes | float
