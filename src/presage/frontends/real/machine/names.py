@@ -11,10 +11,12 @@ Invariant: the table is the same in all nodes of a system and does not change.
 from __future__ import annotations
 
 import errno
+import os
 import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
+from presage.frontends.real.machine.arguments import FLOW_MAX
 from presage.frontends.real.machine.descriptors import failure
 
 NETWORK = "10.0.0."
@@ -162,8 +164,9 @@ def getaddrinfo(
     if not found:
         raise socket.gaierror(socket.EAI_SOCKTYPE, "ai_socktype not supported")
     official = _text(host) if flags & socket.AI_CANONNAME and host else ""
+    scope = _scope(_text(host).partition("%")[2]) if host else 0
     return [
-        (each, kind, usual, official if not at else "", _sockaddr(each, address, number))
+        (each, kind, usual, official if not at else "", _sockaddr(each, address, number, scope))
         for each, address in _addresses(here, host, family, flags)
         for at, (kind, usual) in enumerate(found)
     ]
@@ -172,8 +175,15 @@ def getaddrinfo(
 FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
-def _sockaddr(family: int, address: str, number: int) -> tuple[Any, ...]:
-    return (address, number) if family == socket.AF_INET else (address, number, 0, 0)
+def _sockaddr(family: int, address: str, number: int, scope: int) -> tuple[Any, ...]:
+    return (address, number) if family == socket.AF_INET else (address, number, 0, scope)
+
+
+def _scope(text: str) -> int:
+    """The number of the interface that is written behind the `%` of an address."""
+    if text.isdigit():
+        return int(text)
+    return next((index for index, name in CARDS.items() if name == text), 0)
 
 
 def _addresses(
@@ -232,12 +242,17 @@ def gethostbyaddr(here: Host, ip_address: str) -> tuple[str, list[str], list[str
 
 
 def getnameinfo(here: Host, sockaddr: tuple[Any, ...], flags: int) -> tuple[str, str]:
-    address, port = _resolved(here, sockaddr[0]), int(sockaddr[1])
+    if not isinstance(sockaddr, tuple):
+        raise TypeError("getnameinfo() argument 1 must be a tuple")
+    host, port, flow, scope = (*sockaddr, *(0, 0)[len(sockaddr) - 2 :])
+    if not 0 <= flow <= FLOW_MAX:
+        raise OverflowError("getnameinfo(): flowinfo must be 0-1048575.")
+    address = _resolved(here, host)
     name = _name_at(here, address)
     if name is None or flags & socket.NI_NUMERICHOST:
         if flags & socket.NI_NAMEREQD:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        name = address
+        name = f"{address}%{CARDS.get(scope, scope)}" if scope else address
     services = {number: each for each, number in SERVICES.items()}
     service = str(port) if flags & socket.NI_NUMERICSERV else services.get(port, str(port))
     return name, service
@@ -248,6 +263,8 @@ def if_nameindex(here: Host) -> list[tuple[int, str]]:
 
 
 def if_indextoname(here: Host, index: int) -> str:
+    if not 0 <= index < 1 << 32:
+        raise OverflowError("can't convert this value to unsigned int")
     if index not in CARDS:
         raise failure(errno.ENXIO)
     return CARDS[index]
@@ -255,6 +272,6 @@ def if_indextoname(here: Host, index: int) -> str:
 
 def if_nametoindex(here: Host, name: str) -> int:
     for index, each in CARDS.items():
-        if each == name:
+        if each == os.fsdecode(name):
             return index
     raise OSError("no interface with this name")
