@@ -1,7 +1,10 @@
 """raftos 0.2.6, unmodified, over its own UDP: bugs of its tracker, and one that is not there."""
 
+from typing import Any, NamedTuple
+
 import pytest
 from real.raft_node import put, serve, view
+from real.raftos_mends import mended
 
 from presage import Call, Verdict, always, check, step
 from presage.real import Node, RealSystem
@@ -41,62 +44,59 @@ def a_majority_commits(world) -> Verdict | bool:
     return True
 
 
-def cluster(library, *properties, timers, writers=(), **options) -> RealSystem:
-    """Three nodes of raftos, with the timers of each; `writers` give it one command each."""
-    path = (library(*RAFTOS),)
-    nodes = {
-        f"n{at}": Node(serve, view=view, path=path, timers=bound, **options)
-        for at, bound in enumerate(timers)
-    }
-    calls = {name: [Call(put, "x", at)] for at, name in enumerate(writers)}
-    return RealSystem(nodes, properties=properties, calls=calls)
+class Case(NamedTuple):
+    """A bug, and the bounds within which it is found."""
+
+    properties: tuple[Any, ...]
+    timers: tuple[int, ...]
+    steps: int
+    writers: tuple[str, ...] = ()
+    options: dict[str, str] = {}  # noqa: RUF012
+
+    def cluster(self, folder: str) -> RealSystem:
+        """Three nodes of raftos, with the timers of each; `writers` give it one command each."""
+        nodes = {
+            f"n{at}": Node(serve, view=view, path=(folder,), timers=bound, **self.options)
+            for at, bound in enumerate(self.timers)
+        }
+        calls = {name: [Call(put, "x", at)] for at, name in enumerate(self.writers)}
+        return RealSystem(nodes, properties=self.properties, calls=calls)
 
 
-def test_an_answer_to_a_stale_term_has_no_request_id(library) -> None:
-    """Issue 27 of raftos; the message of an exception is part of the report."""
-    report = check(cluster(library, timers=(1, 1, 1)), depth=7, traces=None)
-    (found,) = report.violations
-    assert (found.prop, found.steps) == ("no_exception", 6)
-    assert "KeyError" in found.message
-    assert "request_id" in found.message
+LOG, VIEW = {"exceptions": "log"}, {"exceptions": "log", "merge": "view"}
+CASES = {
+    # An answer to a stale term has no request id.
+    "issue 27": Case((), (1, 1, 1), 6),
+    # Answers that overtook each other are taken as they come: the match index goes back.
+    "issue 25": Case((match_index_grows,), (1, 1, 1), 8, ("n0",), LOG),
+    # Answers to the votes of an older term are counted.
+    "two leaders": Case((one_leader_per_term,), (3, 3, 3), 8, (), LOG),
+    # A heartbeat that comes late makes a follower forget all that came after.
+    "issue 26": Case((committed_entries_stay,), (2, 0, 0), 9, ("n0",), LOG),
+    # Entries behind one of an older term are never committed, though a majority has them.
+    "issue 30": Case((a_majority_commits,), (1, 1, 0), 12, ("n0", "n1"), VIEW),
+}
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in CASES if name != "issue 27"]
+
+
+@pytest.mark.parametrize("name", ["issue 27", *SLOW])
+def test_the_bug_is_found(library, name) -> None:
+    case = CASES[name]
+    (found,) = check(case.cluster(library(*RAFTOS)), depth=case.steps + 1, traces=None).violations
+    assert found.steps == case.steps
+    if case.properties:
+        assert found.prop == case.properties[0].name
+    else:
+        assert found.prop == "no_exception"
+        assert "KeyError" in found.message
+        assert "request_id" in found.message
 
 
 @pytest.mark.slow
-def test_the_match_index_goes_back(library) -> None:
-    """Issue 25: answers that overtook each other are taken as they come."""
-    system = cluster(library, match_index_grows, timers=(1, 1, 1), writers=["n0"], exceptions="log")
-    (found,) = check(system, depth=9, traces=None).violations
-    assert (found.prop, found.steps) == ("match_index_grows", 8)
-
-
-@pytest.mark.slow
-def test_two_nodes_lead_in_one_term(library) -> None:
-    """Answers to the votes of an older term are counted."""
-    system = cluster(library, one_leader_per_term, timers=(3, 3, 3), exceptions="log")
-    (found,) = check(system, depth=9, traces=None).violations
-    assert (found.prop, found.steps) == ("one_leader_per_term", 8)
-
-
-@pytest.mark.slow
-def test_a_follower_erases_what_is_committed(library) -> None:
-    """Issue 26: a heartbeat that comes late makes it forget all that came after."""
-    system = cluster(
-        library, committed_entries_stay, timers=(2, 0, 0), writers=["n0"], exceptions="log"
-    )
-    (found,) = check(system, depth=10, traces=None).violations
-    assert (found.prop, found.steps) == ("committed_entries_stay", 9)
-
-
-@pytest.mark.slow
-def test_an_entry_of_an_older_term_stops_the_leader(library) -> None:
-    """Issue 30: entries behind it are never committed, though a majority has them."""
-    system = cluster(
-        library,
-        a_majority_commits,
-        timers=(1, 1, 0),
-        writers=["n0", "n1"],
-        exceptions="log",
-        merge="view",
-    )
-    (found,) = check(system, depth=13, traces=None).violations
-    assert (found.prop, found.steps) == ("a_majority_commits", 12)
+@pytest.mark.parametrize("name", ["issue 27"])
+def test_without_its_bugs_it_is_clean_within_the_same_bounds(library, name) -> None:
+    """The nodes come as far as before: the search has to reach the same depth."""
+    case = CASES[name]
+    report = check(case.cluster(mended(library(*RAFTOS))), depth=case.steps, traces=None)
+    assert not report.violations, report
+    assert report.depth >= case.steps

@@ -5,7 +5,6 @@ It stands first in `sys.meta_path`. Outside of processes it only notes that modu
 
 from __future__ import annotations
 
-import datetime
 import importlib.machinery
 import importlib.util
 import sys
@@ -16,6 +15,7 @@ from importlib.readers import FileReader
 from types import ModuleType
 from typing import Any, Protocol
 
+from presage.frontends.real.machine.imports import ORIGINALS
 from presage.frontends.real.sources import COMMON, SHARED, Source, Sources
 from presage.process.context import running
 
@@ -145,11 +145,12 @@ class Finder:
         if self.watch is not None:
             self.watch.look()
         copy.leave()
-        dates, sys.modules["datetime"] = sys.modules["datetime"], datetime
+        inside = {name: sys.modules[name] for name in ORIGINALS}
+        sys.modules.update(ORIGINALS)
         try:
             yield
         finally:
-            sys.modules["datetime"] = dates
+            sys.modules.update(inside)
             self._stale = True
             copy.enter()
             self.loads += 1

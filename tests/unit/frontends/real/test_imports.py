@@ -3,6 +3,7 @@
 import ctypes
 import importlib
 import random
+import socket
 import sys
 import textwrap
 import time
@@ -268,3 +269,52 @@ def test_what_waits_in_a_socket_tells_two_standings_apart() -> None:
     one, _ = held[0]
     process._settle(lambda: one.send(b"x"))
     assert standing(process) != before
+
+
+def test_a_socket_is_exactly_of_the_class_that_the_program_imports(isolation) -> None:
+    lib = isolation(
+        """
+        import importlib.util, select, socket, ssl
+
+        class Own(socket.socket):
+            pass
+
+        def kinds():
+            one, other = socket.socketpair()
+            made = [one, socket.socket(), other.dup(), socket.fromfd(one.fileno(), 1, 1)]
+            made[1].bind(("", 80))
+            made[1].listen()
+            made.append(socket.create_connection(("127.0.0.1", 80)))
+            made.append(made[1].accept()[0])
+            exactly = [type(each) is socket.socket for each in made]
+            own = Own()
+            is_own = type(own) is Own and isinstance(own, socket.socket)
+            return exactly, is_own, issubclass(ssl.SSLSocket, socket.socket)
+
+        def names():
+            found = importlib.util.find_spec("socket").name
+            with select.epoll() as poller:
+                return repr(socket.socket), found, isinstance(poller, select.epoll)
+        """
+    )
+    for _ in range(2):
+        assert run(lib, lambda module: module.kinds()) == ([True] * 6, True, True)
+        names = run(lib, lambda module: module.names())
+        assert names == ("<class 'socket.socket'>", "socket", True)
+
+
+def test_what_a_program_puts_into_the_module_of_sockets_is_there_for_all(isolation) -> None:
+    lib = isolation(
+        """
+        import socket
+
+        def patch():
+            socket.of_mine, socket.AF_PACKET = 1, socket.AF_PACKET
+            try:
+                return "of_mine" in dir(socket), socket.of_mine
+            finally:
+                del socket.of_mine
+        """
+    )
+    assert run(lib, lambda module: module.patch()) == (True, 1)
+    assert not hasattr(socket, "of_mine")

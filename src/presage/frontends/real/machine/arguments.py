@@ -8,6 +8,7 @@ from typing import Any
 
 PATH_MAX = 108  # bytes of the name of an AF_UNIX socket
 INT_MAX = 2**31 - 1
+FLOW_MAX = 2**20 - 1
 
 
 def small(number: Any) -> int:
@@ -27,14 +28,19 @@ def descriptor(number: Any) -> int:
     return index(number)
 
 
-def inet_address(address: Any, what: str) -> tuple[str, int]:
-    """Host and port; `what` is the call."""
+def inet_address(address: Any, what: str, *, six: bool = False) -> tuple[str, int]:
+    """Host and port; `what` is the call. One of IPv6 may have a flow and a scope, too."""
     if not isinstance(address, tuple):
-        kind = type(address).__name__
-        raise TypeError(f"{what}(): AF_INET address must be tuple, not {kind}")
-    if len(address) != 2:
+        kind, family = type(address).__name__, "AF_INET6" if six else "AF_INET"
+        raise TypeError(f"{what}(): {family} address must be tuple, not {kind}")
+    if len(address) != 2 and not (six and 2 < len(address) <= 4):
+        if six:
+            form = "a tuple (host, port[, flowinfo[, scopeid]])"
+            raise TypeError(f"AF_INET6 address must be {form}")
         raise TypeError(f"{what}(): AF_INET address must be a pair (host, port)")
-    host, port = address
+    host, port, *more = address
+    if more and not 0 <= index(more[0]) <= FLOW_MAX:
+        raise OverflowError(f"{what}(): flowinfo must be 0-1048575.")
     if isinstance(host, bytes | bytearray):
         host = host.decode("ascii")
     if not isinstance(host, str):

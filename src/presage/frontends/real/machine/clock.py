@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from presage.frontends.real.machine.proc import pid
 from presage.frontends.real.machine.process import Process
 from presage.process.context import running
 from presage.process.fence import EPOCH
@@ -127,11 +128,6 @@ def _variables(environ: Any) -> Iterator[Any]:
 # Identity.
 
 
-def _pid() -> int:
-    process = here()
-    return 1000 + 100 * int(getattr(process.host, "number", 0)) + process.life
-
-
 def _uname() -> Any:
     real = ORIGINALS[os, "uname"]()
     return os.uname_result((real.sysname, here().name, real.release, real.version, real.machine))
@@ -161,7 +157,7 @@ def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
         (random.Random, "seed"): _seed_random,
         (uuid, "uuid1"): _uuid,
         (uuid, "getnode"): lambda: int(getattr(here().host, "number", 0)),
-        (os, "getpid"): _pid,
+        (os, "getpid"): lambda: pid(here()),
         (os, "getppid"): lambda: 1,
         (os, "getlogin"): lambda: "user",
         (os, "cpu_count"): lambda: 1,

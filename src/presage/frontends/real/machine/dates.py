@@ -8,13 +8,11 @@ Objects of the original classes count as theirs.
 from __future__ import annotations
 
 import datetime as original
-from types import ModuleType
 from typing import Any
 
+from presage.frontends.real.machine.originals import AsOriginal, stand_for
 from presage.process.context import MACHINE, running
 from presage.process.fence import EPOCH
-
-NAME = "datetime"
 
 
 def _moment() -> float | None:
@@ -25,17 +23,7 @@ def _moment() -> float | None:
     return EPOCH + float(stack[-1].read_clock())
 
 
-class _AsOriginal(type):
-    """Classes of which objects of the original class are instances, too."""
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, _ORIGINALS.get(cls, ())) or type.__instancecheck__(cls, value)
-
-    def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, _ORIGINALS.get(cls, ())) or type.__subclasscheck__(cls, kind)
-
-
-class SimulatedDate(original.date, metaclass=_AsOriginal):
+class SimulatedDate(original.date, metaclass=AsOriginal):
     """As `datetime.date`."""
 
     @classmethod
@@ -45,7 +33,7 @@ class SimulatedDate(original.date, metaclass=_AsOriginal):
         return super().today() if moment is None else cls.fromtimestamp(moment)
 
 
-class SimulatedDatetime(original.datetime, metaclass=_AsOriginal):
+class SimulatedDatetime(original.datetime, metaclass=AsOriginal):
     """As `datetime.datetime`."""
 
     @classmethod
@@ -65,18 +53,5 @@ class SimulatedDatetime(original.datetime, metaclass=_AsOriginal):
         return cls.now()
 
 
-_ORIGINALS: dict[type, Any] = {SimulatedDate: original.date, SimulatedDatetime: original.datetime}
-
-
-def _module() -> ModuleType:
-    """What `import datetime` gives while a process runs."""
-    module = ModuleType(NAME, original.__doc__)
-    vars(module).update(vars(original))
-    for made, known in _ORIGINALS.items():
-        made.__name__ = made.__qualname__ = known.__name__
-        made.__module__ = NAME
-        setattr(module, known.__name__, made)
-    return module
-
-
-DATES = _module()
+stand_for(original.date, SimulatedDate)
+stand_for(original.datetime, SimulatedDatetime)

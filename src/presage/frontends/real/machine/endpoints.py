@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import socket
-from typing import Any
+from typing import Any, TypeAlias
 
 from presage.frontends.real.machine.descriptors import Description, failure
 
@@ -19,6 +19,10 @@ DONTWAIT = int(socket.MSG_DONTWAIT)
 WAITALL = int(socket.MSG_WAITALL)
 TRUNC = int(socket.MSG_TRUNC)
 OOB = int(socket.MSG_OOB)
+CTRUNC = int(socket.MSG_CTRUNC)
+ERRQUEUE = int(getattr(socket, "MSG_ERRQUEUE", 0x2000))
+
+Ancillary: TypeAlias = tuple[int, int, bytes]  # level, type, data
 
 DEFAULTS: dict[tuple[int, int], int] = {
     (socket.SOL_SOCKET, socket.SO_RCVBUF): BUFFER,
@@ -28,6 +32,9 @@ DEFAULTS: dict[tuple[int, int], int] = {
     (socket.IPPROTO_IP, socket.IP_TTL): 64,
     (socket.IPPROTO_IP, socket.IP_MULTICAST_TTL): 1,
     (socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP): 1,
+    (socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS): 64,
+    (socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS): 1,
+    (socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP): 1,
     (socket.IPPROTO_TCP, socket.TCP_MAXSEG): 536,
 }
 FLAGS = (socket.SO_REUSEADDR, socket.SO_BROADCAST, socket.SO_KEEPALIVE, socket.SO_REUSEPORT)
@@ -111,6 +118,15 @@ class Endpoint(Description):
     def send(self, data: bytes, address: Any = None) -> int:
         """How many bytes were taken."""
         raise failure(errno.EOPNOTSUPP)
+
+    def told(self) -> list[Ancillary]:
+        """What there is to say of the message that was received last."""
+        return []
+
+    def check_sent(self, items: list[Ancillary]) -> None:
+        """Raise unless a message may be sent with this ancillary data."""
+        if items:
+            raise failure(errno.EOPNOTSUPP)
 
     def shutdown(self, how: int) -> None:
         raise failure(errno.ENOTCONN)

@@ -14,7 +14,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from presage.frontends.real.machine.dates import DATES
+from presage.frontends.real.machine.imports import INSIDE
 from presage.process.context import MACHINE, running
 from presage.process.fence import Output
 from presage.process.leaves import TABLE, extend, machine_leaf
@@ -57,7 +57,7 @@ class ProcessOutput(Output):
 class Entered:
     """A context manager: code of `process` runs inside."""
 
-    __slots__ = ("_collects", "_dates", "_err", "_out", "_process")
+    __slots__ = ("_collects", "_err", "_out", "_outside", "_process")
 
     # The streams that were wrapped last, by which thread or test capture they belong to.
     _wrapped: tuple[Any, Any, Any, Any] = (None, None, None, None)
@@ -78,7 +78,8 @@ class Entered:
             Entered._wrapped = (out, err, own_out, own_err)
         sys.stdout, sys.stderr = own_out, own_err
         modules = sys.modules
-        self._dates, modules["datetime"] = modules["datetime"], DATES
+        self._outside = {name: modules[name] for name in INSIDE}
+        modules.update(INSIDE)
         running.stack.append(self._process)
 
     def __exit__(
@@ -88,7 +89,7 @@ class Entered:
         traceback: TracebackType | None,
     ) -> None:
         running.stack.pop()
-        sys.modules["datetime"] = self._dates
+        sys.modules.update(self._outside)
         sys.stdout, sys.stderr = self._out, self._err
         if self._collects:
             ENABLE()

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
+from presage.frontends.real.machine import proc
 from presage.frontends.real.machine.disk import Chooses, Stored, contents, crashed
 from presage.frontends.real.machine.inodes import Device, File, Folder, Inode, Link
 from presage.frontends.real.machine.readable import Readable, readable
@@ -25,7 +26,8 @@ LINKS_MAX = 40
 NAME_MAX = 255
 PATH_MAX = 4096
 
-Layout: TypeAlias = "dict[str, Any]"  # name -> what is in that folder, or who reads that device
+# Name -> what is in that folder or file, or who reads that device.
+Layout: TypeAlias = "dict[str, Any]"
 
 DEVICES: Layout = {
     "null": lambda process, size: b"",
@@ -69,7 +71,7 @@ class FileTable:
         self.slashed = False  # whether the path located last ended with a slash, or led to such
         self.root = self._folder(None)
         self.root.real = ""
-        self.root.layout = LAYOUT
+        self.root.layout = {**LAYOUT, "proc": proc.folder(process)}
         self.cwd = self.folder(HOME, self.root)
         self.cwd.real = home
         self._load(process.initial_files or {})
@@ -174,11 +176,14 @@ class FileTable:
         return made
 
     def _given(self, folder: Folder, name: str) -> Inode:
-        """A folder or device that every process finds."""
+        """A folder, file or device that every process finds."""
         inside = folder.layout[name]
         made: Inode
         if callable(inside):
             made = Device(self._number(), partial(inside, self.process))
+        elif isinstance(inside, bytes):
+            made = File(self._number(), 0o444, 0.0, inside, journals=False)
+            made.given = True
         else:
             made = within = self._folder(folder)
             within.given, within.layout = True, inside

@@ -1,7 +1,8 @@
 """Names and addresses: the only name server that a simulated process knows.
 
-Node number i has the address `10.0.0.<i + 1>` and its name as host name. Every other name is
-unknown, and no question leaves the process. The answers have the shape and the errors of the
+Node number i has the addresses `10.0.0.<i + 1>` and `fd00::<i + 1>`, and its name as host name. Who
+asks for any address of a name gets that of IPv4, who asks for IPv6 the other one. Every other name
+is unknown, and no question leaves the process. The answers have the shape and the errors of the
 functions of `socket` that ask them.
 
 Invariant: the table is the same in all nodes of a system and does not change.
@@ -9,17 +10,26 @@ Invariant: the table is the same in all nodes of a system and does not change.
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
+from presage.frontends.real.machine.arguments import FLOW_MAX
+from presage.frontends.real.machine.descriptors import failure
+
 NETWORK = "10.0.0."
-LOOPBACK = "127.0.0.1"
-ANY = "0.0.0.0"
+NETWORK6 = "fd00::"
+LOOPBACK, LOOPBACK6 = "127.0.0.1", "::1"
+ANY, ANY6 = "0.0.0.0", "::"
+EVERY = (ANY, ANY6)
+LOOPBACKS = {ANY: LOOPBACK, ANY6: LOOPBACK6}  # where one gets who calls any address
 BROADCAST = ("255.255.255.255", f"{NETWORK}255")
 NODES_MAX = 254
 
-Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[str, int]]
+Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
+CARDS = {1: "lo", 2: "eth0"}  # the interfaces
 
 
 class Host:
@@ -31,8 +41,13 @@ class Host:
         self.name = name
         self.names = tuple(names)
         self.addresses = {each: f"{NETWORK}{at}" for at, each in enumerate(self.names, 1)}
-        self._names = {address: each for each, address in self.addresses.items()}
-        self._resolved: dict[str, str] = {}
+        self._addresses6 = {each: f"{NETWORK6}{at:x}" for at, each in enumerate(self.names, 1)}
+        self._names = {
+            address: each
+            for table in (self.addresses, self._addresses6)
+            for each, address in table.items()
+        }
+        self._resolved: dict[int, dict[str, str]] = {socket.AF_INET: {}, socket.AF_INET6: {}}
         self.address = self.addresses[name]
         self.others = {address: each for address, each in self._names.items() if each != name}
 
@@ -42,44 +57,65 @@ class Host:
 
     def name_at(self, address: str) -> str | None:
         """The node that has this address; its own for the loopback."""
-        if address.startswith("127.") or address == ANY:
+        if is_loopback(address) or address in EVERY:
             return self.name
         return self._names.get(address)
+
+    def address_of(self, name: str, six: bool) -> str:
+        return self._addresses6[name] if six else self.addresses[name]
+
+    def own_address(self, six: bool) -> str:
+        return self.address_of(self.name, six)
 
     def is_own(self, address: str) -> bool:
         return self.name_at(address) == self.name
 
-    def resolve(self, name: str) -> str:
+    def resolve(self, name: str, family: int = socket.AF_INET) -> str:
         """The address of a host name; `gaierror` for one that no node has."""
-        address = self._resolved.get(name)
+        known = self._resolved[family]
+        address = known.get(name)
         if address is None:
-            address = self._resolved[name] = self._look_up(name)
+            address = known[name] = self._look_up(name, family == socket.AF_INET6)
         return address
 
-    def _look_up(self, name: str) -> str:
+    def _look_up(self, name: str, six: bool) -> str:
         if name == "":
-            return ANY
-        if name == "<broadcast>":
+            return ANY6 if six else ANY
+        if name == "<broadcast>" and not six:
             return BROADCAST[0]
-        if is_numeric(name):
-            return socket.inet_ntoa(socket.inet_aton(name))
-        if name in self.addresses:
-            return self.addresses[name]
-        if name in ("localhost", "localhost.localdomain", "ip4-localhost"):
-            return LOOPBACK
+        number = numeric(name)
+        if number is not None:
+            if (":" in name) != six:
+                raise socket.gaierror(socket.EAI_ADDRFAMILY, OTHER_FAMILY)
+            return number
+        addresses = self._addresses6 if six else self.addresses
+        if name in addresses:
+            return addresses[name]
+        if name in ("localhost", "localhost.localdomain", f"ip{6 if six else 4}-localhost"):
+            return LOOPBACK6 if six else LOOPBACK
         stem = name.split(".", 1)[0].lower()
-        for each, address in self.addresses.items():
+        for each, address in addresses.items():
             if name.lower() == each.lower() or (stem == each.lower() and name.endswith(".local")):
                 return address
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
-def is_numeric(name: str) -> bool:
+OTHER_FAMILY = "Address family for hostname not supported"
+
+
+def is_loopback(address: str) -> bool:
+    return address.startswith("127.") or address == LOOPBACK6
+
+
+def numeric(name: str) -> str | None:
+    """The address that is written in numbers, as the kernel has it; None if this is a name."""
     try:
-        socket.inet_aton(name)
+        if ":" not in name:
+            return socket.inet_ntoa(socket.inet_aton(name))
+        packed = socket.inet_pton(socket.AF_INET6, name.partition("%")[0])
+        return socket.inet_ntop(socket.AF_INET6, packed).removeprefix("::ffff:")
     except OSError:
-        return False
-    return True
+        return None
 
 
 def _text(value: bytes | str) -> str:
@@ -121,25 +157,58 @@ def getaddrinfo(
     """As `socket.getaddrinfo`, from the table."""
     if host is None and port is None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-    if family not in (0, socket.AF_INET):
-        error = socket.EAI_ADDRFAMILY if family == socket.AF_INET6 else socket.EAI_FAMILY
-        raise socket.gaierror(error, "Address family for hostname not supported")
+    if family not in (0, *FAMILIES):
+        raise socket.gaierror(socket.EAI_FAMILY, "ai_family not supported")
     number = _port(port, flags)
-    if host is None:
-        address = ANY if flags & socket.AI_PASSIVE else LOOPBACK
-    else:
-        text = _text(host)
-        if flags & socket.AI_NUMERICHOST and not is_numeric(text):
-            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        address = here.resolve(text or "localhost")
     found = list(_transports(type & 0xF, proto))
     if not found:
         raise socket.gaierror(socket.EAI_SOCKTYPE, "ai_socktype not supported")
     official = _text(host) if flags & socket.AI_CANONNAME and host else ""
+    scope = _scope(_text(host).partition("%")[2]) if host else 0
     return [
-        (socket.AF_INET, each, usual, official if not at else "", (address, number))
-        for at, (each, usual) in enumerate(found)
+        (each, kind, usual, official if not at else "", _sockaddr(each, address, number, scope))
+        for each, address in _addresses(here, host, family, flags)
+        for at, (kind, usual) in enumerate(found)
     ]
+
+
+FAMILIES = (socket.AF_INET, socket.AF_INET6)
+
+
+def _sockaddr(family: int, address: str, number: int, scope: int) -> tuple[Any, ...]:
+    return (address, number) if family == socket.AF_INET else (address, number, 0, scope)
+
+
+def _scope(text: str) -> int:
+    """The number of the interface that is written behind the `%` of an address."""
+    if text.isdigit():
+        return int(text)
+    return next((index for index, name in CARDS.items() if name == text), 0)
+
+
+def _addresses(
+    here: Host, host: Any, family: int, flags: int
+) -> list[tuple[socket.AddressFamily, str]]:
+    """The families and addresses of a host: of both families if it is not a name of a node."""
+    wanted = [each for each in FAMILIES if family in (0, each)]
+    if host is None:
+        if flags & socket.AI_PASSIVE:
+            return [(each, ANY6 if each == socket.AF_INET6 else ANY) for each in wanted]
+        loopbacks = {socket.AF_INET: LOOPBACK, socket.AF_INET6: LOOPBACK6}
+        return [(each, loopbacks[each]) for each in reversed(wanted)]
+    text = _text(host) or "localhost"
+    address = numeric(text.partition("%")[0])
+    if address is None:
+        if flags & socket.AI_NUMERICHOST:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return [(wanted[0], here.resolve(text, wanted[0]))]
+    written = socket.AF_INET6 if ":" in text else socket.AF_INET
+    mapped = f"::ffff:{address}" if "." in address else address
+    if written in wanted:
+        return [(written, mapped if ":" in text else address)]
+    if flags & socket.AI_V4MAPPED and family == socket.AF_INET6:
+        return [(socket.AF_INET6, mapped)]
+    raise socket.gaierror(socket.EAI_ADDRFAMILY, OTHER_FAMILY)
 
 
 def gethostname(here: Host) -> str:
@@ -154,21 +223,55 @@ def gethostbyname_ex(here: Host, hostname: str) -> tuple[str, list[str], list[st
     return hostname, [], [here.resolve(hostname)]
 
 
+def _resolved(here: Host, address: str) -> str:
+    return here.resolve(address, socket.AF_INET6 if ":" in address else socket.AF_INET)
+
+
+def _name_at(here: Host, address: str) -> str | None:
+    if address in EVERY:
+        return None
+    return "localhost" if is_loopback(address) else here.name_at(address)
+
+
 def gethostbyaddr(here: Host, ip_address: str) -> tuple[str, list[str], list[str]]:
-    address = here.resolve(ip_address)
-    name = "localhost" if address.startswith("127.") else here.name_at(address)
-    if name is None or address == ANY:
+    address = _resolved(here, ip_address)
+    name = _name_at(here, address)
+    if name is None:
         raise socket.herror(1, "Unknown host")
     return name, [], [address]
 
 
 def getnameinfo(here: Host, sockaddr: tuple[Any, ...], flags: int) -> tuple[str, str]:
-    address, port = here.resolve(sockaddr[0]), int(sockaddr[1])
-    name = "localhost" if address.startswith("127.") else here.name_at(address)
+    if not isinstance(sockaddr, tuple):
+        raise TypeError("getnameinfo() argument 1 must be a tuple")
+    host, port, flow, scope = (*sockaddr, *(0, 0)[len(sockaddr) - 2 :])
+    if not 0 <= flow <= FLOW_MAX:
+        raise OverflowError("getnameinfo(): flowinfo must be 0-1048575.")
+    address = _resolved(here, host)
+    name = _name_at(here, address)
     if name is None or flags & socket.NI_NUMERICHOST:
         if flags & socket.NI_NAMEREQD:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        name = address
+        name = f"{address}%{CARDS.get(scope, scope)}" if scope else address
     services = {number: each for each, number in SERVICES.items()}
     service = str(port) if flags & socket.NI_NUMERICSERV else services.get(port, str(port))
     return name, service
+
+
+def if_nameindex(here: Host) -> list[tuple[int, str]]:
+    return list(CARDS.items())
+
+
+def if_indextoname(here: Host, index: int) -> str:
+    if not 0 <= index < 1 << 32:
+        raise OverflowError("can't convert this value to unsigned int")
+    if index not in CARDS:
+        raise failure(errno.ENXIO)
+    return CARDS[index]
+
+
+def if_nametoindex(here: Host, name: str) -> int:
+    for index, each in CARDS.items():
+        if each == os.fsdecode(name):
+            return index
+    raise OSError("no interface with this name")

@@ -17,8 +17,10 @@ from typing import Any
 from presage.frontends.real.machine import names, polling
 from presage.frontends.real.machine.arguments import small
 from presage.frontends.real.machine.descriptors import failure
+from presage.frontends.real.machine.originals import AsOriginal
 from presage.frontends.real.machine.pairs import UnixEnd, join
 from presage.frontends.real.machine.process import Part
+from presage.frontends.real.machine.shared import ClassStandIn
 from presage.frontends.real.machine.sockets import FLAG_BITS, Real, Simulated
 from presage.frontends.real.machine.stack import Stack, here
 from presage.process.leaves import Leaf, extend
@@ -30,11 +32,12 @@ def simulated_class(kind: type) -> type:
     """`kind`, which derives from `socket.socket`, with the simulated one behind it."""
     if kind is Real or kind is Simulated:
         return Simulated
-    if issubclass(kind, Simulated):
+    if Simulated in kind.__mro__:
         return kind
     made = _derived.get(kind)
     if made is None:
-        made = type(kind.__name__, (kind, Simulated), {"__module__": kind.__module__})
+        bases = (kind, Simulated)
+        made = AsOriginal(kind.__name__, bases, {"__module__": kind.__module__})
         _derived[kind] = made
     return made
 
@@ -100,9 +103,11 @@ ANSWERS: dict[tuple[Any, str], Callable[..., Any]] = {
     (socket, "gethostbyname_ex"): _of_host(names.gethostbyname_ex),
     (socket, "gethostbyaddr"): _of_host(names.gethostbyaddr),
     (socket, "getnameinfo"): _of_host(names.getnameinfo),
+    (socket, "if_nameindex"): _of_host(names.if_nameindex),
+    (socket, "if_nametoindex"): _of_host(names.if_nametoindex),
+    (socket, "if_indextoname"): _of_host(names.if_indextoname),
     (select, "select"): polling.select,
     (select, "poll"): polling.Poll,
-    (select, "epoll"): polling.Epoll,
     (selectors.SelectSelector, "_select"): polling.select,
     (selectors.PollSelector, "_selector_cls"): polling.Poll,
     (selectors.EpollSelector, "_selector_cls"): polling.Epoll,
@@ -114,7 +119,12 @@ def _title(owner: Any, name: str) -> str:
     return "socket.socket" if name == "__new__" else f"{module}.{name}"
 
 
-extend([Leaf(owner, name, "network", _title(owner, name)) for owner, name in ANSWERS], ANSWERS)
+STAND_INS = {(select, "epoll"): ClassStandIn(select.epoll, polling.Epoll)}
+extend(
+    [Leaf(owner, name, "network", _title(owner, name)) for owner, name in ANSWERS],
+    ANSWERS,
+    STAND_INS,
+)
 Part(
     "stack",
     lambda process: Stack(process, split=process.options.split, coalesce=process.options.coalesce),

@@ -19,12 +19,16 @@ Kind: TypeAlias = Literal["syn", "ack", "data", "fin", "rst"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Datagram:
-    """One UDP packet; `group` is the multicast or broadcast address it was sent to, or empty."""
+    """One UDP packet; `group` is the multicast or broadcast address it was sent to, or empty.
+
+    `six`: it is one of IPv6.
+    """
 
     sport: int
     dport: int
     data: bytes
     group: str = ""
+    six: bool = False
 
     @property
     def lane(self) -> None:

@@ -12,7 +12,7 @@ import socket
 from typing import Generic, Protocol, TypeVar
 
 from presage.frontends.real.machine.descriptors import failure
-from presage.frontends.real.machine.names import ANY
+from presage.frontends.real.machine.inet import overlap
 from presage.frontends.real.machine.packets import Address
 
 LOWEST, COUNT = 32_768, 28_232  # the row, as Linux has it
@@ -23,6 +23,9 @@ class Holder(Protocol):
     """A socket that may hold a port."""
 
     local: Address
+
+    @property
+    def only6(self) -> bool: ...
 
     def flag(self, option: int) -> bool: ...
 
@@ -73,7 +76,7 @@ class Ports(Generic[H]):
 
     def conflict(self, holder: H, host: str, other: H) -> bool:
         """Whether `other` keeps `holder` from its port."""
-        if other is holder or (host != other.local[0] and ANY not in (host, other.local[0])):
+        if other is holder or not overlap(host, holder.only6, other.local[0], other.only6):
             return False
         if holder.flag(socket.SO_REUSEPORT) and other.flag(socket.SO_REUSEPORT):
             return False

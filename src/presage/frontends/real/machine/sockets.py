@@ -27,7 +27,18 @@ from presage.frontends.real.machine.arguments import (
 )
 from presage.frontends.real.machine.datagrams import DatagramEnd
 from presage.frontends.real.machine.descriptors import failure
-from presage.frontends.real.machine.endpoints import DONTWAIT, OOB, PEEK, WAITALL, Endpoint
+from presage.frontends.real.machine.endpoints import (
+    CTRUNC,
+    DONTWAIT,
+    ERRQUEUE,
+    OOB,
+    PEEK,
+    WAITALL,
+    Ancillary,
+    Endpoint,
+)
+from presage.frontends.real.machine.inet import INET6, spelled
+from presage.frontends.real.machine.originals import AsOriginal, stand_for
 from presage.frontends.real.machine.pairs import UnixEnd
 from presage.frontends.real.machine.stack import Stack, here
 from presage.frontends.real.machine.tcp import StreamEnd
@@ -42,12 +53,12 @@ def make_endpoint(stack: Stack, family: int, kind: int, proto: int) -> Endpoint:
     """The kernel's side of a new socket."""
     if family == socket.AF_UNIX and kind in KINDS:
         return UnixEnd(kind, stack.paths)
-    if family != socket.AF_INET:
+    if family not in (socket.AF_INET, socket.AF_INET6):
         raise failure(errno.EAFNOSUPPORT)
     if kind == socket.SOCK_STREAM and proto in (0, socket.IPPROTO_TCP):
-        end: Endpoint = StreamEnd(stack)
+        end: Endpoint = StreamEnd(stack, family)
     elif kind == socket.SOCK_DGRAM and proto in (0, socket.IPPROTO_UDP):
-        end = DatagramEnd(stack)
+        end = DatagramEnd(stack, family)
     elif kind == socket.SOCK_RAW:
         raise failure(errno.EPERM)
     else:
@@ -56,10 +67,8 @@ def make_endpoint(stack: Stack, family: int, kind: int, proto: int) -> Endpoint:
     return end
 
 
-class Simulated(socket.socket):
+class Simulated(socket.socket, metaclass=AsOriginal):
     """A socket of a simulated process."""
-
-    __module__, __qualname__ = "socket", "socket"  # what it prints as
 
     _end: Endpoint
     _fd: int
@@ -177,10 +186,11 @@ class Simulated(socket.socket):
     # Addresses.
 
     def _address(self, address: Any, what: str) -> Any:
-        if self._end.family == UNIX:
+        family = self._end.family
+        if family == UNIX:
             return unix_path(address)
-        host, port = inet_address(address, what)
-        return self._stack.host.resolve(host), port
+        host, port = inet_address(address, what, six=family == INET6)
+        return self._stack.host.resolve(host, family), port
 
     def bind(self, address: Any, /) -> None:
         self._open().bind(self._address(address, "bind"))
@@ -189,10 +199,10 @@ class Simulated(socket.socket):
         self._open().listen(small(backlog))
 
     def getsockname(self) -> Any:
-        return self._open().sockname()
+        return spelled(self._end.family, self._open().sockname())
 
     def getpeername(self) -> Any:
-        return self._open().peername()
+        return spelled(self._end.family, self._open().peername())
 
     def getsockopt(self, level: int, option: int, size: int = 0, /) -> Any:
         value = self._open().get_option(level, option)
@@ -211,7 +221,7 @@ class Simulated(socket.socket):
         end = self._open()
         self._wait(end.can_accept, "accept", self._deadline())
         made, address = end.accept()
-        return self._stack.descriptors.add(made), address
+        return self._stack.descriptors.add(made), spelled(end.family, address)
 
     def accept(self) -> tuple[socket.socket, Any]:
         number, address = self._accept()
@@ -298,9 +308,7 @@ class Simulated(socket.socket):
         /,
     ) -> int:
         data = b"".join([bytes_of(each) for each in buffers])
-        if ancillary(ancdata):
-            raise failure(errno.EOPNOTSUPP)
-        self._open()
+        self._open().check_sent(ancillary(ancdata))
         target = None if address is None else self._address(address, "sendmsg")
         return self._send(data, flags, target, self._deadline())
 
@@ -320,6 +328,8 @@ class Simulated(socket.socket):
         end, deadline = self._open(), self._deadline()
         if flags & OOB:
             raise failure(errno.EINVAL)
+        if flags & ERRQUEUE:  # where there is never anything
+            raise failure(errno.EAGAIN)
         self._wait(end.can_read, "recv", deadline, flags)
         try:
             data, source, seen = end.recv(size, flags)
@@ -334,7 +344,7 @@ class Simulated(socket.socket):
                 if not more:
                     break
                 data += more
-        return data, source, seen
+        return data, spelled(end.family, source), seen
 
     def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
         if not size and not memoryview(buffer).nbytes:
@@ -356,7 +366,18 @@ class Simulated(socket.socket):
             raise ValueError("negative buffer size in recvmsg()")
         check_ancillary(ancsize)
         data, source, seen = self._recv(size, flags)
-        return data, [], seen, source
+        items, lost = self._told(ancsize)
+        return data, items, seen | lost, source
+
+    def _told(self, room: int) -> tuple[list[Ancillary], int]:
+        """The ancillary data that has room, and a flag if some has not."""
+        items: list[Ancillary] = []
+        for each in self._end.told():
+            room -= socket.CMSG_SPACE(len(each[2]))
+            if room < 0:
+                return items, CTRUNC
+            items.append(each)
+        return items, 0
 
     def recvmsg_into(
         self, buffers: Iterable[Any], ancsize: int = 0, flags: int = 0, /
@@ -369,4 +390,8 @@ class Simulated(socket.socket):
             piece = data[at : at + len(view)]
             view[: len(piece)] = piece
             at += len(piece)
-        return len(data), [], seen, source
+        items, lost = self._told(ancsize)
+        return len(data), items, seen | lost, source
+
+
+stand_for(Real, Simulated)

@@ -17,7 +17,16 @@ from typing import Any, Protocol
 
 from presage.frontends.real.machine.datagrams import DatagramEnd
 from presage.frontends.real.machine.descriptors import Descriptors, failure
-from presage.frontends.real.machine.names import ANY, BROADCAST, LOOPBACK, NETWORK, Host
+from presage.frontends.real.machine.inet import InetEnd
+from presage.frontends.real.machine.names import (
+    BROADCAST,
+    EVERY,
+    LOOPBACKS,
+    NETWORK,
+    NETWORK6,
+    Host,
+    is_loopback,
+)
 from presage.frontends.real.machine.packets import (
     Address,
     Datagram,
@@ -30,6 +39,8 @@ from presage.frontends.real.machine.ports import Ports
 from presage.frontends.real.machine.tcp import CONNECTING, LISTENING, OPEN, StreamEnd, reverse
 from presage.process.context import running
 
+LOOPS = socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP
+LOOPS6 = socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP
 CUTS_MAX = 16  # places tried in one segment that arrives in pieces
 
 
@@ -82,7 +93,7 @@ class Stack:
     def bind(self, end: DatagramEnd | StreamEnd, address: Address) -> None:
         host, port = address
         group = isinstance(end, DatagramEnd) and (is_group(host) or host in BROADCAST)
-        if not (host == ANY or self.host.is_own(host) or group):
+        if not (self.host.is_own(host) or group):
             raise failure(errno.EADDRNOTAVAIL)
         if isinstance(end, DatagramEnd):
             self.datagrams.hold(end, host, port)
@@ -99,14 +110,16 @@ class Stack:
         """An accepted connection holds the port of its listener."""
         self.streams.holders.setdefault(end.local[1], []).append(end)
 
-    def settle(self, end: DatagramEnd | StreamEnd, host: str) -> None:
+    def settle(self, end: InetEnd, host: str) -> None:
         """Take the address by which `host` is reached."""
         end.local = (self._source(end.local[0], host), end.local[1])
 
     def _source(self, bound: str, host: str) -> str:
-        if bound != ANY and not is_group(bound):
+        if bound not in EVERY and not is_group(bound):
             return bound
-        return LOOPBACK if host.startswith("127.") or host == ANY else self.host.address
+        if is_loopback(host) or host in EVERY:
+            return LOOPBACKS["::" if ":" in host else "0.0.0.0"]
+        return self.host.own_address(six=":" in host)
 
     def may_listen(self, end: StreamEnd) -> None:
         host, port = end.local
@@ -118,7 +131,7 @@ class Stack:
         """The node that has this address."""
         name = self.host.name_at(host)
         if name is None:
-            near = host.startswith(NETWORK)
+            near = host.startswith((NETWORK, NETWORK6))
             raise failure(errno.EHOSTUNREACH if near else errno.ENETUNREACH)
         return name
 
@@ -126,29 +139,30 @@ class Stack:
 
     def send_datagram(self, end: DatagramEnd, host: str, port: int, data: bytes) -> None:
         other = self.host.others.get(host)
-        if other is not None and not end.local[0].startswith("127."):
-            self.process.send(other, Datagram(end.local[1], port, data))
+        if other is not None and not is_loopback(end.local[0]):
+            self.process.send(other, Datagram(end.local[1], port, data, "", ":" in host))
         else:
             self._send_elsewhere(end, host, port, data)
 
     def _send_elsewhere(self, end: DatagramEnd, host: str, port: int, data: bytes) -> None:
         """To a group, to all, to this node, or where nobody is."""
         if is_group(host) or host in BROADCAST:
-            packet = Datagram(end.local[1], port, data, host)
-            loops = end.get_option(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP)
+            six = ":" in host
+            packet, own = Datagram(end.local[1], port, data, host, six), self.host.own_address(six)
+            loops = end.get_option(*(LOOPS6 if six else LOOPS))
             for name in self.host.names:
                 if name != self.host.name:
                     self.process.send(name, packet)
                 elif loops or not is_group(host):
-                    self._deliver(self.host.address, self.host.address, packet)
+                    self._deliver(own, own, packet)
             return
         name, source = self.route(host, port), self._source(end.local[0], host)
-        packet = Datagram(end.local[1], port, data)
+        packet = Datagram(end.local[1], port, data, "", ":" in host)
         if name == self.host.name:
-            target = LOOPBACK if host == ANY else host
+            target = LOOPBACKS.get(host, host)
             if not self._deliver(source, target, packet) and end.remote == (target, port):
                 end.error = errno.ECONNREFUSED
-        elif source.startswith("127."):
+        elif is_loopback(source):
             raise failure(errno.EINVAL)
         else:
             self.process.send(name, packet)
@@ -158,11 +172,11 @@ class Stack:
         ends = [e for e in self.datagrams.at(packet.dport) if e.wants(address, sender, packet)]
         if packet.group or len(ends) == 1:
             for end in ends:
-                end.arrive(packet.data, sender)
+                end.arrive(packet.data, sender, packet.group or address)
         elif ends:
-            best = max(ends, key=lambda end: (end.remote is not None, end.local[0] != ANY))
+            best = max(ends, key=lambda end: (end.remote is not None, end.local[0] not in EVERY))
             last = [e for e in ends if (e.remote, e.local) == (best.remote, best.local)][-1]
-            last.arrive(packet.data, sender)
+            last.arrive(packet.data, sender, address)
         return bool(ends)
 
     # Segments.
@@ -206,7 +220,7 @@ class Stack:
         host, port = segment.flow[2:]
         listeners = [e for e in self.streams.at(port) if e.state is LISTENING]
         found = [e for e in listeners if e.local[0] == host] or [
-            e for e in listeners if e.local[0] == ANY
+            e for e in listeners if e.covers(host)
         ]
         if found:
             found[0].request(segment.flow)
@@ -245,7 +259,9 @@ class Stack:
         if isinstance(packet, Segment):
             self._arrive(packet)
         else:
-            self._deliver(self.host.addresses[source], self.host.address, packet)
+            six = packet.six
+            sender, own = self.host.address_of(source, six), self.host.own_address(six)
+            self._deliver(sender, own, packet)
 
     def refuse(self, source: str, packet: Segment) -> None:
         """A request for a connection has come, and is refused even if somebody listens."""
@@ -317,6 +333,8 @@ def label(end: StreamEnd) -> str:
 @lru_cache(1024)
 def is_group(host: str) -> bool:
     """Whether this is a multicast address."""
+    if ":" in host:
+        return host.startswith("ff")
     first = host.split(".", 1)[0]
     return first.isdigit() and 224 <= int(first) <= 239
 

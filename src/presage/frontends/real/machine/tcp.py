@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from presage.frontends.real.machine.descriptors import ERR, HUP, RDHUP, READABLE, WRITABLE, failure
 from presage.frontends.real.machine.endpoints import PEEK, Endpoint
-from presage.frontends.real.machine.names import ANY, LOOPBACK
-from presage.frontends.real.machine.packets import Address, Flow, Kind, Segment
+from presage.frontends.real.machine.inet import InetEnd
+from presage.frontends.real.machine.names import LOOPBACKS
+from presage.frontends.real.machine.packets import Flow, Kind, Segment
 
 if TYPE_CHECKING:
     from presage.frontends.real.machine.stack import Stack
@@ -40,7 +41,7 @@ SHUTS = {
 }
 
 
-class StreamEnd(Endpoint):
+class StreamEnd(InetEnd):
     """The kernel's side of a TCP socket."""
 
     __slots__ = (
@@ -54,21 +55,15 @@ class StreamEnd(Endpoint):
         "flow",
         "held",
         "inbox",
-        "local",
         "phase",
         "queue",
-        "remote",
-        "stack",
         "state",
         "waiting",
     )
 
-    def __init__(self, stack: Stack) -> None:
-        super().__init__(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        self.stack = stack
-        self.local: Address = (ANY, 0)
+    def __init__(self, stack: Stack, family: int = socket.AF_INET) -> None:
+        super().__init__(stack, family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self.bound = ""  # how it got its port: "named" or "given"
-        self.remote: Address | None = None
         self.state = CLOSED
         self.phase = CLOSED  # what `connect` says of it: closed, connecting, open, failed
         self.flow: Flow | None = None  # while the stack knows it as a connection
@@ -168,10 +163,9 @@ class StreamEnd(Endpoint):
         if self.phase is CONNECTING:
             return self._connected()
         host, port = address
-        host = LOOPBACK if host == ANY else host
+        host = LOOPBACKS.get(host, host)
         self.stack.route(host, port)
-        if self.local[0] == ANY:
-            self.stack.settle(self, host)
+        self.settle(host)
         self._autobind()
         self.remote = (host, port)
         self.state = self.phase = CONNECTING
@@ -310,7 +304,7 @@ class StreamEnd(Endpoint):
             self._admit(flow)
 
     def _admit(self, flow: Flow) -> None:
-        made = StreamEnd(self.stack)
+        made = StreamEnd(self.stack, self.family)
         made.options = dict(self.options)
         made.local, made.remote = flow[2:], flow[:2]
         made.state = made.phase = OPEN

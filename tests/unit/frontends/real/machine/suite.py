@@ -16,8 +16,6 @@ import unittest
 from collections.abc import Iterator
 from typing import Any
 
-from test.support import socket_helper
-
 from presage.frontends.real.machine import kernel
 from presage.frontends.real.machine.names import Host
 from presage.frontends.real.machine.process import Process
@@ -80,7 +78,6 @@ def outcome(test: unittest.TestCase) -> tuple[str, str]:
 def main(left_out: str, names: list[str]) -> None:
     extend(answers={(gc, "collect"): ORIGINALS[gc, "collect"]})
     TABLE.up()
-    socket_helper.IPV6_ENABLED = False  # tests ask it of the system, and this one has none
     for name in names:
         module = importlib.import_module(name)
         gc.freeze()  # what is loaded is no garbage, and tests collect often

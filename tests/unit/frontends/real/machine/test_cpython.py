@@ -21,7 +21,6 @@ SHARE = 0.98  # of all tests that are not refused
 
 # What the tests need, and the simulated kernel has not.
 TERMINALS = "pseudo-terminals"
-ADDRESSES = "addresses of IPv6"
 TLS = "TLS runs in the clear: no certificate is checked, no cipher is there"
 # These would wait in C, or spin, until an alarm ends them.
 NATIVE_WAITS = (
@@ -32,7 +31,6 @@ NATIVE = "C code that waits, prints or looks at threads by itself"
 EXCEPTIONS = {
     r"test_events\..*_pty": TERMINALS,
     r"test_events\..*_pty_output": TERMINALS,
-    r"test_events\..*(ipv6|dual_stack)": ADDRESSES,
     r"test_events\..*ssl": TLS,
     r"test_streams\..*ssl": TLS,
     r"test_queue\.CSimpleQueueTest\.test_(many_threads|order)": NATIVE,
