@@ -163,9 +163,21 @@ def _place(file: str, line: int) -> str:
 def where() -> str:
     """The line of the script, or of a module of its own, that called MPI."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return _place(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
+
+
+@lru_cache(maxsize=4096)
+def _is_ours(file: str) -> bool:
+    return file.startswith(OURS)
+
+
+@lru_cache(maxsize=4096)
+def _text(name: str, place: str, *given: str | int) -> str:
+    """What a call is called in reports: loops make the same one again and again."""
+    shown = ", ".join(f"{key}={value}" for key, value in zip(given[::2], given[1::2], strict=True))
+    return f"{name}({shown}) at {place}"
 
 
 def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **given: Any) -> str:
@@ -183,8 +195,11 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
     for window in rank.windows:
         if window is not by:
             window.between()
-    arguments = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
-    text = f"{name}({arguments}) at {where()}"
+    arguments: list[str | int] = []
+    for key, value in given.items():
+        if value is not None:
+            arguments += key, value if type(value) is int else str(value)
+    text = _text(name, where(), *arguments)
     notes = current().notes
     notes["call"] = text
     notes["waits_for"] = tuple(waits_for)
