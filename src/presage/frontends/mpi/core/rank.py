@@ -24,6 +24,7 @@ from presage.process.context import current, running
 Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
 TICK = 1e-6  # seconds that a look at a clock takes, so that no duration is 0
+USUAL = {"initialize": True, "errors": "exception"}  # options of one without an `mpi4py`
 NOTE = "mpi"  # where a rank is kept among the notes of its process
 
 
@@ -77,8 +78,12 @@ class Rank:
 
     def is_initialized(self) -> bool:
         if self.initialized is None:
-            self.initialized = self.package is None or self.package.initializes
+            self.initialized = bool(self.option("initialize"))
         return self.initialized
+
+    def option(self, name: str) -> Any:
+        """What its `mpi4py.rc` says."""
+        return USUAL[name] if self.package is None else self.package.option(name)
 
     def keep(self, what: str) -> int:
         """A handle that has to be freed; gives its number."""
@@ -152,6 +157,12 @@ def current_rank() -> Rank:
             "a process of a `Program` imports presage's `mpi4py`",
             "make the program of a script: `presage.mpi.script(path, ranks)`",
         )
+    return rank
+
+
+def running_rank() -> Rank | None:
+    """The rank that runs here, if one does."""
+    rank: Rank | None = running.stack[-1].notes.get(NOTE) if running.stack else None
     return rank
 
 

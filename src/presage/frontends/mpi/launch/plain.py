@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from presage.process import ops
 from presage.process.channels import fits
-from presage.process.context import current
+from presage.process.context import asked
 from presage.process.live import RunningProcess
 from presage.process.ops import NONE, Response
 from presage.process.payload import Payloads
@@ -151,20 +151,19 @@ class PlainRun:
         self._now = max(self._now, time)
         return self._answers[kind](member, op)
 
-    def meet(self, op: ops.Send | ops.Recv, wait: ops.WaitAny) -> Response:
+    def meet(self, op: Any, wait: Any) -> Response:
         """The answer to the wait for a post: at once, if nobody would be next before either."""
         member = self._member
         if member is None or self._others_before(member.clock, member):
-            ask: Any = current().ask
-            ask(op)
-            return ask(wait)  # type: ignore[no-any-return]
+            asked(op)
+            return asked(wait)
         if member.clock > self._now:
             self._now = member.clock
         post = self._sent(member, op) if type(op) is ops.Send else self._asked(member, op)
         if (known := self._waited(member, post)) is not None:
             return known
         self._hold(post)
-        return member.live.context.ask(wait)  # type: ignore[misc]
+        return asked(wait)
 
     def _waited(self, member: Member, post: Post) -> Response | None:
         """The answer to the wait for a new post; None if it is not complete, or others are next."""
