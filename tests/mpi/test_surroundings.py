@@ -211,3 +211,10 @@ assert got == f"7 of rank {1 - rank}" and MPI.pickle.PROTOCOL is None
 
 def test_each_rank_pickles_as_it_says(tmp_path):
     assert [each.kind for each in outcomes(tmp_path, PICKLES, 2)] == ["ok", "ok"]
+
+
+def test_a_script_knows_the_whole_path_of_its_file(tmp_path, monkeypatch):
+    text = "import os, sys\nassert os.path.isabs(__file__)\nassert sys.path[0] == os.getcwd()\n"
+    written(tmp_path, text, head="")
+    monkeypatch.chdir(tmp_path)
+    assert not check_script("script.py", 2, traces=None).violations

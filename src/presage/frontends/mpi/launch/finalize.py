@@ -7,7 +7,6 @@ from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import Rank, current_rank, enter_call, in_order, named
 from presage.frontends.mpi.point.persistent import Prequest
 from presage.frontends.mpi.point.request import Request
-from presage.process.context import blocking
 
 
 def finalize() -> None:
@@ -18,7 +17,7 @@ def finalize() -> None:
     owing = in_order(core.ranks[o.source] for core in rank.cores for o in core.owed)
     enter_call("Finalize", owing)
     for core in rank.cores:
-        blocking(settle(core))
+        settle(core)
     if rank.strict:
         _complain(rank)
     rank.finalized = True
