@@ -85,6 +85,10 @@ class Rank:
         """What its `mpi4py.rc` says."""
         return USUAL[name] if self.package is None else self.package.option(name)
 
+    def variable(self, name: str) -> str:
+        """What its environment says; nothing: that it is not there."""
+        return "" if self.package is None else str(self.package.variable(name))
+
     def keep(self, what: str) -> int:
         """A handle that has to be freed; gives its number."""
         self.made += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from typing import Any
 
@@ -30,7 +29,7 @@ class Ways:
 
 def _said(name: str, usual: int) -> int:
     """What the environment says."""
-    return int(os.environ.get(f"MPI4PY_PICKLE_{name}", usual))
+    return int(current_rank().variable(f"MPI4PY_PICKLE_{name}") or usual)
 
 
 def ways() -> Ways:

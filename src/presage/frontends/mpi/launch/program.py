@@ -6,7 +6,6 @@ The script is compiled once, and run by each rank in a namespace of its own, as 
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,7 +39,7 @@ class Script:
         self._args = tuple(args)
 
     def run(self, main: ModuleType, common: Surroundings, place: tuple[RankId, int, int]) -> None:
-        main.__dict__["__file__"] = os.path.abspath(self.path)
+        main.__dict__["__file__"] = str(self.path.absolute())
         around = Environment(main, self.path, self._args, common, place)
         current_rank().package = around.package
         around.surround(current())

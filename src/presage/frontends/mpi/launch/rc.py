@@ -106,6 +106,11 @@ class Package(ModuleType):
         self.option("initialize")
         return self._mpi
 
+    @staticmethod
+    def variable(name: str) -> str:
+        """What the environment of the running rank says."""
+        return os.environ.get(name, "")
+
     def option(self, name: str) -> Any:
         """One that holds: the first question is whether MPI is initialized when imported."""
         if self._options is None:
@@ -117,7 +122,7 @@ class Package(ModuleType):
 
 
 class Module(ModuleType):
-    """`mpi4py.MPI`, of all ranks: whoever imports it looks whether it has a `__spec__`."""
+    """`mpi4py.MPI`, of all ranks: who imports it looks whether it has a `__spec__`."""
 
     @property
     def __spec__(self) -> None:  # type: ignore[override]
