@@ -12,7 +12,7 @@ from presage.frontends.mpi.report.waiting import who_waits
 from presage.process.context import current
 from presage.process.fence import Fence
 from presage.process.live import RunningProcess
-from presage.process.ops import Failed, Recv, Send, Sleep
+from presage.process.ops import Failed, Recv, Response, Send, Sleep
 from presage.process.world import ProcessWorld
 
 LOCKS = """\
@@ -82,17 +82,31 @@ def steps_of(play, path, ranks, buffering, monkeypatch):
     steps, resume, on_the_spot = [], RunningProcess.resume, PlainRun.on_the_spot
 
     def resumed(live, response):
-        steps.append((live.name, response))
+        if play is slowly or not isinstance(live.at, Send | Recv):
+            steps.append((live.name, response))
         return resume(live, response)
 
     def answered(run, op):
-        if (response := on_the_spot(run, op)) is not None:
+        response = on_the_spot(run, op)
+        if response is not None and not isinstance(op, Send | Recv):
             steps.append((current().name, response))
         return response
+
+    def noted(method, what):
+        def called(run, member, given):
+            response = method(run, member, given)
+            if response is not None:
+                steps.append((member.live.name, what(response)))
+            return response
+
+        return called
 
     with Fence(), monkeypatch.context() as patch:
         patch.setattr(RunningProcess, "resume", resumed)
         patch.setattr(PlainRun, "on_the_spot", answered)
+        for name in ("_sent", "_asked"):
+            patch.setattr(PlainRun, name, noted(getattr(PlainRun, name), lambda _: Response()))
+        patch.setattr(PlainRun, "_waited", noted(PlainRun._waited, lambda response: response))
         return ended(play(script(path, ranks, (), f"{buffering}:ordered"))), steps
 
 

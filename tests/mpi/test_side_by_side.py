@@ -9,17 +9,23 @@ pytestmark = pytest.mark.slow
 SAME = {
     "compute-pi/cpi-cco.py": 3,
     "compute-pi/cpi-rma.py": 3,
+    "init-fini/test_0.py": 2,
     "init-fini/test_1.py": 2,
     "init-fini/test_2.py": 2,
+    "init-fini/test_3.py": 2,
     "init-fini/test_4.py": 2,
     "init-fini/test_5.py": 2,
+    "init-fini/test_6.py": 2,
+    "init-fini/test_mpi40.py": 2,
+    "libmpi-cffi/apigen.py": 2,
     "mpi-ref-v1/ex-2.01.py": 3,
     "mpi-ref-v1/ex-2.08.py": 3,
+    "mpi-ref-v1/ex-2.16.py": 3,
     "mpi-ref-v1/ex-2.29.py": 3,
     "mpi-ref-v1/ex-2.32.py": 3,
     "mpi-ref-v1/ex-2.34.py": 3,
     "mpi-ref-v1/ex-2.35.py": 3,
-    "mpi-ref-v1/ex-3.01.py": 3,
+    **{f"mpi-ref-v1/ex-3.{at:02}.py": 3 for at in (*range(1, 10), 11, 12, 13)},
     "nxtval/nxtval-dynproc.py": 3,
     "nxtval/nxtval-mpi3.py": 3,
     "nxtval/nxtval-onesided.py": 3,
@@ -28,9 +34,20 @@ SAME = {
     "profiling/ring.py": 3,
     "reductions/reductions.py": 3,
     "reductions/test_reductions.py": 3,
+    "sequential/seq.py": 3,
 }
-# These print times.
-MEASURES = {"osu_barrier.py": 3, "osu_bw.py": 2, "osu_bibw.py": 2, "osu_latency.py": 2}
+# These print times, or the name of the machine.
+MEASURES = {
+    "helloworld.py": 3,
+    "mandelbrot/mandelbrot.py": 3,
+    "mandelbrot/mandelbrot-seq.py": 1,
+    "osu_barrier.py": 3,
+    "osu_bw.py": 2,
+    "osu_bibw.py": 2,
+    "osu_latency.py": 2,
+    "sequential/test_seq.py": 3,
+}
+POLICIES = ("default", "exception", "abort", "fatal")
 
 LENGTHS = """\
 import numpy as np
@@ -91,6 +108,14 @@ def test_a_benchmark_of_mpi4py_ends_as_with_mpich(name, folder, binaries):
         on_presage(folder / name, MEASURES[name]),
     )
     assert (ours[0], len(ours[1])) == (real[0], len(real[1])) == (0, len(real[1]))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_handlers_of_errors_are_those_of_mpich(policy, folder, binaries):
+    program, said = folder / "init-fini/test_0.py", f"errors={policy}"
+    real = on_mpich(binaries, program, 2, said)
+    assert real[0] == 0
+    assert on_presage(program, 2, said) == real
 
 
 @pytest.mark.parametrize("text", [LENGTHS, AROUND], ids=["lengths", "around"])

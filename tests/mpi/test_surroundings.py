@@ -173,3 +173,48 @@ def test_options_of_mpi4py_come_from_the_environment(tmp_path):
         "assert rc.initialize is False and rc.irecv_bufsz == 2048 and not MPI.Is_initialized()\n"
     )
     assert not check_script(written(tmp_path, text, head=""), 2, traces=None).violations
+
+
+WRONG_OPTIONS = """\
+import importlib, os, warnings
+from mpi4py import rc
+rc.initialize = 3
+rc.irecv_bufsz = -1
+rc.errors = "abort"
+with warnings.catch_warnings(record=True) as seen:
+    MPI = importlib.import_module("mpi4py.MPI")
+texts = sorted(str(each.message) for each in seen)
+assert texts == [
+    "mpi4py.rc.initialize: unexpected value 3",
+    "mpi4py.rc.irecv_bufsz: unexpected value -1",
+], texts
+assert MPI.Is_initialized() and MPI.COMM_WORLD.Get_errhandler() == MPI.ERRORS_ABORT
+"""
+
+
+def test_options_that_make_no_sense_are_warned_of(tmp_path):
+    path = written(tmp_path, WRONG_OPTIONS, head="")
+    assert not check_script(path, 2, traces=None).violations
+
+
+PICKLES = """\
+import os
+os.environ["MPI4PY_PICKLE_PROTOCOL"] = "3" if rank else "4"
+assert MPI.pickle.PROTOCOL == (3 if rank else 4) and type(MPI.pickle) is MPI.Pickle
+def dumps(obj, *protocol):
+    return f"{obj()} of rank {rank}".encode()
+MPI.pickle.__init__(dumps, bytes.decode)
+got = comm.sendrecv(lambda: 7, 1 - rank)
+assert got == f"7 of rank {1 - rank}" and MPI.pickle.PROTOCOL is None
+"""
+
+
+def test_each_rank_pickles_as_it_says(tmp_path):
+    assert [each.kind for each in outcomes(tmp_path, PICKLES, 2)] == ["ok", "ok"]
+
+
+def test_a_script_knows_the_whole_path_of_its_file(tmp_path, monkeypatch):
+    text = "import os, sys\nassert os.path.isabs(__file__)\nassert sys.path[0] == os.getcwd()\n"
+    written(tmp_path, text, head="")
+    monkeypatch.chdir(tmp_path)
+    assert not check_script("script.py", 2, traces=None).violations

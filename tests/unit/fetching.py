@@ -32,8 +32,9 @@ def folder(name: str) -> Path | None:
     if not place.exists():
         target = cache() / "downloads"
         package = name.replace("-", "==", 1)
+        project = name.split("-")[0]  # what builds it may come built: Cython takes minutes
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(target)]
-        if not _done([*command, "--no-binary", ":all:", package]):
+        if not _done([*command, "--no-binary", project, package]):
             return None
         with tarfile.open(next(target.glob(f"{name}*.tar.gz"))) as archive:
             archive.extractall(cache(), filter="data")

@@ -13,7 +13,7 @@ from presage.frontends.mpi.core.comm_state import CommState, PendingReceive
 from presage.frontends.mpi.core.groups import NO_ROOT, TwoGroups
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import current_rank, named
-from presage.process.context import Asking, exchange, post, wait_any
+from presage.process.context import blocking, meet, post, wait_any
 from presage.process.ops import Recv, Send
 from presage.records import NamedTuple
 
@@ -106,12 +106,12 @@ def _check_two_groups(core: CommState, mine: Call, source: int, theirs: Call) ->
     heard.append((source, theirs))
 
 
-def collect(core: CommState, call: Call, mine: Any) -> Asking[list[Any]]:
+def collect(core: CommState, call: Call, mine: Any) -> list[Any]:
     """At rank 0: what every rank gives, after whatever is owed."""
-    yield from settle(core)
+    settle(core)
     contributions = [mine]
     for rank in range(1, core.size):
-        contributions.append((yield from hear(core, rank, call)))
+        contributions.append(hear(core, rank, call))
     return contributions
 
 
@@ -121,35 +121,35 @@ def channel(core: CommState, source: int, dest: int) -> str:
     return f"{core.name}#{source}>{dest}"
 
 
-def tell(core: CommState, dest: int, call: Call, content: Any) -> Asking[None]:
+def tell(core: CommState, dest: int, call: Call, content: Any) -> None:
     message = (tuple(call), content)
-    yield from exchange(Send(channel(core, core.rank, dest), message, buffered=True))
+    meet(Send(channel(core, core.rank, dest), message, buffered=True))
 
 
-def hear(core: CommState, source: int, call: Call) -> Asking[Any]:
-    (theirs, content), _ = yield from exchange(Recv(channel(core, source, core.rank)))
+def hear(core: CommState, source: int, call: Call) -> Any:
+    theirs, content = meet(Recv(channel(core, source, core.rank))).payload
     check(core, call, source, theirs)
     return content
 
 
-def owe(core: CommState, call: Call) -> Asking[None]:
+def owe(core: CommState, call: Call) -> None:
     """At rank 0: every rank will tell of this call; nobody waits for it now."""
     for rank in range(1, core.size):
-        slot = yield from post(Recv(channel(core, rank, 0)))
+        slot = blocking(post(Recv(channel(core, rank, 0))))
         core.owed.append(PendingReceive(slot, rank, call))
 
 
-def settle_one(core: CommState, source: int) -> Asking[Any]:
+def settle_one(core: CommState, source: int) -> Any:
     """Look at what one rank owes; gives the content of its last message."""
     content = None
     for owed in [owed for owed in core.owed if owed.source == source]:
-        response = yield from wait_any((owed.slot,))
+        response = blocking(wait_any((owed.slot,)))
         theirs, content = response.payload
         core.owed.remove(owed)
         check(core, owed.call, source, theirs)
     return content
 
 
-def settle(core: CommState) -> Asking[None]:
+def settle(core: CommState) -> None:
     for source in range(core.size):
-        yield from settle_one(core, source)
+        settle_one(core, source)

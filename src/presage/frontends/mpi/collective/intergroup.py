@@ -23,42 +23,41 @@ from presage.frontends.mpi.collective.exchange import (
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.groups import CROSSWISE, FROM_ROOT, TO_ROOT
 from presage.frontends.mpi.core.rank import current_rank
-from presage.process.context import Asking
 
 DIRECT = (*FROM_ROOT, *TO_ROOT, *CROSSWISE)
 
 
-def gathered(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+def gathered(core: CommState, call: Call, mine: Any, result: Result) -> Any:
     """A blocking call: give one's contribution, and get one's result, if there is one."""
     if call.bare in DIRECT and current_rank().eager:
-        return (yield from _direct(core, call, mine, result))
+        return _direct(core, call, mine, result)
     if core.rank:
-        yield from tell(core, 0, call, mine)
-        return (yield from hear(core, 0, call))
-    contributions = yield from collect(core, call, mine)
+        tell(core, 0, call, mine)
+        return hear(core, 0, call)
+    contributions = collect(core, call, mine)
     sides = sides_of(core)
     said = [other.root for _, other in sides.heard.pop(call.number)]
     gets = sides.getters(call.bare, max(said))  # a number is more than no number
     for rank in range(1, core.size):
         content = result(contributions, rank) if rank in gets else None
-        yield from tell(core, rank, call, content)
+        tell(core, rank, call, content)
     return result(contributions, 0) if 0 in gets else None
 
 
-def _direct(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+def _direct(core: CommState, call: Call, mine: Any, result: Result) -> Any:
     to, of = sides_of(core).flows(call.bare, call.root, core.rank)
     is_part = call.bare in FROM_ROOT
     if core.rank == 0:
-        yield from owe(core, call)
+        owe(core, call)
     for rank in to:
         content = result([mine] * core.size, rank) if is_part else mine
-        yield from tell(core, rank, call, content)
+        tell(core, rank, call, content)
     if core.rank and 0 not in to:
-        yield from tell(core, 0, call, None)
+        tell(core, 0, call, None)
     if not of:
         return None
     contributions: list[Any] = [None] * core.size
     for rank in of:
         heard = settle_one(core, rank) if core.rank == 0 else hear(core, rank, call)
-        contributions[rank] = yield from heard
+        contributions[rank] = heard
     return contributions[of[0]] if is_part else result(contributions, core.rank)

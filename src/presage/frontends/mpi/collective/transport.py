@@ -33,7 +33,7 @@ from presage.frontends.mpi.core.rank import current_rank, enter_call, where
 from presage.frontends.mpi.core.status import Status
 from presage.frontends.mpi.data.hazards import Watched
 from presage.frontends.mpi.point.request import Request
-from presage.process.context import Asking, blocking, post
+from presage.process.context import blocking, post
 from presage.process.ops import Recv, Response
 from presage.records import NamedTuple
 
@@ -43,7 +43,7 @@ def gathered(core: CommState, call: Call, mine: Any, result: Result, learns: boo
 
     `learns`: whether windows are to show what there is then.
     """
-    got = blocking(_blocking(core, _numbered(core, call), mine, result))
+    got = _blocking(core, _numbered(core, call), mine, result)
     if learns:
         current_rank().learned()
     return got
@@ -52,7 +52,10 @@ def gathered(core: CommState, call: Call, mine: Any, result: Result, learns: boo
 def announced(core: CommState, call: Call) -> None:
     """A call whose result depends on nobody else: all must make it, and nobody waits."""
     call = _numbered(core, call)
-    blocking(tell(core, 0, call, None) if core.rank else owe(core, call))
+    if core.rank:
+        tell(core, 0, call, None)
+    else:
+        owe(core, call)
 
 
 def _numbered(core: CommState, call: Call) -> Call:
@@ -62,70 +65,70 @@ def _numbered(core: CommState, call: Call) -> Call:
     return call._replace(number=core.calls - 1)
 
 
-def _blocking(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+def _blocking(core: CommState, call: Call, mine: Any, result: Result) -> Any:
     if core.size == 1:
         return result([mine], 0)
     if core.sides is not None:
-        return (yield from intergroup.gathered(core, call, mine, result))
+        return intergroup.gathered(core, call, mine, result)
     if call.shape in FROM_ROOT and current_rank().eager:
-        return (yield from _from_root(core, call, mine, result))
+        return _from_root(core, call, mine, result)
     if call.shape in TO_ROOT and current_rank().eager:
-        return (yield from _to_root(core, call, mine, result))
+        return _to_root(core, call, mine, result)
     if core.rank:
-        yield from tell(core, 0, call, mine)
-        return (yield from hear(core, 0, call))
-    contributions = yield from collect(core, call, mine)
+        tell(core, 0, call, mine)
+        return hear(core, 0, call)
+    contributions = collect(core, call, mine)
     for rank in range(1, core.size):
-        yield from tell(core, rank, call, result(contributions, rank))
+        tell(core, rank, call, result(contributions, rank))
     return result(contributions, 0)
 
 
-def _from_root(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+def _from_root(core: CommState, call: Call, mine: Any, result: Result) -> Any:
     """The root goes on at once; the others wait for the root alone."""
     everyone = [mine] * core.size
     if core.rank == call.root:
         if core.rank == 0:
-            yield from owe(core, call)
+            owe(core, call)
         for rank in range(core.size):
             if rank != core.rank:
-                yield from tell(core, rank, call, result(everyone, rank))
+                tell(core, rank, call, result(everyone, rank))
         return result(everyone, core.rank)
     if core.rank:
-        yield from tell(core, 0, call, None)
-        return (yield from hear(core, call.root, call))
-    yield from owe(core, call)
-    return (yield from settle_one(core, call.root))
+        tell(core, 0, call, None)
+        return hear(core, call.root, call)
+    owe(core, call)
+    return settle_one(core, call.root)
 
 
-def _to_root(core: CommState, call: Call, mine: Any, result: Result) -> Asking[Any]:
+def _to_root(core: CommState, call: Call, mine: Any, result: Result) -> Any:
     """The root waits for all; the others go on at once."""
     if call.root == 0 and core.rank == 0:
-        return result((yield from collect(core, call, mine)), 0)
+        return result(collect(core, call, mine), 0)
     if core.rank == call.root:
-        yield from tell(core, 0, call, None)
+        tell(core, 0, call, None)
         contributions = []
         for rank in range(core.size):
             if rank == core.rank:
                 contributions.append(mine)
             else:
-                contributions.append((yield from hear(core, rank, call)))
+                contributions.append(hear(core, rank, call))
         return result(contributions, core.rank)
-    yield from tell(core, call.root, call, mine)
+    tell(core, call.root, call, mine)
     if core.rank == 0:
-        yield from owe(core, call)
+        owe(core, call)
     elif call.root:
-        yield from tell(core, 0, call, None)
+        tell(core, 0, call, None)
     return None
 
 
-def _started(plan: Plan) -> Asking[Request]:
+def _started(plan: Plan) -> Request:
     """A call that does not block: `done` is given the result when the request is complete."""
     core, call = plan.core, _numbered(plan.core, plan.call)
     others = [rank for rank in range(core.size) if rank != core.rank]
     gets = core.sides is None or core.rank in core.sides.getters(call.bare, call.root)
     slots = []
     for rank in others:
-        slots.append((yield from post(Recv(channel(core, rank, core.rank)))))
+        slots.append(blocking(post(Recv(channel(core, rank, core.rank)))))
     needed = _needed(core, call) if plan.needed is None else list(plan.needed)
     if needed != others and not current_rank().eager:
         needed = others
@@ -134,7 +137,7 @@ def _started(plan: Plan) -> Asking[Request]:
         if rank not in needed:
             core.owed.append(PendingReceive(slot, rank, call))
     for rank in others:
-        yield from tell(core, rank, call, plan.mine)
+        tell(core, rank, call, plan.mine)
 
     def finish(responses: list[Response]) -> tuple[Any, Status]:
         contributions: list[Any] = [None] * core.size
@@ -176,11 +179,11 @@ class Plan(NamedTuple):
 def made(plan: Plan) -> Any:
     """Make a call: wait for its result, or give a request, by its name."""
     if plan.call.kind[0] in "iI":
-        request = blocking(_started(plan))
+        request = _started(plan)
         request.watch(plan.watched)
         return request
     if plan.needed is not None:
-        request = blocking(_started(plan))
+        request = _started(plan)
         blocking(request.arrive())
         return request.complete()[0]
     return plan.done(gathered(plan.core, plan.call, plan.mine, plan.result))

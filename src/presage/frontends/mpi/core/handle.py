@@ -69,6 +69,8 @@ def check_tag(tag: Any, call: str, wanted: bool = False) -> int:
 
 
 def _whole(value: Any, what: str, call: str) -> int:
+    if type(value) is int:
+        return value
     if isinstance(value, float) and value.is_integer():
         return int(value)  # mpi4py takes it, too
     try:

@@ -25,6 +25,7 @@ from presage.records import NamedTuple, record
 Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
 TICK = 1e-6  # seconds that a look at a clock takes, so that no duration is 0
+USUAL = {"initialize": True, "errors": "exception"}  # options of one without an `mpi4py`
 NOTE = "mpi"  # where a rank is kept among the notes of its process
 
 
@@ -82,8 +83,16 @@ class Rank:
 
     def is_initialized(self) -> bool:
         if self.initialized is None:
-            self.initialized = self.package is None or self.package.initializes
+            self.initialized = bool(self.option("initialize"))
         return self.initialized
+
+    def option(self, name: str) -> Any:
+        """What its `mpi4py.rc` says."""
+        return USUAL[name] if self.package is None else self.package.option(name)
+
+    def variable(self, name: str) -> str:
+        """What its environment says; nothing: that it is not there."""
+        return "" if self.package is None else str(self.package.variable(name))
 
     def keep(self, what: str) -> int:
         """A handle that has to be freed; gives its number."""
@@ -160,6 +169,12 @@ def current_rank() -> Rank:
     return rank
 
 
+def running_rank() -> Rank | None:
+    """The rank that runs here, if one does."""
+    rank: Rank | None = running.stack[-1].notes.get(NOTE) if running.stack else None
+    return rank
+
+
 @lru_cache(maxsize=4096)
 def _place(file: str, line: int) -> str:
     return place(file, line)
@@ -168,9 +183,21 @@ def _place(file: str, line: int) -> str:
 def where() -> str:
     """The line of the script, or of a module of its own, that called MPI."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return _place(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
+
+
+@lru_cache(maxsize=4096)
+def _is_ours(file: str) -> bool:
+    return file.startswith(OURS)
+
+
+@lru_cache(maxsize=4096)
+def _text(name: str, place: str, *given: str | int) -> str:
+    """What a call is called in reports: loops make the same one again and again."""
+    shown = ", ".join(f"{key}={value}" for key, value in zip(given[::2], given[1::2], strict=True))
+    return f"{name}({shown}) at {place}"
 
 
 def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **given: Any) -> str:
@@ -188,8 +215,11 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
     for window in rank.windows:
         if window is not by:
             window.between()
-    arguments = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
-    text = f"{name}({arguments}) at {where()}"
+    arguments: list[str | int] = []
+    for key, value in given.items():
+        if value is not None:
+            arguments += key, value if type(value) is int else str(value)
+    text = _text(name, where(), *arguments)
     notes = current().notes
     notes["call"] = text
     notes["waits_for"] = tuple(waits_for)

@@ -25,6 +25,7 @@ from presage.records import record
 
 Data = tuple[str, int, bytes]  # as sent: sign of the elements, how many basic ones, their bytes
 PACKED = "packed"  # the sign of what goes with everything
+SEQUENCES, TYPES = (list, tuple), (TypeHandle, str)
 BYTES = {"byte", "u1", "i1", "char"}
 
 
@@ -80,6 +81,11 @@ class Buffer:
         count = self.count if count is None else count
         if not count:
             return self.sign, 0, b""
+        layout = self.datatype.layout
+        if layout.is_dense:
+            first = start * layout.extent - self.origin
+            data = self.view[first : first + count * layout.extent].tobytes()
+            return layout.sign, count * layout.many, data
         data = b"".join(bytes(self.view[at : at + size]) for at, size in self._runs(count, start))
         return self.sign, count * self.each, data
 
@@ -87,6 +93,10 @@ class Buffer:
         """Put a message there; it may be shorter than the place that it has."""
         sign, elements, content = data
         count = self.count if count is None else count
+        if self._takes_whole(sign, elements, count):
+            first = start * self.datatype.layout.extent - self.origin
+            self.view[first : first + len(content)] = content
+            return
         if elements and count and not agree(sign, self.sign, elements):
             raise MPIException(
                 "type-mismatch",
@@ -108,6 +118,14 @@ class Buffer:
             done += part
             if done == whole:
                 break
+
+    def _takes_whole(self, sign: str, elements: int, count: int) -> bool:
+        """Whether a message is the same bytes in the memory; nearly all are."""
+        if not count or sign == PACKED:
+            return False
+        layout = self.datatype.layout
+        fits: bool = layout.sign == sign and elements <= count * layout.many
+        return fits and layout.is_dense
 
     def part(self, index: int, parts: int) -> tuple[int, int]:
         """How many items the part of a rank has, and where they begin."""
@@ -216,6 +234,8 @@ def _check_room(made: Buffer, view: memoryview, call: str) -> None:
     if not made.count:
         return
     layout = made.datatype.layout
+    if made.counts is None and layout.is_dense and made.count * layout.extent <= len(made.view):
+        return
     first, end = layout.true_bounds
     if made.counts is None or made.displs is None:
         places = [(made.count, 0)]
@@ -263,17 +283,17 @@ def _packed(counts: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _taken_apart(given: Any, call: str, vector: bool) -> tuple[Any, Any, Any, Any]:
-    if not isinstance(given, list | tuple):
+    if not isinstance(given, SEQUENCES):
         return given, None, None, None
     if not 2 <= len(given) <= 4:
         raise wrong_value(f"{call}: {given!r} is no buffer; give [buf, count, TYPE]")
     memory, *rest = given
     datatype = None
-    if len(rest) != 1 or isinstance(rest[0], TypeHandle | str):
+    if len(rest) != 1 or isinstance(rest[0], TYPES):
         datatype = rest.pop()
     if isinstance(datatype, str):
         datatype = by_letter(datatype)
-    if len(rest) == 1 and isinstance(rest[0], tuple if vector else tuple | list):
+    if len(rest) == 1 and isinstance(rest[0], tuple if vector else SEQUENCES):
         if len(rest[0]) != 2:
             raise wrong_value(f"{call}: {rest[0]!r} are not (counts, displs)")
         rest = list(rest[0])

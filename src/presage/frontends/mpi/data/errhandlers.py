@@ -64,6 +64,11 @@ ERRHANDLER_NULL = Errhandler()
 ERRORS_RETURN = Errhandler.named("return")
 ERRORS_ABORT = Errhandler.named("abort")
 ERRORS_ARE_FATAL = Errhandler.named("fatal")
+BY_POLICY: dict[str, HandlerState] = {
+    "exception": ERRORS_RETURN._state,
+    "abort": ERRORS_ABORT._state,
+    "fatal": ERRORS_ARE_FATAL._state,
+}
 
 
 class Handled:
@@ -96,12 +101,23 @@ class Handled:
     def Get_errhandler(self) -> Errhandler:
         """The handler that is set."""
         handler: Errhandler = Errhandler()
-        handler._state = self._kept().get("errhandler", ERRORS_RETURN._state)
+        handler._state = self._handler()
         return handler
+
+    def _handler(self) -> HandlerState:
+        """The one that is set, or what `mpi4py.rc.errors` says."""
+        state: HandlerState | None = self._kept().get("errhandler")
+        if state is not None:
+            return state
+        policy = current_rank().option("errors")
+        is_file = type(self).family.__name__ == "File"  # type: ignore[attr-defined]
+        if policy == "default":
+            policy = "exception" if is_file else "fatal"
+        return BY_POLICY[policy]
 
     def Call_errhandler(self, errorcode: int) -> None:
         """Have an error handled."""
-        state = self._kept().get("errhandler", ERRORS_RETURN._state)
+        state = self._handler()
         if state.function is not None:
             state.function(self, errorcode)
         elif state.name != "return" and errorcode:

@@ -14,49 +14,78 @@ from presage.frontends.mpi.data.raw import address_of, memory_of
 THRESHOLD = 1024 * 256  # bytes from which a buffer is kept apart from its pickle
 
 
+class Ways:
+    """How somebody's objects become bytes."""
+
+    def __init__(self, dumps: Any, loads: Any, protocol: Any, threshold: Any) -> None:
+        self.dumps = pickle.dumps if dumps is None else dumps
+        self.loads = pickle.loads if loads is None else loads
+        self.is_own = not (dumps is None and loads is None)  # of the script
+        self.protocol = protocol
+        if protocol is None and dumps is None:
+            self.protocol = _said("PROTOCOL", pickle.HIGHEST_PROTOCOL)
+        self.threshold = _said("THRESHOLD", THRESHOLD) if threshold is None else threshold
+
+
+def _said(name: str, usual: int) -> int:
+    """What the environment says."""
+    return int(current_rank().variable(f"MPI4PY_PICKLE_{name}") or usual)
+
+
+def ways() -> Ways:
+    """Those of the running rank: `MPI.pickle` is one object for all, with settings of each."""
+    notes = current_rank().own_notes
+    if "pickle" not in notes:
+        notes["pickle"] = Ways(None, None, None, None)
+    found: Ways = notes["pickle"]
+    return found
+
+
 class Pickle:
     """`MPI.Pickle`: how objects become bytes."""
 
     def __init__(
         self, dumps: Any = None, loads: Any = None, protocol: Any = None, threshold: Any = None
     ) -> None:
-        self._dumps = pickle.dumps if dumps is None else dumps
-        self._loads = pickle.loads if loads is None else loads
-        self._own = dumps is not None
-        if protocol is None and dumps is None:
-            protocol = pickle.HIGHEST_PROTOCOL
-        self._protocol = protocol
-        self._threshold = THRESHOLD if threshold is None else threshold
+        made = Ways(dumps, loads, protocol, threshold)
+        if self is PICKLE:
+            current_rank().own_notes["pickle"] = made
+        else:
+            self._made = made
+
+    @property
+    def _ways(self) -> Ways:
+        return ways() if self is PICKLE else self._made
 
     @property
     def PROTOCOL(self) -> Any:
         """The protocol of pickle."""
-        return self._protocol
+        return self._ways.protocol
 
     @PROTOCOL.setter
     def PROTOCOL(self, value: Any) -> None:
-        if value is None and not self._own:
-            value = pickle.HIGHEST_PROTOCOL
-        self._protocol = value
+        if value is None and self._ways.dumps is pickle.dumps:
+            value = _said("PROTOCOL", pickle.HIGHEST_PROTOCOL)
+        self._ways.protocol = value
 
     @property
     def THRESHOLD(self) -> int:
         """From how many bytes a buffer is kept apart."""
-        return int(self._threshold)
+        return int(self._ways.threshold)
 
     @THRESHOLD.setter
     def THRESHOLD(self, value: Any) -> None:
-        self._threshold = THRESHOLD if value is None else value
+        self._ways.threshold = _said("THRESHOLD", THRESHOLD) if value is None else value
 
     def dumps(self, obj: Any) -> bytes:
         """An object as bytes."""
-        if self._protocol is None:
-            return self._dumps(obj)
-        return self._dumps(obj, self._protocol)
+        if self._ways.protocol is None:
+            return self._ways.dumps(obj)
+        return self._ways.dumps(obj, self._ways.protocol)
 
     def loads(self, data: Any) -> Any:
         """Bytes as an object."""
-        return self._loads(data)
+        return self._ways.loads(data)
 
     def dumps_oob(self, obj: Any) -> tuple[bytes, list[Memory]]:
         """An object as bytes, and its large buffers apart from them."""
@@ -64,17 +93,20 @@ class Pickle:
 
         def keep(buffer: Any) -> bool:
             view = memoryview(buffer)
-            if view.nbytes < self._threshold or not view.contiguous:
+            if view.nbytes < self._ways.threshold or not view.contiguous:
                 return True
             apart.append(Memory(buffer.raw()))
             return False
 
-        protocol = 5 if self._protocol is None else max(5, self._protocol)
-        return self._dumps(obj, protocol, buffer_callback=keep), apart
+        protocol = 5 if self._ways.protocol is None else max(5, self._ways.protocol)
+        return self._ways.dumps(obj, protocol, buffer_callback=keep), apart
 
     def loads_oob(self, data: Any, buffers: Any) -> Any:
         """The reverse."""
-        return self._loads(data, buffers=buffers)
+        return self._ways.loads(data, buffers=buffers)
+
+
+PICKLE: Pickle = object.__new__(Pickle)  # `MPI.pickle`
 
 
 def _attached(of: Any) -> list[Any]:

@@ -8,6 +8,8 @@ bytes of the runs one after another, without gaps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -24,7 +26,8 @@ class Basic(NamedTuple):
     width: int
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True)
+class Layout:
     """The bytes of one item, and the distance to the next."""
 
     runs: Runs
@@ -34,22 +37,22 @@ class Layout(NamedTuple):
     extent: int
     align: int = 1
 
-    @property
+    @cached_property
     def size(self) -> int:
         return sum(size for _, size in self.runs)
 
-    @property
+    @cached_property
     def sign(self) -> str:
         return "+".join(basic.sign for basic in self.pattern)
 
-    @property
+    @cached_property
     def is_dense(self) -> bool:
         """Whether items follow each other without gaps."""
         if not self.runs:
             return self.extent == 0
         return self.runs == ((0, self.extent),) and self.lower == 0
 
-    @property
+    @cached_property
     def true_bounds(self) -> tuple[int, int]:
         """First byte, and the one after the last."""
         if not self.runs:
@@ -141,7 +144,7 @@ def shortest(pattern: Sequence[Basic]) -> tuple[Basic, ...]:
 
 
 def resized(old: Layout, lower: int, extent: int) -> Layout:
-    return old._replace(lower=lower, extent=extent)
+    return replace(old, lower=lower, extent=extent)
 
 
 def picked(old: Layout, sizes: Sequence[int], picks: Sequence[Sequence[int]], c: bool) -> Layout:

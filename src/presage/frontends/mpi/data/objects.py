@@ -10,7 +10,9 @@ import pickle
 from typing import Any
 
 from presage.frontends.mpi.core.mistakes import invalid
-from presage.frontends.mpi.core.rank import where
+from presage.frontends.mpi.core.rank import current_rank, where
+from presage.frontends.mpi.data.extras import PICKLE as PICKLER
+from presage.frontends.mpi.data.extras import ways
 
 OBJECT = "object"
 PICKLE = "pickle"
@@ -19,6 +21,8 @@ DEPTH_MAX = 50
 
 
 def pack(value: Any) -> tuple[str, Any]:
+    if "pickle" in current_rank().own_notes and ways().is_own:
+        return PICKLE, PICKLER.dumps(value)
     if _is_plain(value, DEPTH_MAX):
         return OBJECT, value
     try:
@@ -32,7 +36,7 @@ def pack(value: Any) -> tuple[str, Any]:
 def unpack(packed: tuple[str, Any]) -> Any:
     form, data = packed
     if form == PICKLE:
-        return pickle.loads(data)
+        return PICKLER.loads(data)
     return data
 
 

@@ -15,6 +15,7 @@ from presage.frontends.mpi.core.mistakes import WrongBuffer, wrong_type, wrong_v
 TENSORS = ("dltensor_versioned", "dltensor")
 KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # of DLPack
 HOST = 1  # a device of DLPack
+SIMPLE = frozenset("bBhHiIlLqQfd?")  # letters that a view can be cast from
 READ_ONLY = 1  # a flag of a versioned tensor
 
 _name = ctypes.pythonapi.PyCapsule_IsValid
@@ -191,6 +192,8 @@ def memory_of(given: Any, call: str) -> tuple[memoryview, str]:
     if letter[:1] == ">":
         text = f"{call}: elements `{letter}` with foreign byte order"
         raise WrongBuffer("invalid-argument", text)
+    if view.format in SIMPLE and view.c_contiguous and view.nbytes:
+        return view.cast("B"), letter
     if hasattr(given, "dtype"):  # complex numbers and records cannot be cast by memoryview
         flat = given.reshape(-1, order="F" if not view.c_contiguous else "C")
         view = memoryview(flat.view("u1"))

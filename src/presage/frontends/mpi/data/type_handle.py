@@ -86,7 +86,10 @@ class TypeHandle(Attributed, Numbered):
 
     @property
     def layout(self) -> Layout:
-        return self._used().layout
+        state = self._state
+        if state is None or state.freed or state._layout is None:
+            return self._used().layout
+        return state._layout
 
     @property
     def sign(self) -> str:

@@ -71,7 +71,7 @@ class Environment:
         self._folder = str(path.resolve().parent)
         self._modules: dict[str, Any] = {**own_package(), "__main__": main}
         self.package = self._modules["mpi4py"]
-        self._before: dict[str, ModuleType | None] = {}
+        self._before: dict[str, Any] = {}
         self._known = 0  # how many modules there were when last looked
         self._argv = [str(path), *args]
         self._stdin = STANDARD.opened(is_first=number == 0)
@@ -90,13 +90,14 @@ class Environment:
         if stage is self:
             return
         if stage is not None:
+            if self._follows(stage):
+                return
             stage.leave()
-        known, before = sys.modules, self._before
+        known = sys.modules
         if not self._common.stays and "mpi4py.MPI" not in self._modules:
             self._modules = {**MODULES, **self._modules}
-        for name, module in self._modules.items():
-            before[name] = known.get(name)
-            known[name] = module
+        self._before = {name: known.get(name) for name in self._modules}
+        known.update(self._modules)
         self._known = len(known)
         sys.path.insert(0, self._folder)
         self._others = self._swap((self._argv, self._stdin, self._variables, self._hooks))
@@ -112,11 +113,28 @@ class Environment:
         self._argv, self._stdin, self._variables, _ = self._swap(self._others)
         self._common.stage = None
 
+<<<<<<< HEAD
     def add(self, name: str, module: ModuleType) -> None:
         """From now on, the rank has a module of this name."""
         self._before.setdefault(name, sys.modules.get(name))
         self._modules[name] = sys.modules[name] = module
         self._known = len(sys.modules)
+=======
+    def _follows(self, other: Environment) -> bool:
+        """Take the stage over from a rank with modules of the same names; False: it has others."""
+        known = sys.modules
+        if len(known) != other._known:
+            other._claim()
+        mine, theirs = self._modules, other._modules
+        if mine.keys() != theirs.keys() or self._folder != other._folder:
+            return False
+        known.update(mine)
+        self._known, self._before, self._others = len(known), other._before, other._others
+        now = self._argv, self._stdin, self._variables, self._hooks
+        other._argv, other._stdin, other._variables, _ = self._swap(now)
+        self._common.stage = self
+        return True
+>>>>>>> mpis
 
     @staticmethod
     def _swap(things: tuple[Any, ...]) -> tuple[Any, ...]:

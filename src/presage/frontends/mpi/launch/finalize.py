@@ -8,7 +8,6 @@ from presage.frontends.mpi.core.rank import Rank, current_rank, enter_call, in_o
 from presage.frontends.mpi.futures.executor import finish_all
 from presage.frontends.mpi.point.persistent import Prequest
 from presage.frontends.mpi.point.request import Request
-from presage.process.context import blocking
 
 
 def finalize() -> None:
@@ -20,7 +19,7 @@ def finalize() -> None:
     owing = in_order(core.ranks[o.source] for core in rank.cores for o in core.owed)
     enter_call("Finalize", owing)
     for core in rank.cores:
-        blocking(settle(core))
+        settle(core)
     if rank.strict:
         _complain(rank)
     rank.finalized = True

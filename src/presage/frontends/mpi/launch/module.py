@@ -36,7 +36,7 @@ from presage.frontends.mpi.inter import spawn
 from presage.frontends.mpi.io import file as files
 from presage.frontends.mpi.launch import package
 from presage.frontends.mpi.launch.functions import THREADS, functions
-from presage.frontends.mpi.launch.rc import Package
+from presage.frontends.mpi.launch.rc import Module, Package
 from presage.frontends.mpi.point import generalized, message, persistent, request
 from presage.frontends.mpi.rma import synchronisation as syncs
 from presage.frontends.mpi.rma import window
@@ -82,7 +82,7 @@ CONSTANTS: dict[str, Any] = {
     "SUBVERSION": 0,
     "buffer": memory.Memory,
     "memory": memory.Memory,
-    "pickle": extras.Pickle(),
+    "pickle": extras.PICKLE,
 }
 
 
@@ -93,7 +93,7 @@ def _missing(name: str) -> NoReturn:
 
 
 def _build() -> ModuleType:
-    mpi = ModuleType("mpi4py.MPI", "Message Passing Interface, simulated by presage.")
+    mpi = Module("mpi4py.MPI", "Message Passing Interface, simulated by presage.")
     for names in (constants.NUMBERS, CONSTANTS, predefined.TYPES, op.OPS, functions()):
         mpi.__dict__.update(names)
     mpi.__dict__.update(__getattr__=_missing, __package__="mpi4py", __file__=__file__)

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from presage.process import ops
 from presage.process.channels import fits
+from presage.process.context import asked
 from presage.process.live import RunningProcess
 from presage.process.ops import NONE, Response
 from presage.process.payload import Payloads
@@ -35,11 +36,10 @@ SILENT = Response()
 class Post:
     """An offer or a request that was posted; an offer holds what is sent."""
 
-    __slots__ = ("done", "got", "key", "mailbox", "met", "owner", "slot")
+    __slots__ = ("done", "got", "key", "mailbox", "met", "owner")
 
-    def __init__(self, owner: Member, slot: int, mailbox: str, key: ops.Key, done: bool) -> None:
+    def __init__(self, owner: Member, mailbox: str, key: ops.Key, done: bool) -> None:
         self.owner = owner
-        self.slot = slot
         self.mailbox = mailbox
         self.key = key  # or what is wanted
         self.done = done  # whether it is complete for its owner
@@ -144,7 +144,7 @@ class PlainRun:
         if member is None or kind not in ON_THE_SPOT:
             return None
         time = member.clock if kind in POSTS else member.clock + MOMENT
-        if self._turns and self._turns[0] < (time, member.number):
+        if self._others_before(time, member):
             return None
         if kind is ops.WaitAny and not any(member.posts[slot].done for slot in op.slots):
             return None
@@ -152,9 +152,38 @@ class PlainRun:
         self._now = max(self._now, time)
         return self._answers[kind](member, op)
 
+    def meet(self, op: Any, wait: Any) -> Response:
+        """The answer to the wait for a post: at once, if nobody would be next before either."""
+        member = self._member
+        if member is None or self._others_before(member.clock, member):
+            asked(op)
+            return asked(wait)
+        if member.clock > self._now:
+            self._now = member.clock
+        post = self._sent(member, op) if type(op) is ops.Send else self._asked(member, op)
+        if (known := self._waited(member, post)) is not None:
+            return known
+        self._hold(post)
+        return asked(wait)
+
+    def _waited(self, member: Member, post: Post) -> Response | None:
+        """The answer to the wait for a new post; None if it is not complete, or others are next."""
+        time = member.clock + MOMENT
+        if not post.done or self._others_before(time, member):
+            return None
+        member.clock = time
+        if time > self._now:
+            self._now = time
+        return self._answer(0, post)
+
+    def _others_before(self, time: float, member: Member) -> bool:
+        """Whether somebody would be next before a process whose turn is at this time."""
+        return bool(self._turns) and self._turns[0] < (time, member.number)
+
     def _begin(self, name: str, process: Process) -> None:
         self._member = None
         live = self._program.begin(name, process)
+        live.context.guide = self
         member = Member(live, process.daemon, len(self.members), self._now)
         self.members[name] = member
         if isinstance(live.at, ops.Done | ops.Failed):
@@ -195,13 +224,21 @@ class PlainRun:
             if type(each.live.at) is ops.Join:
                 self._wake(each)
 
-    def _post(self, member: Member, op: ops.Send | ops.Recv, key: ops.Key, done: bool) -> Post:
+    def _hold(self, post: Post) -> Response:
+        """Keep a post until its owner waits for it."""
+        member = post.owner
         slot = heappop(member.free) if member.free else len(member.posts)
-        post = member.posts[slot] = Post(member, slot, op.mailbox, key, done)
-        return post
+        member.posts[slot] = post
+        return SILENT
 
     def _send(self, member: Member, op: ops.Send) -> Response:
-        post = self._post(member, op, op.key, op.buffered)
+        return self._hold(self._sent(member, op))
+
+    def _receive(self, member: Member, op: ops.Recv) -> Response:
+        return self._hold(self._asked(member, op))
+
+    def _sent(self, member: Member, op: ops.Send) -> Post:
+        post = Post(member, op.mailbox, op.key, op.buffered)
         frozen = is_frozen(op.payload)
         post.got = (frozen, op.payload if frozen else self._payloads.sealed(op.payload))
         box = self._boxes[op.mailbox]
@@ -209,24 +246,24 @@ class PlainRun:
             if fits(request.key, op.key):
                 del box.requests[at]
                 self._match(post, request, request)
-                return SILENT
+                return post
         box.offers.append(post)
         if box.probers:
             probers, box.probers = box.probers, []
             for each in probers:
                 self._wake(each)
-        return SILENT
+        return post
 
-    def _receive(self, member: Member, op: ops.Recv) -> Response:
-        post = self._post(member, op, op.want, False)
+    def _asked(self, member: Member, op: ops.Recv) -> Post:
+        post = Post(member, op.mailbox, op.want, False)
         offers = self._boxes[op.mailbox].offers
         for at, offer in enumerate(offers):
             if fits(op.want, offer.key):
                 del offers[at]
                 self._match(offer, post, offer)
-                return SILENT
+                return post
         self._boxes[op.mailbox].requests.append(post)
-        return SILENT
+        return post
 
     def _match(self, offer: Post, request: Post, earlier: Post) -> None:
         request.got = offer
@@ -239,10 +276,15 @@ class PlainRun:
             if post.done:
                 del member.posts[slot]
                 heappush(member.free, slot)
-                if isinstance(post.got, Post):
-                    return Response(choice, self._content(post.got), post.got.key)
-                return Response(choice)
+                return self._answer(choice, post)
         return Response(NONE)
+
+    def _answer(self, choice: int, post: Post) -> Response:
+        """What a wait for a post that is complete gives."""
+        offer = post.got
+        if type(offer) is Post:
+            return Response(choice, self._content(offer), offer.key)
+        return Response(choice)
 
     def _content(self, offer: Post) -> Any:
         is_frozen, payload = offer.got

@@ -41,7 +41,7 @@ class Script:
         self._args = tuple(args)
 
     def run(self, main: ModuleType, common: Surroundings, place: tuple[RankId, int, int]) -> None:
-        main.__dict__["__file__"] = str(self.path)
+        main.__dict__["__file__"] = str(self.path.absolute())
         around = Environment(main, self.path, self._args, common, place)
         current_rank().package, current_rank().add_module = around.package, around.add
         around.surround(current())

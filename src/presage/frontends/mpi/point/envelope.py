@@ -17,7 +17,7 @@ from presage.frontends.mpi.core.rank import current_rank
 from presage.frontends.mpi.core.status import ANY_SOURCE, ANY_TAG, Status
 from presage.frontends.mpi.data.buffers import Data
 from presage.frontends.mpi.data.objects import OBJECT, PICKLE, unpack
-from presage.process.context import Asking, post
+from presage.process.context import Asking, asked, meet, post
 from presage.process.ops import NONE, Pick, Probe, Recv, Response, Send
 
 STANDARD, SYNCHRONOUS, BUFFERED, READY = "standard", "synchronous", "buffered", "ready"
@@ -27,20 +27,33 @@ OBJECT_BYTES = 64  # what a plain object counts for, where nobody has pickled it
 
 def offer(core: CommState, dest: int, tag: int, payload: Any, mode: str) -> Asking[int]:
     """Post a message; it may be received from now on."""
-    delivery, size = current_rank().delivery, size_of(payload)
+    return (yield from post(message(core, dest, tag, payload, mode)))
+
+
+def message(core: CommState, dest: int, tag: int, payload: Any, mode: str) -> Send:
+    """The offer of a message."""
+    rank, size = current_rank(), size_of(payload)
+    delivery = rank.delivery
     may_fit = mode in (STANDARD, READY) and (delivery.limit is None or size <= delivery.limit)
-    buffered = mode == BUFFERED or (may_fit and current_rank().eager)
+    buffered = mode == BUFFERED or (may_fit and rank.eager)
     may_wait = buffered and mode != BUFFERED and delivery.buffering == EITHER
     name = f"{core.outbox}/{dest}"
     key = (core.rank, tag)
     channelled = not delivery.ordered
-    op = Send(name, payload, key, buffered, float(size), may_wait, channelled)
-    return (yield from post(op))
+    return Send(name, payload, key, buffered, float(size), may_wait, channelled)
 
 
 def request(core: CommState, source: int, tag: int) -> Asking[int]:
     claim = yield from _claim(core, source, tag)
     return (yield from post(Recv(core.inbox, (source, tag), claim)))
+
+
+def received(core: CommState, source: int, tag: int) -> Response:
+    """Wait for a message, and take it."""
+    claim = None if current_rank().delivery.ordered else source
+    if claim == ANY_SOURCE:
+        claim = asked(Pick(core.inbox, (source, tag), len(core.reach))).choice
+    return meet(Recv(core.inbox, (source, tag), claim))
 
 
 def look(core: CommState, source: int, tag: int, *, waits: bool) -> Asking[Response]:

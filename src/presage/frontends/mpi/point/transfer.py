@@ -17,7 +17,7 @@ from presage.frontends.mpi.data.hazards import Watched, use
 from presage.frontends.mpi.data.objects import pack
 from presage.frontends.mpi.point import envelope as post
 from presage.frontends.mpi.point.request import Request, at_once
-from presage.process.context import Asking, blocking, wait_any
+from presage.process.context import Asking, blocking, meet, wait_any
 from presage.process.ops import Response
 from presage.records import NamedTuple
 
@@ -93,7 +93,7 @@ class Peer(NamedTuple):
 def send(to: Peer, content: Content, mode: str) -> None:
     content.use(writes=False)
     if to.rank != PROC_NULL:
-        blocking(_sent(to, content.read(), mode))
+        meet(post.message(to.core, to.rank, to.tag, content.read(), mode))
 
 
 def post_send(to: Peer, content: Content, mode: str) -> Request:
@@ -109,7 +109,7 @@ def next_message(of: Peer) -> Response:
     """Wait for a message, and take it; of nobody, there is none."""
     if of.rank == PROC_NULL:
         return post.NO_MESSAGE
-    response = blocking(_received(of))
+    response = post.received(of.core, of.rank, of.tag)
     current_rank().learned()
     return response
 
@@ -139,11 +139,6 @@ def swap(to: Peer, out: Content, of: Peer, into: Content) -> tuple[Any, Status]:
 def _sent(to: Peer, payload: Any, mode: str) -> Asking[None]:
     slot = yield from post.offer(to.core, to.rank, to.tag, payload, mode)
     yield from wait_any((slot,))
-
-
-def _received(of: Peer) -> Asking[Response]:
-    slot = yield from post.request(of.core, of.rank, of.tag)
-    return (yield from wait_any((slot,)))
 
 
 def _swapped(to: Peer, payload: Any, of: Peer) -> Asking[Response]:
