@@ -113,13 +113,12 @@ class Environment:
         self._argv, self._stdin, self._variables, _ = self._swap(self._others)
         self._common.stage = None
 
-<<<<<<< HEAD
     def add(self, name: str, module: ModuleType) -> None:
         """From now on, the rank has a module of this name."""
         self._before.setdefault(name, sys.modules.get(name))
         self._modules[name] = sys.modules[name] = module
         self._known = len(sys.modules)
-=======
+
     def _follows(self, other: Environment) -> bool:
         """Take the stage over from a rank with modules of the same names; False: it has others."""
         known = sys.modules
@@ -134,7 +133,6 @@ class Environment:
         other._argv, other._stdin, other._variables, _ = self._swap(now)
         self._common.stage = self
         return True
->>>>>>> mpis
 
     @staticmethod
     def _swap(things: tuple[Any, ...]) -> tuple[Any, ...]:
