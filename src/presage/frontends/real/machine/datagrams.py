@@ -139,7 +139,7 @@ class DatagramEnd(InetEnd):
         data, source, self.target = self.queue[0] if flags & PEEK else self.queue.popleft()
         return data[:size], source, TRUNC if len(data) > size else 0
 
-    def told(self) -> list[Ancillary]:
+    def about_last(self) -> list[Ancillary]:
         items: list[Ancillary] = []
         if not self.target:
             return items

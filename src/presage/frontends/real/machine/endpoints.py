@@ -119,7 +119,7 @@ class Endpoint(Description):
         """How many bytes were taken."""
         raise failure(errno.EOPNOTSUPP)
 
-    def told(self) -> list[Ancillary]:
+    def about_last(self) -> list[Ancillary]:
         """What there is to say of the message that was received last."""
         return []
 

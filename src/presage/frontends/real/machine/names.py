@@ -244,7 +244,7 @@ def gethostbyaddr(here: Host, ip_address: str) -> tuple[str, list[str], list[str
 def getnameinfo(here: Host, sockaddr: tuple[Any, ...], flags: int) -> tuple[str, str]:
     if not isinstance(sockaddr, tuple):
         raise TypeError("getnameinfo() argument 1 must be a tuple")
-    host, port, flow, scope = (*sockaddr, *(0, 0)[len(sockaddr) - 2 :])
+    (host, port), (flow, scope) = sockaddr[:2], (*sockaddr[2:], 0, 0)[:2]
     if not 0 <= flow <= FLOW_MAX:
         raise OverflowError("getnameinfo(): flowinfo must be 0-1048575.")
     address = _resolved(here, host)

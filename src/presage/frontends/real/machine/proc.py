@@ -47,14 +47,14 @@ def folder(process: Any) -> dict[str, Any]:
 def _own(number: int) -> dict[str, Any]:
     sizes = f"{PAGES * PAGE_KB * 1024} {PAGES}"
     ids = "\t0" * 4
-    told = [f"Name:\tpython\nState:\tR (running)\nTgid:\t{number}\nPid:\t{number}\nPPid:\t1"]
-    told += [f"Uid:{ids}\nGid:{ids}\nVmRSS:\t{PAGES * PAGE_KB} kB\nVmSwap:\t0 kB\nThreads:\t1"]
-    told += ["voluntary_ctxt_switches:\t0\nnonvoluntary_ctxt_switches:\t0"]
+    status = [f"Name:\tpython\nState:\tR (running)\nTgid:\t{number}\nPid:\t{number}\nPPid:\t1"]
+    status += [f"Uid:{ids}\nGid:{ids}\nVmRSS:\t{PAGES * PAGE_KB} kB\nVmSwap:\t0 kB\nThreads:\t1"]
+    status += ["voluntary_ctxt_switches:\t0\nnonvoluntary_ctxt_switches:\t0"]
     begin = f"{number} (python) R 1 {number} {number} 0 -1 0 {'0 ' * 8}20 0 1 0 0 {sizes}"
     return {
         "stat": f"{begin} {'0 ' * 28}".rstrip().encode() + b"\n",
         "statm": f"{PAGES} {PAGES} 0 0 0 {PAGES} 0\n".encode(),
-        "status": _lines(*told),
+        "status": _lines(*status),
         "cmdline": b"python\0",
         "comm": b"python\n",
         "io": _lines(

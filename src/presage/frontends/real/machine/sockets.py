@@ -372,7 +372,7 @@ class Simulated(socket.socket, metaclass=AsOriginal):
     def _told(self, room: int) -> tuple[list[Ancillary], int]:
         """The ancillary data that has room, and a flag if some has not."""
         items: list[Ancillary] = []
-        for each in self._end.told():
+        for each in self._end.about_last():
             room -= socket.CMSG_SPACE(len(each[2]))
             if room < 0:
                 return items, CTRUNC
