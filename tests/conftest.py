@@ -10,7 +10,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from presage.search import findings, run_findings
+from presage.execution import nearest
+from presage.search import run_findings
 
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 STATE = "XDG_STATE_HOME"  # where presage keeps the key that signs traces
@@ -45,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def no_good_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """No nearest good run is looked for: that costs more than the search of a small system."""
-    monkeypatch.setattr(findings, "nearest", lambda *_: None)
+    monkeypatch.setattr(nearest, "nearest", lambda *_: None)  # imported where it is called
     monkeypatch.setattr(run_findings, "nearest_run", lambda *_: None)
 
 

@@ -52,7 +52,6 @@ def test_searches_that_cannot_be_divided_are_refused(search):
         {"symmetry": True},
         {"reduction": "sleep"},
         {"causes": 2},
-        {"checkpoint": "folder"},
         {"coverage": "file"},
         {"memory_mib": 100},
     ],

@@ -201,7 +201,7 @@ UNWATCHED = """
 
     system = counter.system(threads=2)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    room = pages * resource.getpagesize() + (1 << 20)  # less than the stack of one thread
+    room = pages * resource.getpagesize() + (6 << 20)  # less than the stack of one thread
     resource.setrlimit(resource.RLIMIT_AS, (room, room))
     try:
         check(system, traces=None)

@@ -44,6 +44,8 @@ def ways() -> Ways:
 class Pickle:
     """`MPI.Pickle`: how objects become bytes."""
 
+    _made: Ways | None = None
+
     def __init__(
         self, dumps: Any = None, loads: Any = None, protocol: Any = None, threshold: Any = None
     ) -> None:
@@ -55,7 +57,11 @@ class Pickle:
 
     @property
     def _ways(self) -> Ways:
-        return ways() if self is PICKLE else self._made
+        if self is PICKLE:
+            return ways()
+        if self._made is None:
+            self._made = Ways(None, None, None, None)
+        return self._made
 
     @property
     def PROTOCOL(self) -> Any:
@@ -106,7 +112,12 @@ class Pickle:
         return self._ways.loads(data, buffers=buffers)
 
 
-PICKLE: Pickle = object.__new__(Pickle)  # `MPI.pickle`
+def unread_pickle() -> Pickle:
+    """One that a module has: its settings are read when a rank first uses it."""
+    return object.__new__(Pickle)
+
+
+PICKLE = unread_pickle()  # `MPI.pickle`
 
 
 def _attached(of: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from presage.frontends.mpi.communicator import comm as plain
 from presage.frontends.mpi.communicator import intercomm
 from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.status import ANY_SOURCE, ANY_TAG, PROC_NULL, ROOT, Status, fill
-from presage.frontends.mpi.data.extras import Pickle
+from presage.frontends.mpi.data.extras import Pickle, unread_pickle
 from presage.frontends.mpi.data.memory import Memory
 from presage.frontends.mpi.data.predefined import TYPES
 from presage.frontends.mpi.point import message, request
@@ -347,7 +347,7 @@ def names(mpi: ModuleType) -> dict[str, Any]:
         "PROC_NULL": PROC_NULL,
         "ROOT": ROOT,
     }
-    kept = {"Status": Status, "Pickle": Pickle, "pickle": Pickle(), "_BigMPI": BigMPI}
+    kept = {"Status": Status, "Pickle": Pickle, "pickle": unread_pickle(), "_BigMPI": BigMPI}
     return {
         "__doc__": "Pickle-based communication using protocol 5.",
         **{each.__name__: each for each in CLASSES},
@@ -359,5 +359,5 @@ def names(mpi: ModuleType) -> dict[str, Any]:
 def own(shared: ModuleType) -> ModuleType:
     """The module as one rank has it: how it pickles is the rank's own."""
     made = ModuleType(NAME, shared.__doc__)
-    made.__dict__.update(vars(shared), pickle=Pickle(), _bigmpi=BigMPI())
+    made.__dict__.update(vars(shared), pickle=unread_pickle(), _bigmpi=BigMPI())
     return made
