@@ -39,6 +39,7 @@ from presage._core import (
 from presage.errors import BadCall
 from presage.process import ops
 from presage.process.context import current, is_running
+from presage.process.ending import leave_at_end
 from presage.process.guide import SILENT, Asked, ScriptedReplies
 from presage.process.live import Answer, RunningProcess, another
 from presage.process.locals import NOBODY, ROOT, Local, Locals, Reply
@@ -88,6 +89,7 @@ class Histories:
         self._known: dict[Op, Asked] = {}
         self._guiding: dict[int, tuple[Any, Any]] = {}  # what the guides of each process call
         self._lives: dict[int, tuple[RunningProcess, ScriptedReplies]] = {}  # the oldest first
+        self._threads: set[int] = set()  # that keep some of them
         self._merged: dict[Any, int] = {}
         self._creators: dict[str, int] = {}
         self._begun: dict[Any, int] = {}
@@ -172,10 +174,20 @@ class Histories:
         if type(live.at) in ENDS:
             return
         self._lives[number] = live, guide
+        if live.thread not in self._threads:
+            self._threads.add(live.thread)
+            leave_at_end(self)
         if len(self._lives) > LIVES_MAX:
             oldest = self._lives.pop(next(iter(self._lives)))[0]
             if oldest.is_ours:
                 oldest.close()
+
+    def leave(self, thread: int) -> None:
+        """A thread needs its processes no more, or ends: nobody else can unwind them."""
+        self._threads.discard(thread)
+        theirs = [number for number, (live, _) in self._lives.items() if live.thread == thread]
+        for number in theirs:
+            self._lives.pop(number)[0].close()
 
     def _first(self, process: int, how: Process) -> int:
         guide = self._guide(process)

@@ -83,11 +83,11 @@ class RunningProcess:
         "_greenlet",
         "_guide",
         "_hub",
-        "_thread",
         "_value",
         "at",
         "context",
         "name",
+        "thread",
     )
 
     def __init__(
@@ -110,7 +110,7 @@ class RunningProcess:
         self._hub: Any = None  # who resumed the greenlet
         self._value: Any = None  # what the body returned
         self._error: BaseException | None = None  # what it raised
-        self._thread = get_ident()
+        self.thread = get_ident()
         ask: Callable[[Op], Any] | None = None if is_coroutine else self._block
         if guide is not None and not is_coroutine:
             guide.stop, ask = self._block, guide.ask
@@ -123,7 +123,7 @@ class RunningProcess:
     @property
     def is_ours(self) -> bool:
         """Whether this thread may resume it: a greenlet belongs to the thread that made it."""
-        return self._thread == get_ident()
+        return self.thread == get_ident()
 
     @property
     def place(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 from presage._core import ProcessKernel
@@ -82,6 +83,7 @@ def check_program(program: Program, settings: Settings) -> Report:
         with seldom_collected():
             progress = progress_callback(program, settings.progress)
             outcome, delayed = _explored(kernel, histories, settings, run, progress)
+            histories.leave(get_ident())
         report = _report(program, settings, outcome, histories, lines)
         if delayed is not None:
             notes = delay_notes(delayed, report.unique)
@@ -138,7 +140,9 @@ class Orders:
             return Passing(None, _is_whole(known))
         names = self.histories.names.kept
         steps = [Choice(names[process], choice) for process, choice in known.passed]
-        return Passing(follow(self.program, steps, sandbox).taken, True)
+        execution = follow(self.program, steps, sandbox)
+        execution.close()
+        return Passing(execution.taken, True)
 
     def _explored(self, sandbox: Sandbox, deadline: Deadline) -> Outcome:
         """Begin anew: processes that were stopped somewhere belong to the thread that ran them."""
@@ -148,7 +152,9 @@ class Orders:
         reduction = str(self.settings.reduction) if in_tree else "odpor"
         seconds = deadline.remaining()
         limits = Limits(depth=self.settings.depth, seconds=seconds, keep_going=True)
-        return kernel.explore(reduction, limits, until_pass=True)
+        outcome = kernel.explore(reduction, limits, until_pass=True)
+        self.histories.leave(get_ident())
+        return outcome
 
 
 def _is_whole(outcome: Outcome) -> bool:

@@ -66,6 +66,7 @@ def confirmed_run(
         what = PropertyFailure(what.prop, kind, message)
     violation = violation_of_run(program, settings, execution, what)
     live, more = _good_run(program, settings, execution, what, sandbox, deadline)
+    execution.close()
     found = len(steps) if len(execution) < len(steps) else None
     delays = finding.delays if settings.by_delays else None
     return replace(violation, found=found, live=live, delays=delays), [*notes, *more]
@@ -99,6 +100,7 @@ def _shorter(
     notes = [] if determined or fewer.go_on else [LEFT_LONG]
     if len(kept) == len(steps):
         return *known, notes
+    known[0].close()
     execution = follow(program, [step for _, step in kept], sandbox)
     found = [each for each in execution.failures() if same(known[1], each)]
     if not found:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import RLock, get_ident, local
+from threading import RLock, get_ident
 from typing import Protocol
 from weakref import WeakSet
 
@@ -25,6 +25,7 @@ from presage.frontends.real.finder import FINDER
 from presage.frontends.real.histories import Entry, Histories
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.surroundings import around
+from presage.process.ending import leave_at_end
 from presage.process.leaves import TABLE
 
 HEFT_FIRST = 1024  # of the processes that wait; two more per boot, since copies take time
@@ -78,8 +79,7 @@ class Tips:
                 self._collects = True
             if get_ident() not in self._lives:
                 self._lives[get_ident()] = {}
-                if not hasattr(THREAD, "end"):
-                    THREAD.end = _End()
+                leave_at_end(self)
             if self._doomed:
                 self.bury()
             try:
@@ -193,20 +193,6 @@ def heft(process: Process) -> int:
 
 
 EVERY: WeakSet[Tips] = WeakSet()
-
-
-class _End:
-    """Kept by a thread; goes with it, and lets it unwind its processes, which nobody else can."""
-
-    def __init__(self) -> None:
-        self._thread = get_ident()
-
-    def __del__(self) -> None:
-        for tips in list(EVERY or ()):  # None while the interpreter ends
-            tips.leave(self._thread)
-
-
-THREAD = local()
 
 
 def _rest() -> None:
