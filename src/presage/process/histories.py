@@ -182,12 +182,12 @@ class Histories:
             if oldest.is_ours:
                 oldest.close()
 
-    def leave(self, thread: int) -> None:
-        """A thread needs its processes no more, or ends: nobody else can unwind them."""
-        self._threads.discard(thread)
-        theirs = [number for number, (live, _) in self._lives.items() if live.thread == thread]
-        for number in theirs:
-            self._lives.pop(number)[0].close()
+    def leave(self, thread: int | None = None) -> None:
+        """This thread needs its processes no more, or ends: nobody else can unwind them."""
+        for number in [number for number, (live, _) in self._lives.items() if live.is_ours]:
+            live = self._lives.pop(number)[0]
+            self._threads.discard(live.thread)
+            live.close()
 
     def _first(self, process: int, how: Process) -> int:
         guide = self._guide(process)

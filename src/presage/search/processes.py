@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from threading import get_ident
 from typing import Any
 
 from presage._core import ProcessKernel
@@ -83,7 +82,7 @@ def check_program(program: Program, settings: Settings) -> Report:
         with seldom_collected():
             progress = progress_callback(program, settings.progress)
             outcome, delayed = _explored(kernel, histories, settings, run, progress)
-            histories.leave(get_ident())
+            histories.leave()
         report = _report(program, settings, outcome, histories, lines)
         if delayed is not None:
             notes = delay_notes(delayed, report.unique)
@@ -153,7 +152,7 @@ class Orders:
         seconds = deadline.remaining()
         limits = Limits(depth=self.settings.depth, seconds=seconds, keep_going=True)
         outcome = kernel.explore(reduction, limits, until_pass=True)
-        self.histories.leave(get_ident())
+        self.histories.leave()
         return outcome
 
 
