@@ -9,7 +9,7 @@ import pytest
 from unit import fetching
 
 RELEASE = "mpi4py-4.1.2"
-FLOOR = 1440
+FLOOR = 1250
 
 
 def test_the_page_of_names_is_current():
