@@ -6,9 +6,12 @@ collector does not look into them.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import get_ident, local
 from typing import Protocol
 from weakref import WeakSet
+
+from presage.errors import PresageError
 
 
 class Leaver(Protocol):
@@ -38,4 +41,5 @@ class _End:
 
     def __del__(self) -> None:
         for leaver in list(_LEAVERS or ()):  # None while the interpreter ends
-            leaver.leave(self._thread)
+            with suppress(PresageError):  # of what is thrown away, nobody asks how it ends
+                leaver.leave(self._thread)

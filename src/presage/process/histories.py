@@ -187,7 +187,7 @@ class Histories:
         for number in [number for number, (live, _) in self._lives.items() if live.is_ours]:
             live = self._lives.pop(number)[0]
             self._threads.discard(live.thread)
-            live.close()
+            self._run(live.close)  # its `finally` clauses are the user's code, and may never end
 
     def _first(self, process: int, how: Process) -> int:
         guide = self._guide(process)

@@ -6,8 +6,10 @@ import threading
 import pytest
 
 from presage import Process, Program, check
+from presage.errors import HandlerStuck
 from presage.mailbox import Mailbox
 from presage.process.ending import leave_at_end
+from presage.process.histories import Histories
 from presage.process.live import RunningProcess
 
 
@@ -53,3 +55,20 @@ def test_a_thread_that_ends_lets_those_who_asked_leave() -> None:
     thread.start()
     thread.join()
     assert keeper.left == threads
+
+
+def never_ends() -> None:
+    try:
+        Mailbox("empty").get()
+    finally:
+        while True:
+            pass
+
+
+def test_a_process_that_cannot_be_unwound_is_an_error_and_no_hang(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Histories, "_check", lambda *_: None)  # which would meet it earlier
+    program = Program({"a": Process(put), "b": Process(never_ends)})
+    with pytest.raises(HandlerStuck, match="still running after"):
+        check(program, traces=None, handler_seconds=0.3)
