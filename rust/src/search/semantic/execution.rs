@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lanes::{Item, Order};
+use crate::python::tables::CRASH;
 use crate::search::alike::{Crashed, Keys, Place, is_at_rest};
 use crate::search::walk::{report_broken, visit};
 use crate::search::worker::Worker;
@@ -38,7 +39,7 @@ pub struct Did {
     /// Where it happened.
     pub state: Rc<[u32]>,
     pub sum: u64,
-    /// What else could have happened, behind the prescribed beginning.
+    /// What else could have happened, if that is not queued yet.
     pub others: Vec<Possible>,
 }
 
@@ -55,15 +56,19 @@ pub type Next = Option<(Rc<[u32]>, u64)>;
 
 pub struct Runner<'a> {
     pub worker: Worker<'a>,
-    keys: Option<Keys<'a>>,
+    pub keys: Option<Keys<'a>>,
     /// Keys of the faults that happened.
-    tried: FxHashSet<Box<[u32]>>,
+    pub tried: FxHashSet<Box<[u32]>>,
     /// Kinds of faults with the roles of their nodes, queued or happened.
     pub roles: FxHashSet<(u32, u32)>,
     /// Events that were queued, by the state they happen in; and reversals.
     pub queued: FxHashSet<(u64, Name)>,
     pub reversed: FxHashSet<u64>,
     pub steps: FxHashMap<(u64, Name), Next>,
+    /// States of which is queued what could have happened in them, where an execution came to them
+    /// first: one that goes round comes to them until it is cut, and what is queued at its end is
+    /// cut, too. Only new places for faults are queued later.
+    examined: FxHashSet<u64>,
 }
 
 impl<'a> Runner<'a> {
@@ -76,6 +81,7 @@ impl<'a> Runner<'a> {
             queued: FxHashSet::default(),
             reversed: FxHashSet::default(),
             steps: FxHashMap::default(),
+            examined: FxHashSet::default(),
         }
     }
 
@@ -185,7 +191,8 @@ impl<'a> Runner<'a> {
     }
 
     /// Which of the possible events is next: the prescribed one, then that of the natural order.
-    /// Messages come before what nodes do by themselves, and faults last.
+    /// Messages come before what nodes do by themselves, a slow node after all others, and faults
+    /// last; in one of the orders, nodes come back before others crash.
     fn pick(&self, item: &Item, possible: &[Possible], past: &Past) -> Option<usize> {
         if let Some(wanted) = item.steps.get(past.events.len()) {
             return possible.iter().position(|each| each.event.same(wanted));
@@ -204,7 +211,12 @@ impl<'a> Runner<'a> {
                 _ => 0,
             };
             let own = what == EventKind::Internal;
-            (each.fault, oldest, newest, own, what as u8, node, source)
+            let place = Place::of(&self.worker.expander, &each.candidate);
+            let crash = place.is_some_and(|place| place.fault == CRASH);
+            let crash = crash && item.order == Order::Newest;
+            let slow = item.slow == Some(node);
+            let late = (each.fault, crash, slow);
+            (late, oldest, newest, own, what as u8, node, source)
         };
         (0..possible.len()).min_by_key(|&at| rank(&possible[at]))
     }
@@ -218,8 +230,10 @@ impl<'a> Runner<'a> {
         (chosen, others): (&Possible, &mut Vec<Possible>),
     ) -> PyResult<()> {
         let length = past.events.len();
-        if length < item.steps.len() {
-            others.clear();
+        if !self.examined.insert(sum) {
+            let expander = &self.worker.expander;
+            let prescribed = length < item.steps.len();
+            others.retain(|other| !prescribed && Place::of(expander, &other.candidate).is_some());
         }
         let Some(keys) = &mut self.keys else {
             return Ok(());

@@ -7,6 +7,10 @@
 //! message and crash message independence, without rules. Of faults with equal keys
 //! (`alike/keys.rs`) one is followed: its crash recovery and reboot synchronisation symmetry.
 //!
+//! Where no fault was left out, no execution was as long as may be, and no move is left, every
+//! state was met: what could have happened is queued of each state that an execution was in, also
+//! of those that a prescribed beginning only passes (`Runner::examined`).
+//!
 //! Which of the executions that wait is next decides how soon a bug is met (`lanes.rs`).
 //!
 //! **This is a heuristic.** Invariant: each state that is judged is reached by an execution from an
@@ -31,7 +35,7 @@ pub fn work(search: &Search) -> PyResult<()> {
     runner.worker.sync();
     for start in 0..search.initial.len() {
         search.generated.fetch_add(1, Relaxed);
-        lanes.begin(start);
+        lanes.begin(start, search.shared.layout.nodes as u32);
     }
     while let Some(item) = lanes.next(|item| runner.is_open(item)) {
         if search.walked.load(Relaxed) >= search.limits.walks || search.stopping() {
