@@ -51,11 +51,13 @@ def ended(command, folder, seconds=600):
     return done.returncode, sorted(done.stdout.splitlines())
 
 
-def on_mpich(binaries, script, ranks, *args):
-    command = [binaries / "mpiexec", "-n", ranks, binaries / "python", script.name, *args]
+def on_mpich(binaries, script, ranks, *args, runner=("python",)):
+    python = [binaries / runner[0], *runner[1:]]
+    command = [binaries / "mpiexec", "-n", ranks, *python, script.name, *args]
     return ended(command, script.parent)
 
 
-def on_presage(script, ranks, *args):
-    command = [sys.executable, "-m", "presage", "mpirun", "-n", ranks, script.name, *args]
+def on_presage(script, ranks, *args, runner=()):
+    start = [sys.executable, "-m", "presage", "mpirun", "-n", ranks, *runner]
+    command = [*start, script.name, *args]
     return ended(command, script.parent)

@@ -7,6 +7,7 @@ from mpi.scripts import outcomes, written
 from presage.frontends.mpi import script
 from presage.frontends.mpi.launch.run import play
 from presage.process.fence import Fence
+from presage.search.scripts import check_script, program_of, target_of
 
 TASKS = """
 from mpi4py.futures import *
@@ -101,6 +102,89 @@ if __name__ == "__main__":
         got = [each.result() for each in {}(begun)]
         assert got == [0, 1], got
 """
+
+
+SHARED = """
+from mpi4py.futures import *
+def same(x): return x, get_comm_workers().size, __name__
+def fails(): raise KeyError("no")
+def prepare(mood):
+    global MOOD
+    MOOD = mood
+def mood(): return MOOD
+WORKERS = {ranks} - 1 or 1
+if __name__ == "__main__":
+    assert rank == 0
+    with MPIPoolExecutor(initializer=prepare, initargs=("first",)) as executor:
+        assert executor.num_workers == WORKERS
+        assert {{executor.submit(mood).result() for _ in range(4)}} == {{"first"}}
+    with MPIPoolExecutor(9) as executor, MPIPoolExecutor() as other:
+        futures = [each.submit(same, x) for x in range(2) for each in (executor, other)]
+        name = "__main__" if size == 1 else "__worker__"
+        assert [each.result() for each in futures] == [(x, WORKERS, name) for x in (0, 0, 1, 1)]
+    with MPIPoolExecutor(initializer=fails) as executor:
+        assert isinstance(executor.submit(same, 1).exception(), BrokenExecutor)
+    with MPICommExecutor() as executor:
+        assert executor.submit(mood).result() == "first"
+    executor = MPIPoolExecutor(initializer=prepare, initargs=("last",))
+    executor.bootup()
+    assert {{executor.submit(mood).result() for _ in range(4)}} == {{"last"}}
+    executor.submit(same, 1)
+else:
+    assert rank and __name__ == "__worker__"
+"""
+
+
+@pytest.mark.parametrize("buffering", ["zero:ordered", "eager:ordered"])
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_ranks_are_workers_of_all_executors_of_the_first(ranks, buffering, tmp_path):
+    written(tmp_path, SHARED.format(ranks=ranks))
+    with Fence():
+        outcome = play(script(command(tmp_path), ranks, (), buffering))
+    assert outcome.is_ok, outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "ok"),
+        ("assert rank == 0\n", "ok"),
+        ("import sys\nprint(1 / int(sys.argv[1]))\n", "exception"),
+        ("import sys\nsys.exit(3)\n", "abort"),
+    ],
+)
+def test_workers_without_an_executor_end_with_the_script(text, kind, tmp_path):
+    written(tmp_path, text)
+    with Fence():
+        assert play(script(command(tmp_path), 3, ("0",), "zero:ordered")).kind == kind
+
+
+def test_a_search_tries_every_order_in_which_shared_workers_end(tmp_path):
+    own = FIRST.replace("MPIPoolExecutor(2)", "MPIPoolExecutor()")
+    written(tmp_path, own.format("as_completed"))
+    (found,) = check_script(command(tmp_path), 3, buffering="eager").violations
+    assert found.prop == "no_exception" and "[1, 0]" in found.message
+    written(tmp_path, own.format("list"))
+    report = check_script(command(tmp_path), 3, buffering="eager")
+    assert report.exhausted and not report.violations
+
+
+def test_a_trace_names_a_script_and_how_it_is_run(tmp_path):
+    written(tmp_path, 'import sys\nassert rank == 0 and sys.argv[1:] == ["a b", "--futures"]\n')
+    words = ("a b", "--futures")
+    for path in (command(tmp_path), tmp_path / "script.py"):
+        target = target_of(path, 2, words, "eager:ordered")
+        assert target.startswith(str(tmp_path / "script.py"))
+        with Fence():
+            outcome = play(program_of(target))
+        assert outcome.is_ok == (path != tmp_path / "script.py"), outcome
+    for target in ("a.py --mpi x --buffering zero", "a.py --mpi 2", "a.py --futures --mpi 2"):
+        with pytest.raises(ValueError):
+            program_of(target)
+
+
+def command(folder):
+    return f"python -m mpi4py.futures {folder / 'script.py'}"
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -3,11 +3,18 @@
 import subprocess
 import sys
 
+import pytest
 from mpi.scripts import written
+
+from presage.search.scripts import check_script
 
 
 def mpirun(*args, folder):
-    command = [sys.executable, "-m", "presage", "mpirun", *map(str, args)]
+    return presage("mpirun", *args, folder=folder)
+
+
+def presage(*args, folder):
+    command = [sys.executable, "-m", "presage", *map(str, args)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
     return done.returncode, done.stdout, done.stderr
 
@@ -27,6 +34,23 @@ def test_lines_can_be_tagged(tmp_path):
     path = written(tmp_path, "print('a', end='')\ncomm.barrier()\nprint('b')\n")
     _, out, _ = mpirun("-n", 2, "--tag-output", path, folder=tmp_path)
     assert sorted(out.splitlines()) == ["[0] ab", "[1] ab"]
+
+
+def test_a_command_of_python_runs_its_script(tmp_path):
+    path = written(tmp_path, "import sys\nprint(rank, sys.argv)\n")
+    for words, ranks in (
+        (("python",), "01"),
+        (("python3.11", "-u"), "01"),
+        ((sys.executable, "-m", "mpi4py"), "01"),
+        (("python", "-m", "mpi4py.run"), "01"),
+        (("python", "-m", "mpi4py.futures"), "0"),
+    ):
+        status, out, err = mpirun("-n", 2, *words, path.name, "x", folder=tmp_path)
+        assert (status, err) == (0, "")
+        assert out.splitlines() == [f"{each} ['{path.name}', 'x']" for each in ranks]
+    for words in (("python", "-c", "pass"), ("python", "-m", "json.tool"), ("python",)):
+        status, _, err = mpirun("-n", 2, *words, folder=tmp_path)
+        assert status == 2 and "is no command that ranks can run" in err
 
 
 def test_a_deadlock_is_explained(tmp_path):
@@ -49,9 +73,45 @@ def test_a_script_may_end_itself(tmp_path):
     assert mpirun("-n", 2, path, folder=tmp_path)[0] == 0
     path = written(tmp_path, "import sys\nsys.exit('no')\n")
     assert mpirun("-n", 2, path, folder=tmp_path)[0] == 1
-    path = written(tmp_path, "comm.Abort(3)\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("comm.Abort(7)", 7),
+        ("comm.Abort(-1)", 255),
+        ("comm.Abort(0)", 0),
+        ("comm.Abort()", 0),
+        ("rank and comm.Abort(9)\ncomm.Barrier()", 9),
+        ("try:\n    comm.Abort(5)\nexcept Exception:\n    pass", 5),
+        ("try:\n    comm.Abort(5)\nexcept BaseException:\n    assert False", 1),
+        ("import sys\nsys.exit(300)", 44),
+        ("import atexit\natexit.register(comm.Abort, 4)", 4),
+    ],
+)
+def test_a_script_that_ends_itself_gives_its_status(text, expected, tmp_path):
+    path = written(tmp_path, f"{text}\n")
     status, _, err = mpirun("-n", 2, path, folder=tmp_path)
-    assert status == 1 and "Abort(errorcode=3)" in err
+    assert status == expected and err.startswith("error: ")
+
+
+def test_an_end_by_itself_is_a_violation_of_a_check(tmp_path):
+    path = written(tmp_path, "rank and comm.Abort(7)\n")
+    for report in (check_script(path, 2), check_script(path, 2, search="tree")):
+        (found,) = report.violations
+        assert found.kind == "abort" and "Abort(errorcode=7)" in found.message
+
+
+def test_a_thread_is_refused_with_its_line_and_what_serves_instead(tmp_path):
+    path = written(
+        tmp_path,
+        "import threading\nassert MPI.Query_thread() == MPI.THREAD_SINGLE\n"
+        "threading.Thread(target=comm.Barrier).start()\n",
+    )
+    for command in (["mpirun", "-n", "2", path.name], ["check", path.name, "--mpi", "2"]):
+        done = presage(*command, folder=tmp_path)
+        assert done[0] == 3 and "script.py:8: process `rank 0` starts a thread" in done[2]
+        assert "way out: calls that do not block (`irecv`" in done[2]
 
 
 def test_a_missing_script_is_told(tmp_path):

@@ -1,52 +1,11 @@
 """Scripts on presage's mpi4py and on the real one, with MPICH, side by side."""
 
 import pytest
+from mpi.demos import FUTURES, LONG, MEASURES, OTHER, SAME, SHARED, SHARED_RANKS
 from mpi.real_mpi import demos, on_mpich, on_presage, programs
 
 pytestmark = pytest.mark.slow
 
-# Programs of mpi4py's demo folder that print the same whenever they are run, and their ranks.
-SAME = {
-    "compute-pi/cpi-cco.py": 3,
-    "compute-pi/cpi-rma.py": 3,
-    "init-fini/test_0.py": 2,
-    "init-fini/test_1.py": 2,
-    "init-fini/test_2.py": 2,
-    "init-fini/test_3.py": 2,
-    "init-fini/test_4.py": 2,
-    "init-fini/test_5.py": 2,
-    "init-fini/test_6.py": 2,
-    "init-fini/test_mpi40.py": 2,
-    "libmpi-cffi/apigen.py": 2,
-    "mpi-ref-v1/ex-2.01.py": 3,
-    "mpi-ref-v1/ex-2.08.py": 3,
-    "mpi-ref-v1/ex-2.16.py": 3,
-    "mpi-ref-v1/ex-2.29.py": 3,
-    "mpi-ref-v1/ex-2.32.py": 3,
-    "mpi-ref-v1/ex-2.34.py": 3,
-    "mpi-ref-v1/ex-2.35.py": 3,
-    **{f"mpi-ref-v1/ex-3.{at:02}.py": 3 for at in (*range(1, 10), 11, 12, 13)},
-    "nxtval/nxtval-dynproc.py": 3,
-    "nxtval/nxtval-mpi3.py": 3,
-    "nxtval/nxtval-onesided.py": 3,
-    "nxtval/nxtval-scalable.py": 3,
-    "profiling/cpi.py": 3,
-    "profiling/ring.py": 3,
-    "reductions/reductions.py": 3,
-    "reductions/test_reductions.py": 3,
-    "sequential/seq.py": 3,
-}
-# These print times, or the name of the machine.
-MEASURES = {
-    "helloworld.py": 3,
-    "mandelbrot/mandelbrot.py": 3,
-    "mandelbrot/mandelbrot-seq.py": 1,
-    "osu_barrier.py": 3,
-    "osu_bw.py": 2,
-    "osu_bibw.py": 2,
-    "osu_latency.py": 2,
-    "sequential/test_seq.py": 3,
-}
 POLICIES = ("default", "exception", "abort", "fatal")
 
 LENGTHS = """\
@@ -108,6 +67,20 @@ def test_a_benchmark_of_mpi4py_ends_as_with_mpich(name, folder, binaries):
         on_presage(folder / name, MEASURES[name]),
     )
     assert (ours[0], len(ours[1])) == (real[0], len(real[1])) == (0, len(real[1]))
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_executors_of_a_demo_share_ranks_as_with_mpich(name, folder, binaries):
+    real = on_mpich(binaries, folder / name, SHARED_RANKS, runner=FUTURES)
+    ours = on_presage(folder / name, SHARED_RANKS, runner=FUTURES)
+    assert real[0] == 0 and real[1]
+    assert ours == real if name in SAME else (ours[0], len(ours[1])) == (0, len(real[1]))
+
+
+def test_nine_of_ten_demos_end_as_with_mpich(folder):
+    alike, every = {**SAME, **MEASURES, **LONG}, {**SAME, **MEASURES, **LONG, **OTHER}
+    assert all((folder / name).is_file() for name in every)
+    assert len(every) == 67 and len(alike) >= 0.9 * len(every)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -134,6 +134,8 @@ def test_children_may_have_children(tmp_path):
         ("Spawn('ls')", "`ls` is no Python script, and presage can run nothing else"),
         ("Spawn(sys.executable)", "is no Python script"),
         ("Spawn('python3', ['-c', 'pass'])", "`python3 -c pass` is no Python script"),
+        ("Spawn('python3', ['-m', 'mpi4py.futures', 'one.py'])", "is no Python script"),
+        ("Spawn('python_one', ['one.py'])", "`python_one` is no Python script"),
         ("Spawn('python3', ['nothing.py'])", "not beside the one that spawns them"),
         ("Spawn('python3', ['broken.py'])", "the script `broken.py` is no Python"),
         ("Spawn('child.py', maxprocs=0)", "maxprocs=0; give 1 or more"),

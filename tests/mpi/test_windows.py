@@ -113,14 +113,32 @@ import numpy
 from mpi4py.util import dtlib
 assert dtlib.to_numpy_dtype(MPI.FLOAT) == numpy.dtype("f4")
 assert dtlib.to_numpy_dtype(MPI.C_DOUBLE_COMPLEX) == numpy.dtype("c16")
-assert dtlib.from_numpy_dtype("i4") is MPI.INT and dtlib.from_numpy_dtype("f8") is MPI.DOUBLE
+one, other = dtlib.from_numpy_dtype("i4"), dtlib.from_numpy_dtype("f8")
+assert one.decode()[:2] == (MPI.INT, "DUP") and other.decode()[0] == MPI.DOUBLE
 three = MPI.INT.Create_contiguous(3)
 assert dtlib.to_numpy_dtype(three) == numpy.dtype(("i4", (3,)))
 every = MPI.INT.Create_vector(2, 1, 3)
 assert dtlib.to_numpy_dtype(every).itemsize == 16
 again = dtlib.from_numpy_dtype(numpy.dtype(("i4", (3,))))
 assert again.Get_size() == 12
-for each in (three, every, again):
+assert MPI._typealign(MPI.C_BOOL) == 1
+for text, aligned in (("(2,3)i4,S1,c16", True), ("u1,f8", False), ("?,(2,)f4", True)):
+    given = numpy.dtype(text, align=aligned)
+    made = dtlib.from_numpy_dtype(given)
+    back = dtlib.to_numpy_dtype(made)
+    assert back == given and back.isalignedstruct == aligned and made.extent == given.itemsize
+    made.Free()
+grid = MPI.INT.Create_subarray([2, 3], [2, 3], [0, 0])
+assert dtlib.to_numpy_dtype(grid).shape == (2, 3)
+for bad in (MPI.DATATYPE_NULL, grid.Create_resized(0, 32), MPI.INT.Create_subarray([2], [1], [0])):
+    try:
+        dtlib.to_numpy_dtype(bad)
+        assert False
+    except ValueError:
+        pass
+    if bad:
+        bad.Free()
+for each in (one, other, three, every, again, grid):
     each.Free()
 """,
 }

@@ -47,11 +47,27 @@ struct Tally {
     taken: u32,
 }
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Records {
     requests: Vec<Request>,
     deps: Vec<Dep>,
     tallies: Vec<Tally>,
+}
+
+impl Clone for Records {
+    fn clone(&self) -> Self {
+        Records {
+            requests: self.requests.clone(),
+            deps: self.deps.clone(),
+            tallies: self.tallies.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.requests.clone_from(&from.requests);
+        self.deps.clone_from(&from.deps);
+        self.tallies.clone_from(&from.tallies);
+    }
 }
 
 impl Records {

@@ -86,6 +86,8 @@ pub struct Memo {
     near: Vec<Vec<(Response, u32)>>,
     far: FxHashMap<(u32, Response), u32>,
     traffic: Vec<Traffic>,
+    /// Some send may wait for want of room.
+    pub may_wait: bool,
     /// Sends that were held to be independent are not.
     pub weakened: bool,
     /// More was sent by a channel than ever before: there is more to guess.
@@ -107,6 +109,7 @@ impl Memo {
             near: Vec::new(),
             far: FxHashMap::default(),
             traffic: Vec::new(),
+            may_wait: false,
             weakened: false,
             grew: false,
             changes: 0,
@@ -132,6 +135,7 @@ impl Memo {
             near: self.near.clone(),
             far: self.far.clone(),
             traffic: self.traffic.clone(),
+            may_wait: self.may_wait,
             weakened: false,
             grew: false,
             changes: self.changes,
@@ -274,6 +278,7 @@ impl Memo {
         if self.ops.len() <= local {
             self.ops.resize(local + 1, None);
         }
+        self.may_wait |= matches!(op, Op::Send { manner, .. } if manner.may_wait);
         match op {
             Op::Send {
                 mailbox,

@@ -36,6 +36,9 @@ struct Execution<'a> {
 impl World {
     /// The part of an execution that lacks room for sends, if nobody can go on after it.
     pub fn blocked(&mut self, path: &[Step]) -> PyResult<Option<(Vec<Step>, State)>> {
+        if !self.memo.may_wait {
+            return Ok(None); // no step needs room
+        }
         let execution = self.seen_again(path)?;
         if !execution.needy.contains(&true) {
             return Ok(None);

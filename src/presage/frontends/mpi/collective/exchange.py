@@ -136,17 +136,16 @@ def owe(core: CommState, call: Call) -> None:
     """At rank 0: every rank will tell of this call; nobody waits for it now."""
     for rank in range(1, core.size):
         slot = blocking(post(Recv(channel(core, rank, 0))))
-        core.owed.append(PendingReceive(slot, rank, call))
+        core.owed[rank].append(PendingReceive(slot, call))
 
 
 def settle_one(core: CommState, source: int) -> Any:
     """Look at what one rank owes; gives the content of its last message."""
     content = None
-    for owed in [owed for owed in core.owed if owed.source == source]:
-        response = blocking(wait_any((owed.slot,)))
-        theirs, content = response.payload
-        core.owed.remove(owed)
-        check(core, owed.call, source, theirs)
+    owed = core.owed[source]
+    while owed:
+        theirs, content = blocking(wait_any((owed[0].slot,))).payload
+        check(core, owed.popleft().call, source, theirs)
     return content
 
 

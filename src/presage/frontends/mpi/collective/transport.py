@@ -135,7 +135,7 @@ def _started(plan: Plan) -> Request:
     wanted = [slot for rank, slot in zip(others, slots, strict=True) if rank in needed]
     for rank, slot in zip(others, slots, strict=True):
         if rank not in needed:
-            core.owed.append(PendingReceive(slot, rank, call))
+            core.owed[rank].append(PendingReceive(slot, call))
     for rank in others:
         tell(core, rank, call, plan.mine)
 

@@ -17,7 +17,7 @@ from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.error_codes import added
 from presage.frontends.mpi.core.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from presage.frontends.mpi.core.handle import TAG_UB
-from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_type
+from presage.frontends.mpi.core.mistakes import Aborted, MPIException, invalid, wrong_type
 from presage.frontends.mpi.core.numbered import family
 from presage.frontends.mpi.core.rank import current_rank, enter_call, named
 from presage.frontends.mpi.core.status import ANY_SOURCE, UNDEFINED
@@ -268,7 +268,7 @@ class Comm(PersistentCollectives, Failures, Extended, Attributed, Handled):
     def Abort(self, errorcode: int = 0) -> NoReturn:
         """The whole program ends."""
         call = enter_call("Abort", errorcode=errorcode)
-        raise MPIException("abort", f"{named(current_rank().number)} called {call}")
+        raise Aborted(f"{named(current_rank().number)} called {call}", errorcode)
 
     @classmethod
     def Get_parent(cls) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
@@ -22,7 +23,7 @@ class CommState:
     rank: int
     title: str = ""  # Get_name
     calls: int = 0  # collective calls so far: names what they create
-    owed: list[PendingReceive] = field(default_factory=list)  # looked at later
+    owed: Owed = field(default_factory=lambda: defaultdict(deque))  # looked at later, by source
     freed: bool = False
     grid: Any = None  # of a Cartesian one
     attributes: dict[int, Any] = field(default_factory=dict)
@@ -51,8 +52,10 @@ class PendingReceive:
     """A receive of a collective call that need not be complete for the caller to go on."""
 
     slot: int
-    source: int
     call: Any
+
+
+Owed = defaultdict[int, deque[PendingReceive]]
 
 
 def intercommunicator(

@@ -20,7 +20,6 @@ CODES = {
         "count-mismatch": "ERR_TRUNCATE",
         "collective-mismatch": "ERR_IN_STATUS",
         "local-concurrency": "ERR_BUFFER",
-        "abort": "ERR_PENDING",
         "file-error": "ERR_IO",
         "missing-epoch": "ERR_RMA_SYNC",
         "double-epoch": "ERR_RMA_SYNC",
@@ -30,6 +29,19 @@ CODES = {
     }.items()
 }
 CODE_OTHER = ERRORS["ERR_OTHER"]
+
+
+class Aborted(BaseException):
+    """The script ends itself, and all ranks with it: nothing to be caught as an error.
+
+    `status`: what its caller gets to know, in eight bits.
+    """
+
+    kind = "abort"
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status & 0xFF
 
 
 class MPIException(Misuse, RuntimeError):

@@ -20,12 +20,17 @@ from presage.frontends.mpi.core.delivery import Delivery
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.model.source import place
 from presage.process.context import current, running
+from presage.process.leaves import WAYS_OUT
 from presage.records import NamedTuple, record
 
 Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
 TICK = 1e-6  # seconds that a look at a clock takes, so that no duration is 0
 USUAL = {"initialize": True, "errors": "exception"}  # options of one without an `mpi4py`
+INSTEAD = {
+    "starts a thread": "calls that do not block (`irecv`, `iallreduce`), one more rank, or tasks of"
+    " `mpi4py.futures`; a rank has one thread, as `MPI.Query_thread()` says",
+}
 NOTE = "mpi"  # where a rank is kept among the notes of its process
 
 
@@ -35,8 +40,9 @@ class Launcher(Protocol):
     delivery: Delivery
     was_asked: bool  # whether some rank did something that depends on the buffering
     strict: bool
-    watches_buffers: bool  # whether buffers in use are watched
+    is_plain: bool  # whether it is one run as of MPI: no orders to try, no buffers to watch
     has_files: bool  # whether somebody holds files
+    status: int  # of a plain run that a rank has ended
     places: Places
 
     def body(self, path: Path, args: tuple[str, ...], job: Job, command: int = 0) -> Any:
@@ -135,6 +141,7 @@ def begin(at: int, job: Job, launcher: Launcher) -> Rank:
     rank = Rank(number, delivery, strict, world, own, places, launcher, cores=[world, own])
     context = current()
     context.notes[NOTE], context.tick = rank, TICK
+    context.notes[WAYS_OUT] = INSTEAD
     return rank
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_type
+from presage.frontends.mpi.core.mistakes import Aborted, invalid, wrong_type
 from presage.frontends.mpi.core.numbered import Numbered, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.info import Info
@@ -121,7 +121,7 @@ class Handled:
         if state.function is not None:
             state.function(self, errorcode)
         elif state.name != "return" and errorcode:
-            raise MPIException("abort", f"Call_errhandler({errorcode}): errors are fatal")
+            raise Aborted(f"Call_errhandler({errorcode}): errors are fatal", errorcode)
 
     def Get_info(self) -> Any:
         """The hints that were given."""

@@ -48,6 +48,6 @@ def _refuse_overlap(new: Watched) -> None:
 
 def use(buffer: Buffer, call: str, writes: bool) -> tuple[Watched, ...]:
     """Note that a call uses a buffer; refuse it if one that is pending does, too."""
-    if not buffer.count or not current_rank().launcher.watches_buffers:
+    if not buffer.count or current_rank().launcher.is_plain:
         return ()
     return (Watched(buffer, call, writes),)

@@ -72,7 +72,7 @@ def _predefined() -> dict[str, Any]:
     for sign, (form, names) in NAMED.items():
         basic = Basic(sign, form, struct.calcsize(f"={form}"))
         align = 16 if "16s" in form or "32s" in form else struct.calcsize(form[-1])
-        align = max(align, struct.calcsize(form[0]) if form[0].isalpha() else 16)
+        align = max(align, struct.calcsize(form[0]) if not form[0].isdigit() else 16)
         runs, extent, align = PADDED.get(sign, (((0, basic.width),), basic.width, align))
         layout = layouts.of_basic(basic, runs, extent, align)
         for name in names.split():

@@ -16,6 +16,7 @@ from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.constants import NUMBERS
 from presage.frontends.mpi.data.layout import Basic, Layout
 
+Contents = tuple[list[int], list[int], list[int], list[Any]]
 F90 = ("F90_INTEGER", "F90_REAL", "F90_COMPLEX")
 
 
@@ -34,6 +35,7 @@ class TypeState:
         self.own: dict[str, Any] = {}  # its name and its attributes
         self.handle = 0
         self._layout: Layout | None = None
+        self.contents: Contents | None = None  # see `Get_contents`; found when first asked for
 
     @property
     def layout(self) -> Layout:
@@ -167,16 +169,23 @@ class TypeHandle(Attributed, Numbered):
         combiner = NUMBERS[f"COMBINER_{self._used('Get_envelope').combiner}"]
         return len(numbers), len(addresses), len(counts), len(types), combiner
 
-    def Get_contents(self) -> tuple[list[int], list[int], list[int], list[Any]]:
+    def Get_contents(self) -> Contents:
         """The integers, addresses, counts and types that made it."""
         call = enter_call("Get_contents")
         if self._used(call).combiner == "NAMED":
             raise invalid(f"{call}: {self!r} is predefined, and made of nothing", "ERR_TYPE")
         numbers, addresses, counts, types = self._contents()
-        return numbers, addresses, counts, [each._again() for each in types]
+        again = [each._again() for each in types]
+        return list(numbers), list(addresses), list(counts), again
 
-    def _contents(self) -> tuple[list[int], list[int], list[int], list[Any]]:
+    def _contents(self) -> Contents:
         state = self._used("Get_contents")
+        if state.contents is None:
+            state.contents = self._made_of(state)
+        return state.contents
+
+    @staticmethod
+    def _made_of(state: TypeState) -> Contents:
         given, base = state.params, [state.base] if state.base is not None else []
         if state.combiner in F90:
             return list(given.values()), [], [], []

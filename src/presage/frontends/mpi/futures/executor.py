@@ -8,11 +8,14 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, as_completed
+from contextlib import contextmanager
+from types import ModuleType
 from typing import Any, Self
 
-from presage.frontends.mpi.communicator.comm import COMM_WORLD
+from presage.frontends.mpi.communicator.comm import COMM_SELF, COMM_WORLD
 from presage.frontends.mpi.core.mistakes import unsupported
 from presage.frontends.mpi.core.rank import current_rank, enter_call
+from presage.frontends.mpi.futures.crew import CREW, Crew
 from presage.frontends.mpi.futures.future import Future
 from presage.frontends.mpi.futures.pools import Own, Ranks
 from presage.frontends.mpi.futures.worker import (
@@ -22,6 +25,7 @@ from presage.frontends.mpi.futures.worker import (
     initialized,
     pickled,
     serve,
+    serve_all,
     usual_number,
 )
 from presage.frontends.mpi.inter.spawn import start_workers
@@ -52,9 +56,26 @@ class MPIPoolExecutor(Executor):
         self._initializer = initializer, tuple(initargs), options.pop("initkwargs", {})
 
     def _made_pool(self) -> Any:
+        rank = current_rank()
+        rank.add_module(RUN_NAME, sys.modules["__main__"])
+        crew: Crew | None = rank.own_notes.get(CREW)
+        return self._started_pool() if crew is None else self._shared_pool(crew)
+
+    def _shared_pool(self, crew: Crew) -> Any:
+        return crew.pool(self._setup()) if crew.size else self._own_pool(1)
+
+    def _started_pool(self) -> Any:
         count = int(self._workers or usual_number())
-        current_rank().add_module(RUN_NAME, sys.modules["__main__"])
         return Ranks(start_workers(count), count, self._setup())
+
+    def _own_pool(self, count: int) -> Any:
+        call = enter_call(type(self).__name__)
+        if not current_rank().delivery.ordered:
+            raise unsupported(
+                f"{call}: ranks have one thread, and a search could not try what several do"
+            )
+        current_rank().own_notes[WORKERS] = COMM_SELF
+        return Own(count, lambda: initialized(*self._initializer))
 
     def _setup(self) -> Setup:
         options = self._options
@@ -193,30 +214,37 @@ def _chunks(given: Iterator[Any], size: int) -> Iterator[tuple[Any, ...]]:
 class ProcessPoolExecutor(MPIPoolExecutor):
     """The same, whatever the script was started by."""
 
+    def _shared_pool(self, crew: Crew) -> Any:
+        return self._started_pool()
+
 
 class ThreadPoolExecutor(MPIPoolExecutor):
     """Executes tasks in the rank itself."""
 
     def _made_pool(self) -> Any:
-        call = enter_call("ThreadPoolExecutor")
-        if not current_rank().delivery.ordered:
-            raise unsupported(
-                f"{call}: ranks have one thread, and a search could not try what several do"
-            )
-        current_rank().own_notes[WORKERS] = COMM_WORLD
-        return Own(int(self._workers or 1), lambda: initialized(*self._initializer))
+        return self._own_pool(int(self._workers or 1))
 
 
 class _OfRanks(MPIPoolExecutor):
     """The executor of ranks that are there."""
 
     def __init__(self, name: str, count: int, **options: Any) -> None:
-        super().__init__(count, **options)
-        self._name = name
+        super().__init__(**options)
+        self._name, self._count = name, count
 
-    def _made_pool(self) -> Any:
-        assert self._workers is not None
-        return Ranks(self._name, self._workers, self._setup())
+    def _started_pool(self) -> Any:
+        return Ranks(self._name, self._count, self._setup()) if self._count else self._own_pool(1)
+
+
+@contextmanager
+def _workers(comm: Any, root: int) -> Iterator[Any]:
+    """The communicator of all but one."""
+    everyone = comm.Get_group()
+    others = everyone.Excl([root])
+    workers = comm.Create_group(others)
+    yield workers
+    for each in (workers, others, everyone):
+        each.Free()
 
 
 class MPICommExecutor:
@@ -242,17 +270,11 @@ class MPICommExecutor:
         name = f"{label} executor {count[label]}"
         if comm.Get_rank() == root:
             self._options.pop("max_workers", None)
-            made: Any = ThreadPoolExecutor(1, **self._options)
-            if comm.Get_size() > 1:
-                made = _OfRanks(name, comm.Get_size() - 1, **self._options)
+            made = _OfRanks(name, comm.Get_size() - 1, **self._options)
             self._executor = made.bootup()
         else:
-            everyone = comm.Get_group()
-            others = everyone.Excl([root])
-            workers = comm.Create_group(others)
-            serve(name, workers, None, lambda: None)
-            for each in (workers, others, everyone):
-                each.Free()
+            with _workers(comm, root) as workers:
+                serve(name, workers, None, lambda: None)
         return self._executor
 
     def __exit__(self, *_: object) -> bool:
@@ -275,3 +297,16 @@ def finish_all() -> None:
     """The rank ends: executors that were not waited for do what is left."""
     for shutdown in list(current_rank().own_notes.get(LAST, ())):
         shutdown()
+
+
+def share_ranks(main: ModuleType, run: Callable[[], None]) -> None:
+    """The first rank runs the script in `main`; the others are workers of all its executors."""
+    rank = current_rank()
+    if rank.world.rank == 0:
+        crew = rank.own_notes[CREW] = Crew(rank.world.size - 1)
+        run()
+        finish_all()
+        crew.dismiss()
+    else:
+        with _workers(COMM_WORLD, 0) as workers:
+            serve_all(CREW, workers, main, run)

@@ -27,12 +27,16 @@ class Ranks:
     def __init__(self, name: str, size: int, setup: Setup) -> None:
         self.size, self.broken = size, ""
         self._boxes = Boxes.of(name)
-        self._unheard = size  # workers of which it is not known whether they are ready
+        self._unheard = 0  # workers of which it is not known whether they are ready
         self._serving = size
         self._slot: int | None = None
         self._begun = 0
         self._pending: dict[int, tuple[Future, int]] = {}  # and the slots of their messages
-        for _ in range(size):
+        self._begin(setup)
+
+    def _begin(self, setup: Setup) -> None:
+        self._unheard = self.size
+        for _ in range(self.size):
             leave(self._boxes.setup, tuple(setup))
 
     @property
@@ -49,7 +53,7 @@ class Ranks:
             future.set_exception(error)
             return future
         self._begun += 1
-        slot = blocking(post(Send(self._boxes.tasks, (self._begun, data))))
+        slot = blocking(post(Send(self._boxes.tasks, (self._boxes.results, self._begun, data))))
         self._pending[self._begun] = future, slot
         return future
 
@@ -108,6 +112,9 @@ class Ranks:
         drive([self], lambda: not self._pending, None)
         while self._unheard:
             self._heard(self._next())
+        self._end()
+
+    def _end(self) -> None:
         for _ in range(self._serving):
             leave(self._boxes.tasks, END)
 

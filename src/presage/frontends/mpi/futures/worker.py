@@ -8,6 +8,7 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from types import MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.rma.memory import leave, take
 from presage.process.leaves import Leaf
 
-READY, FAILED = 0, -1  # instead of the number of a task
+READY, FAILED, BEGIN = 0, -1, -2  # instead of the number of a task
 END = "end"  # instead of a task
 RUN_NAME = "__worker__"  # of the script, as workers run it
 WORKERS = "workers"  # where a worker keeps the communicator of all workers
@@ -63,10 +64,42 @@ class RemoteTraceback(Exception):
 
 def serve(name: str, comm: Any, main: ModuleType | None, run: Callable[[], None]) -> None:
     """Execute the tasks of an executor; `run` runs the script in `main`."""
-    boxes, notes = Boxes.of(name), current_rank().own_notes
+    boxes = Boxes.of(name)
+    setup = _set_up(boxes, comm, main, run)
+    is_ready = initialized(*pickle.loads(setup.initializer))
+    leave(boxes.results, (READY if is_ready else FAILED, b""))
+    while is_ready and (task := _next_task(boxes)) != END:
+        _execute(*task)
+    del current_rank().own_notes[WORKERS]
+
+
+def serve_all(name: str, comm: Any, main: ModuleType | None, run: Callable[[], None]) -> None:
+    """The same for one executor after the other; what an initializer has spoilt is not executed."""
+    boxes, failed = Boxes.of(name), set()
+
+    def begin(results: str, initializer: bytes) -> None:
+        if not all(comm.allgather(initialized(*pickle.loads(initializer)))):
+            failed.add(results)
+        leave(results, (FAILED if results in failed else READY, b""))
+
+    setup = _set_up(boxes, comm, main, run)
+    begin(boxes.results, setup.initializer)
+    while (task := _next_task(boxes)) != END:
+        results, number, data = task
+        if number == BEGIN:
+            comm.Barrier()  # so that each worker takes one
+            begin(results, data)
+        elif results in failed:
+            leave(results, (number, pickled((False, BrokenExecutor("initializer failed")))))
+        else:
+            _execute(*task)
+    del current_rank().own_notes[WORKERS]
+
+
+def _set_up(boxes: Boxes, comm: Any, main: ModuleType | None, run: Callable[[], None]) -> Setup:
     enter_call("a worker without its executor")
     setup = Setup(*take(boxes.setup))
-    notes[WORKERS] = comm
+    current_rank().own_notes[WORKERS] = comm
     sys.path.extend(setup.path)
     os.environ.update(setup.environment)
     if main is not None:
@@ -75,16 +108,16 @@ def serve(name: str, comm: Any, main: ModuleType | None, run: Callable[[], None]
         current_rank().add_module(RUN_NAME, main)
         if setup.main:
             run()
-    is_ready = initialized(*pickle.loads(setup.initializer))
-    leave(boxes.results, (READY if is_ready else FAILED, b""))
-    while is_ready:
-        enter_call("a worker without a task")
-        task = take(boxes.tasks)
-        if task == END:
-            break
-        number, data = task
-        leave(boxes.results, (number, _outcome(data)))
-    del notes[WORKERS]
+    return setup
+
+
+def _next_task(boxes: Boxes) -> Any:
+    enter_call("a worker without a task")
+    return take(boxes.tasks)
+
+
+def _execute(results: str, number: int, data: bytes) -> None:
+    leave(results, (number, _outcome(data)))
 
 
 def usual_number() -> int:

@@ -16,6 +16,7 @@ from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.objects import ObjectCollectives
 from presage.frontends.mpi.collective.transport import gathered
 from presage.frontends.mpi.core.comm_state import CommState, both, intercommunicator
+from presage.frontends.mpi.core.command_line import of_python, runs_python
 from presage.frontends.mpi.core.groups import SPAWNED
 from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_value
 from presage.frontends.mpi.core.rank import Job, Rank, current_rank, enter_call, named
@@ -24,7 +25,6 @@ from presage.process.ops import Create
 from presage.records import NamedTuple
 
 APPNUM = 1  # the key of an attribute: which of several commands a rank runs
-HARMLESS = ("-u", "-B", "-E", "-s")  # options of Python that make no difference here
 
 
 class Given(NamedTuple):
@@ -100,37 +100,34 @@ def _text(given: Any) -> str:
 def _command(given: tuple[Any, Any, Any, Any], text: str) -> Command:
     command, args, count, info = given
     words = [_text(each) for each in ([args] if isinstance(args, str) else args or ())]
-    name = _text(command)
-    if name == sys.executable or Path(name).name.startswith("python"):
-        name = _script(name, words, text)
-    elif not name.endswith(".py"):
-        raise _refused(text, name)
+    path, rest = _script(_text(command), words, text)
     if not isinstance(count, int) or count < 1:
         raise invalid(f"{text}: maxprocs={count!r}; give 1 or more")
     if info is not None and "wdir" in info:
         raise invalid(f"{text}: all ranks run in one working directory, so info has no `wdir`")
-    if not Path(name).is_file():
+    if not path.is_file():
         raise invalid(
-            f"{text}: there is no script `{name}` in the working directory, `{Path.cwd()}`; scripts"
+            f"{text}: there is no script `{path}` in the working directory, `{Path.cwd()}`; scripts"
             " are looked for there alone, not beside the one that spawns them. Run presage in their"
             " folder, or spawn them by their whole path"
         )
     try:
-        current_rank().launcher.code(Path(name))
+        current_rank().launcher.code(path)
     except BadTarget as error:
         raise invalid(f"{text}: {str(error).splitlines()[0]}") from error
-    return Command(Path(name), tuple(words), count)
+    return Command(path, rest, count)
 
 
-def _script(python: str, words: list[str], text: str) -> str:
-    """The script that Python is to run; `words` loses it, and the options before it."""
-    while words and words[0] in HARMLESS:
-        words.pop(0)
-    if words[:2] == ["-m", "mpi4py"]:
-        del words[:2]
-    if not words or words[0].startswith("-"):
-        raise _refused(text, " ".join([Path(python).name, *words]))
-    return words.pop(0)
+def _script(program: str, words: list[str], text: str) -> tuple[Path, tuple[str, ...]]:
+    """The script that a command runs, and its arguments."""
+    if program != sys.executable and not runs_python(program):
+        if not program.endswith(".py"):
+            raise _refused(text, program)
+        return Path(program), tuple(words)
+    found = of_python(words)
+    if found is None or found.is_shared:
+        raise _refused(text, " ".join([Path(program).name, *words]))
+    return found.path, found.args
 
 
 def _refused(text: str, command: str) -> MPIException:

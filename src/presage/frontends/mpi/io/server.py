@@ -82,6 +82,7 @@ class Content:
         self.name = name
         self._to_disk = to_disk
         self._data = None if content is None else bytearray(content)
+        self._is_changed = False  # since it was last written to the disk
         self._shared: dict[str, int] = {}  # positions, by the name of what was opened
 
     def do(self, what: str, *given: Any) -> Any:
@@ -96,7 +97,7 @@ class Content:
         if self._data is None:
             if not amode & CREATE:
                 return "there is no such file"
-            self._data = bytearray()
+            self._data, self._is_changed = bytearray(), True
         elif amode & CREATE and amode & EXCL:
             return "the file exists, and MODE_EXCL wants it not to"
         self._shared[key] = 0
@@ -116,8 +117,9 @@ class Content:
         return existed
 
     def _sync(self) -> None:
-        if self._to_disk and self._data is not None:
+        if self._to_disk and self._is_changed and self._data is not None:
             Path(self.name).write_bytes(self._data)
+            self._is_changed = False
 
     def _read(self, runs: Runs) -> bytes:
         """As far as the file goes."""
@@ -126,6 +128,7 @@ class Content:
     def _write(self, runs: Runs, written: bytes) -> None:
         self._grow(max((at + size for at, size in runs), default=0))
         write(self._bytes(), runs, written)
+        self._is_changed = True
 
     def _size(self) -> int:
         return len(self._bytes())
@@ -138,6 +141,7 @@ class Content:
     def _grow(self, size: int) -> None:
         data = self._bytes()
         data.extend(bytes(max(0, size - len(data))))
+        self._is_changed = True
 
     def _advance(self, key: str, count: int) -> int:
         """The shared position, which goes on by `count`."""

@@ -16,7 +16,9 @@ def finalize() -> None:
     if rank.finalized:
         return
     finish_all()
-    owing = in_order(core.ranks[o.source] for core in rank.cores for o in core.owed)
+    owing = in_order(
+        core.ranks[at] for core in rank.cores for at, owed in core.owed.items() if owed
+    )
     enter_call("Finalize", owing)
     for core in rank.cores:
         settle(core)

@@ -28,7 +28,7 @@ from presage.records import record
 
 MOMENT = 1e-6
 POSTS = frozenset({ops.Send, ops.Recv})
-ON_THE_SPOT = POSTS | {ops.WaitAny, ops.TestAny}
+ON_THE_SPOT = POSTS | {ops.WaitAny, ops.TestAny, ops.Probe}
 FROZEN = frozenset({type(None), bool, int, float, complex, str, bytes})
 SILENT = Response()
 
@@ -148,8 +148,11 @@ class PlainRun:
             return None
         if kind is ops.WaitAny and not any(member.posts[slot].done for slot in op.slots):
             return None
+        if kind is ops.Probe and op.blocking and self._seen(op) is None:
+            return None
         member.clock = time
-        self._now = max(self._now, time)
+        if time > self._now:
+            self._now = time
         return self._answers[kind](member, op)
 
     def meet(self, op: Any, wait: Any) -> Response:
@@ -182,7 +185,7 @@ class PlainRun:
 
     def _begin(self, name: str, process: Process) -> None:
         self._member = None
-        live = self._program.begin(name, process)
+        live = RunningProcess.of(self._program, name, process)
         live.context.guide = self
         member = Member(live, process.daemon, len(self.members), self._now)
         self.members[name] = member

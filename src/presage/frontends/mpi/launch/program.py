@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -15,10 +15,12 @@ from typing import Any
 from presage.errors import BadTarget
 from presage.frontends.mpi.communicator.comm import COMM_WORLD
 from presage.frontends.mpi.core.comm_state import RankId
+from presage.frontends.mpi.core.command_line import command_of
 from presage.frontends.mpi.core.delivery import BUFFERINGS as BUFFERINGS
 from presage.frontends.mpi.core.delivery import Delivery
-from presage.frontends.mpi.core.mistakes import MPIException
+from presage.frontends.mpi.core.mistakes import Aborted
 from presage.frontends.mpi.core.rank import Job, Places, begin, current_rank
+from presage.frontends.mpi.futures.executor import share_ranks
 from presage.frontends.mpi.futures.worker import serve
 from presage.frontends.mpi.inter.spawn import adopt
 from presage.frontends.mpi.io.server import KEEPER, Keeper
@@ -50,6 +52,9 @@ class Script:
             try:
                 self._run(main)
                 around.run_exit_handlers()
+            except Aborted as ended:
+                current_rank().launcher.status = ended.status
+                raise
             except Exception:
                 if (drain := current_rank().drain) is not None:
                     drain.settle()  # or it would not have come so far
@@ -64,7 +69,8 @@ class Script:
             exec(self._code, main.__dict__)
         except SystemExit as ended:
             if ended.code not in (None, 0):
-                raise MPIException("abort", f"the script ends with status {ended.code}") from ended
+                status = ended.code if isinstance(ended.code, int) else 1
+                raise Aborted(f"the script ends with status {ended.code}", status) from ended
 
 
 class Worker(Script):
@@ -78,6 +84,13 @@ class Worker(Script):
         serve(self._name, COMM_WORLD, main, lambda: super(Worker, self)._run(main))
 
 
+class Sharing(Script):
+    """The same script, for the first rank and its workers."""
+
+    def _run(self, main: ModuleType) -> None:
+        share_ranks(main, lambda: super(Sharing, self)._run(main))
+
+
 def script(
     path: str | Path,
     ranks: int,
@@ -89,6 +102,8 @@ def script(
 ) -> Program:
     """The program of `ranks` processes that run the script.
 
+    `path`: or a command, `python script.py` or `python -m mpi4py.futures script.py`, whose further
+    words may be in `args`.
     `buffering`: whether a standard send waits for its receive (`zero`), never does (`eager`) or
     each as it happens (`any`); `any:1024`: above so many bytes it always does. `any:ordered`: who
     sends first is received first, which MPI does not promise.
@@ -102,15 +117,16 @@ def script(
             "a number that no search could end with",
             f"1 to {RANKS_MAX:,} ranks",
         )
-    file = Path(path)
+    file, words, is_shared = command_of(path, args)
     common = ScriptLauncher(delivery, strict, _mentions(file, b"File"))
-    body = common.body(file, tuple(args), Job.first(ranks))
+    body = common.body(file, words, Job.first(ranks), kind=Sharing if is_shared else Script)
     processes = {f"rank {number}": Process(body, number) for number in range(ranks)}
     if common.has_files:
         processes[KEEPER] = Process(Keeper(to_disk), daemon=True)
     program = Program(processes, name=file.stem, leftovers=strict)
     program.wording = wording
     program.refine = refined
+    program.files = tuple(_beside(file))
     return program
 
 
@@ -154,9 +170,14 @@ def _compiled(path: Path) -> CodeType:
 
 def _mentions(path: Path, *words: bytes) -> bool:
     """Whether the script, or a module beside it, has a word: may import NumPy, may open files."""
-    beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
     whole = re.compile(rb"\b(%b)\b" % b"|".join(words))
-    return any(whole.search(file.read_bytes()) for file in {path, *beside} if file.is_file())
+    return any(whole.search(file.read_bytes()) for file in _beside(path))
+
+
+def _beside(path: Path) -> Iterator[Path]:
+    """The script, and the modules beside it."""
+    beside = sorted(path.parent.glob("*.py"))[:BESIDE_MAX]
+    return (file for file in dict.fromkeys([path, *beside]) if file.is_file())
 
 
 class ScriptLauncher:
@@ -166,18 +187,26 @@ class ScriptLauncher:
         self.delivery = delivery
         self.was_asked = False
         self.strict = strict
-        self.watches_buffers = True
+        self.is_plain = False
         self.has_files = has_files  # whether somebody holds files
+        self.status = 1  # of a plain run that a rank has ended
         self.places: Places = {}
         self.surroundings = Surroundings()
         self._code: dict[Path, CodeType] = {}
         self._bodies: dict[Any, Body] = {}
 
-    def body(self, path: Path, args: tuple[str, ...], job: Job, command: int = 0) -> Body:
+    def body(
+        self,
+        path: Path,
+        args: tuple[str, ...],
+        job: Job,
+        command: int = 0,
+        kind: type[Script] = Script,
+    ) -> Body:
         """The same each time it is asked for the same."""
         key = path, args, job, command
         if key not in self._bodies:
-            made = Script(path, self.code(path), args)
+            made = kind(path, self.code(path), args)
             self._bodies[key] = Body(made, job, self, command)
         return self._bodies[key]
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from presage.frontends.mpi.core.mistakes import Aborted
 from presage.frontends.mpi.launch.plain import PlainRun
 from presage.frontends.mpi.launch.program import launcher, script
 from presage.frontends.mpi.report.waiting import who_waits
@@ -22,6 +23,7 @@ class Outcome(NamedTuple):
 
     kind: str  # ok, deadlock, or the kind of a rank's failure
     text: str = ""
+    status: int = 1  # if it went wrong; what a script says that ends itself
 
     @property
     def is_ok(self) -> bool:
@@ -58,7 +60,7 @@ def mpirun(
 ) -> Outcome:
     """Run a script once, as fast as it goes; what it prints is printed."""
     program = script(path, ranks, args, "eager:ordered", strict=False, to_disk=True)
-    launcher(program).watches_buffers = False  # MPI does not, either
+    launcher(program).is_plain = True
     before = sys.stdout
     out = Tagged(sys.stdout) if tagged else None
     try:
@@ -84,5 +86,6 @@ def play(program: Program) -> Outcome:
         around.clear()
     if (failed := run.failed) is not None:
         name, how = failed
-        return Outcome(how.kind, f"{name}: {how.text}")
+        status = launcher(program).status if how.kind == Aborted.kind else 1
+        return Outcome(how.kind, f"{name}: {how.text}", status)
     return Outcome("ok") if run.is_over else Outcome("deadlock", who_waits(run))

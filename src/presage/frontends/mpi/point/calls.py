@@ -85,8 +85,12 @@ class PointToPoint(Handle):
     ) -> Any:
         if buf is not None:
             warnings.warn("the argument `buf` of recv is not used", UserWarning, stacklevel=2)
+        return _filled(status, self._received(source, tag))
+
+    def _received(self, source: int, tag: int) -> tuple[Any, Status]:
+        """An object, and what is known of it."""
         of = self._from("recv", source, tag)
-        return _filled(status, receive(of, ObjectContent(of.call)))
+        return receive(of, ObjectContent(of.call))
 
     def Recv(
         self,

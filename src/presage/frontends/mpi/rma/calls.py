@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage.frontends.mpi.core.handle import check_dest
-from presage.frontends.mpi.core.mistakes import MPIException, invalid
+from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_value
 from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.core.rank import current_rank, enter_call, where
 from presage.frontends.mpi.core.shared_handle import Owned
@@ -207,4 +207,4 @@ def _target(target: Any, given: Buffer, call: str) -> tuple[int, int, TypeHandle
 
 def _same(buffer_: Buffer, given: Buffer, call: str, what: str) -> None:
     if (buffer_.sign, buffer_.elements) != (given.sign, given.elements):
-        raise invalid(f"{call}: {what} has another type or length")
+        raise wrong_value(f"{call}: {what} has another type or length")

@@ -2,9 +2,9 @@
 
 The memory of a rank is a few blocks, and for each there is one message that holds its content;
 whoever accesses it takes the message, and puts it back changed. Accesses to different blocks do not
-meet, so that a search need not try them in both orders. A lock is made of permits, one for each
-rank: a shared lock takes one's own, an exclusive one takes them all, in order. So shared locks do
-not meet each other either.
+meet, so that a search need not try them in both orders; a plain run tries nothing, and has one. A
+lock is made of permits, one for each rank: a shared lock takes one's own, an exclusive one takes
+them all, in order. So shared locks do not meet each other either.
 
 Together with the content travel the accesses made under shared locks, to see which of them meet. An
 access is complete when its rank says so, in a mailbox where it leaves a message for each *phase*:
@@ -65,7 +65,8 @@ class Memory:
     def blocks(self, target: int) -> range:
         size, unit = self.sizes[target], self.units[target]
         least = unit if unit >= LEAST else 2 * LEAST
-        step = max(least, -(-size // BLOCKS_MAX))
+        most = 1 if current_rank().launcher.is_plain else BLOCKS_MAX
+        step = max(least, -(-size // most))
         return range(0, size, -(-step // least) * least)
 
     def touched(self, target: int, runs: Runs) -> list[int]:

@@ -19,6 +19,7 @@ from presage.frontends.mpi.data.extras import Pickle, unread_pickle
 from presage.frontends.mpi.data.memory import Memory
 from presage.frontends.mpi.data.predefined import TYPES
 from presage.frontends.mpi.point import message, request
+from presage.frontends.mpi.point.calls import Way
 
 NAME = "mpi4py.util.pkl5"
 COUNT_MAX = (1 << 63) - 1
@@ -237,57 +238,34 @@ class Comm(plain.Comm):
                 made.parts.append(_post(lambda given: send(self, given, dest, tag), each))
         return made if _name[0] == "i" else made.wait()
 
-    def recv(
-        self,
-        buf: Any = None,
-        source: int = ANY_SOURCE,
-        tag: int = ANY_TAG,
-        status: Status | None = None,
-    ) -> Any:
-        """An object; those of its buffers come from the same rank."""
-        known = Status()
-        head = PLAIN.recv(self, None, source, tag, known)
+    def _received(self, source: int, tag: int) -> tuple[Any, Status]:
+        """The buffers of an object come from the same rank as its pickle."""
+        head, known = super()._received(source, tag)
         if head is None:
-            fill(status, known)
-            return None
+            return None, known
         data, sizes = head
         buffers = [Memory.allocate(size) for size in sizes]
         for each in buffers:
             _post(lambda given: self.Recv(given, known.source, known.tag), each)
-        fill(status, _counted(known, data, sizes))
-        return _own().pickle.loads_oob(data, buffers)
+        return _own().pickle.loads_oob(data, buffers), _counted(known, data, sizes)
 
     def irecv(self, *_: Any, **__: Any) -> NoReturn:
         """How many messages an object is, is known only when the first has come."""
         raise RuntimeError("unsupported")
 
-    def sendrecv(
-        self,
-        sendobj: Any,
-        dest: int,
-        sendtag: int = 0,
-        recvbuf: Any = None,
-        source: int = ANY_SOURCE,
-        recvtag: int = ANY_TAG,
-        status: Status | None = None,
-    ) -> Any:
-        """Send one object, and receive another."""
-        sent: Request = self.isend(sendobj, dest, sendtag)
-        received = self.recv(recvbuf, source, recvtag, status)
+    def _swap(self, name: str, kind: Any, out: Way, into: Way, status: Status | None) -> Any:
+        if name != "sendrecv":
+            return super()._swap(name, kind, out, into, status)
+        sent: Request = self.isend(*out)
+        received = self.recv(*into, status)
         sent.wait()
         return received
 
-    def mprobe(
-        self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-    ) -> Any:
-        """Wait for an object, to be received by nobody else."""
-        return Message.probe(self, source, tag, status)
-
-    def improbe(
-        self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-    ) -> Any:
-        """The same, if it is there."""
-        return Message.iprobe(self, source, tag, status)
+    @calls("mprobe", "improbe")
+    def _mprobe_parts(self, *given: Any, _name: str = "", **named: Any) -> Any:
+        """An object, to be received by nobody else."""
+        look = Message.probe if _name == "mprobe" else Message.iprobe
+        return look(self, *given, **named)
 
     def bcast(self, obj: Any = None, root: int = 0) -> Any:
         """An object of one for all."""

@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
+from presage.frontends.mpi.core.named import calls
 from presage.frontends.mpi.futures.compose import collect, compose
 from presage.frontends.mpi.futures.executor import MPIPoolExecutor, ThreadPoolExecutor
 from presage.frontends.mpi.futures.future import drive
@@ -60,68 +61,41 @@ class Pool:
         future = self.executor.submit(func, *args, **(kwds or {}))
         return ApplyResult(future, callback, error_callback)
 
-    def map(self, func: Call, iterable: Iterable[Any], chunksize: int | None = None) -> list[Any]:
-        """`list(map(func, iterable))`."""
-        return self.starmap(func, [(each,) for each in iterable], chunksize)
-
-    def starmap(
-        self, func: Call, iterable: Iterable[Any], chunksize: int | None = None
+    @calls("map", "starmap")
+    def _all(
+        self, func: Call, iterable: Iterable[Any], chunksize: int | None = None, *, _name: str = ""
     ) -> list[Any]:
-        """`list(itertools.starmap(func, iterable))`."""
-        given = _sized(iterable)
-        return list(self.istarmap(func, given, self._chunksize(given, chunksize)))
+        """The list of what `map` or `itertools.starmap` gives."""
+        given = _arguments(iterable, _name)
+        size = self._chunksize(given, chunksize)
+        return list(self.executor.starmap(func, given, chunksize=size))
 
-    def map_async(
+    @calls("map_async", "starmap_async")
+    def _begun(
         self,
         func: Call,
         iterable: Iterable[Any],
         chunksize: int | None = None,
         callback: Call | None = None,
         error_callback: Call | None = None,
+        *,
+        _name: str = "",
     ) -> MapResult:
-        """As `map`, to be waited for."""
-        given = [(each,) for each in iterable]
-        return self.starmap_async(func, given, chunksize, callback, error_callback)
-
-    def starmap_async(
-        self,
-        func: Call,
-        iterable: Iterable[Any],
-        chunksize: int | None = None,
-        callback: Call | None = None,
-        error_callback: Call | None = None,
-    ) -> MapResult:
-        """As `starmap`, to be waited for."""
-        given = _sized(iterable)
+        """The same, to be waited for."""
+        given = _arguments(iterable, _name)
         size = self._chunksize(given, chunksize)
         chunks = [given[at : at + size] for at in range(0, len(given), size)]
         begun = [self.executor.submit(_chunk, func, each) for each in chunks]
         return MapResult(compose(collect(begun), _joined), callback, error_callback)
 
-    def imap(self, func: Call, iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
-        """`map(func, iterable)`."""
-        found: Iterator[Any] = self.executor.map(func, iterable, chunksize=chunksize)
-        return found
-
-    def istarmap(self, func: Call, iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
-        """`itertools.starmap(func, iterable)`."""
-        found: Iterator[Any] = self.executor.starmap(func, iterable, chunksize=chunksize)
-        return found
-
-    def imap_unordered(
-        self, func: Call, iterable: Iterable[Any], chunksize: int = 1
+    @calls("imap", "istarmap", "imap_unordered", "istarmap_unordered")
+    def _streamed(
+        self, func: Call, iterable: Iterable[Any], chunksize: int = 1, *, _name: str = ""
     ) -> Iterator[Any]:
-        """Results as they come."""
-        many = {"chunksize": chunksize, "unordered": True}
-        found: Iterator[Any] = self.executor.map(func, iterable, **many)
-        return found
-
-    def istarmap_unordered(
-        self, func: Call, iterable: Iterable[Any], chunksize: int = 1
-    ) -> Iterator[Any]:
-        """Results as they come."""
-        many = {"chunksize": chunksize, "unordered": True}
-        found: Iterator[Any] = self.executor.starmap(func, iterable, **many)
+        """As `map` or `itertools.starmap`; `unordered`: results as they come."""
+        way, _, unordered = _name[1:].partition("_")
+        many = {"chunksize": chunksize, "unordered": bool(unordered)}
+        found: Iterator[Any] = getattr(self.executor, way)(func, iterable, **many)
         return found
 
     def _chunksize(self, given: list[Any], chunksize: int | None) -> int:
@@ -143,8 +117,9 @@ class Pool:
         self.executor.shutdown(wait=True)
 
 
-def _sized(given: Iterable[Any]) -> list[Any]:
-    return given if isinstance(given, list) else list(given)
+def _arguments(given: Iterable[Any], name: str) -> list[Any]:
+    """Those of each call."""
+    return list(given) if name.startswith("star") else [(each,) for each in given]
 
 
 def _chunk(func: Call, chunk: list[Any]) -> list[Any]:
