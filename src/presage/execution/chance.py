@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from presage._core import FAULTS
 from presage.execution.sandbox import Sandbox
-from presage.model.weights import RECOVERIES, Weights
+from presage.model.weights import RECOVERIES, USUAL
 from presage.model.world.event import FAULT_OF, Event
 from presage.model.world.system import System
 from presage.model.world.world import World
@@ -46,7 +46,7 @@ class Dice:
 
 
 def weight_of(system: System, event: Event, *, calm: bool) -> float:
-    weights = system.weights or Weights()
+    weights = system.weights or USUAL
     shape = (
         system.automata[system.index(event.node)].shape if event.node in system.indices else None
     )

@@ -3,6 +3,7 @@
 Handlers, guards, properties and observers run under a watch. While they do, the leaves (see
 `presage.process.leaves`) refuse to tell them of the world outside. The watchdog looks a few times a
 second whether one has been in the same run for too long, and if so ends it and says where it was.
+On a busy machine a run may take any time on the wall: what counts is `Watchdog.spent`.
 """
 
 from __future__ import annotations
@@ -55,17 +56,15 @@ class Sandbox:
         self._runs = 0
         self._over = threading.Event()
         self._dog = threading.Thread(target=self._look, name="presage-watchdog", daemon=True)
-        self._now = NOW
         self._native: Watchdog | None = None  # for code that keeps the interpreter
 
     def __enter__(self) -> Sandbox:
-        native = native_watchdog(self.seconds)
+        self._native = native_watchdog(self.seconds)
         try:
             self._dog.start()
         except RuntimeError as error:
-            native.stop()
+            self._native.stop()
             raise NoThread(WATCHDOG, str(error)) from None
-        self._native = native
         TABLE.up()
         take_numpy()
         return self
@@ -97,26 +96,18 @@ class Sandbox:
                 raise self.error
 
     def _look(self) -> None:
-        spent: dict[int, tuple[int, float]] = {}  # thread -> its run, and seconds in it
-        asked: dict[int, float] = {}
-        last = self._now()
+        asked: dict[int, tuple[int, float]] = {}  # thread -> its run, and when it was asked to end
         while not self._over.wait(1 / LOOKS_PER_SECOND):
-            now = self._now()
-            # What a machine spends asleep, or this process stopped, is not the code's doing.
-            passed, last = min(now - last, 2 / LOOKS_PER_SECOND), now
-            for thread, run in list(self._running.items()):
-                known, seconds = spent.get(thread, (0, 0.0))
-                if known != run:
-                    spent[thread] = (run, 0.0)
-                    asked.pop(thread, None)
+            assert self._native is not None
+            for thread, run, seconds in self._native.spent():
+                if seconds < self.seconds or self._running.get(thread) != run:
                     continue
-                seconds += passed
-                spent[thread] = (run, seconds)
-                if thread not in asked and seconds >= self.seconds:
-                    asked[thread] = seconds
+                known, before = asked.get(thread, (0, 0.0))
+                if known != run:
+                    asked[thread] = run, seconds
                     self._end(thread)
-                elif thread in asked and seconds - asked[thread] >= GRACE_SECONDS:
-                    asked[thread] = seconds
+                elif seconds - before >= GRACE_SECONDS:
+                    asked[thread] = run, seconds
                     self._end(thread)
                     self._bear_debugger(thread)
                     if self._give_up is not None and isinstance(self.error, HandlerStuck):

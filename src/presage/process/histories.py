@@ -206,7 +206,7 @@ class Histories:
     def _begin(self, process: int, how: Process, guide: ScriptedReplies) -> RunningProcess:
         """A fresh run to where its guide leads."""
         self.runs += 1
-        return self.program.begin(self.names.kept[process], how, guide=guide)
+        return RunningProcess.of(self.program, self.names.kept[process], how, guide)
 
     def _response(self, reply: Reply) -> Response:
         response = self._responses.get(reply)

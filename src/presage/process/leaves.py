@@ -61,6 +61,7 @@ PRIVILEGES = (
     " sched_setparam"
 )
 SIGNALS = "signal alarm setitimer pthread_sigmask set_wakeup_fd siginterrupt"
+WAYS_OUT = "ways out"  # where a library notes what its processes can do instead of an escape
 STARTS = "threading.Thread.start"
 # What a simulated process may not do either, by kind: it changes what all processes share.
 ESCAPES = {"end": "calls `{}`", "own": "calls `{}`", "thread": "starts a thread"}
@@ -193,7 +194,8 @@ def escape(what: str, frame: FrameType | None) -> None:
     """
     process = current()
     if process.answerer == MACHINE or user_of(frame) is not None:
-        process.error = Escaped(process.name, what, frame_place(frame))
+        way_out = process.notes.get(WAYS_OUT, {}).get(what)
+        process.error = Escaped(process.name, what, frame_place(frame), way_out)
         raise process.error
 
 

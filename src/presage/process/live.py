@@ -23,6 +23,7 @@ from presage.process.context import Context, PacedContext, running
 from presage.process.guide import ScriptedReplies
 from presage.process.loops import called_in, close_unstarted, wants_loop
 from presage.process.ops import Done, End, Exit, Failed, Op, Response
+from presage.process.program import Process, Program
 
 Answer = Op | End
 
@@ -119,6 +120,26 @@ class RunningProcess:
         )
         self.context.guide = guide
         self.at = self._within(self._begin_coroutine if is_coroutine else self._begin, None)
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        name: str,
+        process: Process,
+        guide: ScriptedReplies | None = None,
+        pace: Callable[[], float] | None = None,
+    ) -> RunningProcess:
+        """A fresh run of a process, at its first operation, or where its guide leads."""
+        return cls(
+            name,
+            process.body,
+            process.own_args(),
+            f"{program.seed}/{name}",
+            is_coroutine=process.is_coroutine,
+            guide=guide,
+            pace=pace,
+        )
 
     @property
     def is_ours(self) -> bool:

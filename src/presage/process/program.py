@@ -16,7 +16,7 @@ from presage.props.property import Property
 from presage.records import NamedTuple
 
 if TYPE_CHECKING:
-    from presage.process.live import RunningProcess
+    from pathlib import Path
 
 KINDS = ("always",)
 SPINS_DEFAULT = 2  # tests in vain, in a row, after which one that would be in vain waits
@@ -105,6 +105,7 @@ class Program:
 
     Libraries may set `wording`, and `refine`, which is given the kind and text of a violation, the
     steps that led to it and a search for a run that ends well; it may call it by a better name.
+    `files` are code that no process names: what a script may import.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class Program:
         self.spins = SPINS_DEFAULT
         self.wording: Wording | None = None
         self.refine: Refine | None = None
+        self.files: tuple[Path, ...] = ()
         self.pardon: Any = None  # what is known to break, and looked behind
         self.codec = Codec()
         if not self.processes:
@@ -151,20 +153,6 @@ class Program:
     @property
     def nodes(self) -> tuple[str, ...]:
         return tuple(self.processes)
-
-    def begin(self, name: str, process: Process | None = None, **known: Any) -> RunningProcess:
-        """A fresh run of a process, at its first operation, or where what is `known` leads."""
-        from presage.process.live import RunningProcess
-
-        process = process or self.processes[name]
-        return RunningProcess(
-            name,
-            process.body,
-            process.own_args(),
-            f"{self.seed}/{name}",
-            is_coroutine=process.is_coroutine,
-            **known,
-        )
 
 
 def _check_property(prop: object) -> None:

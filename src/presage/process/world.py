@@ -9,7 +9,7 @@ Invariant: no offer in a mailbox fits a request in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Any
 
@@ -98,10 +98,11 @@ class Taken:
 
 
 class ProcessWorld:
-    """A program that runs, step by step."""
+    """A program that runs, step by step. `pace` is the clock of a simulation."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, pace: Callable[[], float] | None = None) -> None:
         self.program = program
+        self._pace = pace
         self.payloads = Payloads(program.codec)
         self.members: dict[str, Member] = {}
         self.mailboxes: dict[str, Mailbox] = {}
@@ -111,7 +112,9 @@ class ProcessWorld:
             self._begin(name, process)
 
     def _begin(self, name: str, process: Process) -> Member:
-        member = Member(self.program.begin(name, process), process.daemon)
+        member = Member(
+            RunningProcess.of(self.program, name, process, pace=self._pace), process.daemon
+        )
         self.members[name] = member
         self.opening[name] = tuple(member.live.context.log)
         self._note(member)

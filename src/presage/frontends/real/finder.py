@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from presage.frontends.real.machine.imports import ORIGINALS
+from presage.frontends.real.machine.private import BOOTSTRAP
 from presage.frontends.real.sources import COMMON, SHARED, Source, Sources
 from presage.process.context import running
 
@@ -141,16 +142,18 @@ class Finder:
 
     @contextmanager
     def _outside(self, copy: Modules) -> Iterator[None]:
-        """As if no process ran."""
+        """As if no process ran, nor imported anything: `import p.q` holds the lock of `p.q`."""
         if self.watch is not None:
             self.watch.look()
         copy.leave()
+        locks, BOOTSTRAP._module_locks = BOOTSTRAP._module_locks, {}
         inside = {name: sys.modules[name] for name in ORIGINALS}
         sys.modules.update(ORIGINALS)
         try:
             yield
         finally:
             sys.modules.update(inside)
+            BOOTSTRAP._module_locks = locks
             self._stale = True
             copy.enter()
             self.loads += 1

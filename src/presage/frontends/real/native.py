@@ -25,7 +25,7 @@ from typing import Any
 from presage.frontends.real.finder import FINDER
 from presage.frontends.real.machine.escapes import Bypassed
 from presage.frontends.real.machine.process import current
-from presage.model.source import frame_place, is_standard, is_user_file
+from presage.model.source import OURS, frame_place, is_standard, is_user_file
 from presage.process.leaves import ORIGINALS
 
 DUP, CLOSE = ORIGINALS[os, "dup"], ORIGINALS[os, "close"]
@@ -60,12 +60,26 @@ def _is_channel(descriptor: int) -> bool:
     return stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode) or stat.S_IFMT(mode) == 0
 
 
+def _is_theirs(frame: FrameType) -> bool:
+    """Whether it is neither of the standard library nor of presage."""
+    file = frame.f_code.co_filename
+    return is_user_file(file) and not file.startswith("<")
+
+
+def _is_below(frame: FrameType) -> bool:
+    """Whether code that is theirs called it, at whatever distance."""
+    caller = frame.f_back
+    while caller is not None and not _is_theirs(caller):
+        caller = caller.f_back
+    return caller is not None
+
+
 class Native:
     """Looks whether compiled code of one node reached past its kernel."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._is_armed = False
+        self._packages: set[str] = set()  # compiled ones, of which nobody knows what they do
         self._known: set[str] = set()  # modules that were looked at
         self._loads = -1  # how many packages were loaded for everybody at the last look
         self._free = self._tasks = 0
@@ -73,16 +87,17 @@ class Native:
         self._place = ""  # where the code is, or was at the last look
 
     def is_armed(self) -> bool:
-        """Whether there is a compiled package, of which nobody knows what it does."""
-        if not self._is_armed and FINDER.loads != self._loads:
+        """Whether there is a compiled package."""
+        if FINDER.loads != self._loads:
             self._loads = FINDER.loads
             for name in sys.modules.keys() - self._known:
                 file = getattr(sys.modules[name], "__file__", None)
                 if isinstance(file, str) and file.endswith(ENDINGS) and not is_standard(file):
-                    self._is_armed = self._is_armed or name.partition(".")[0] not in OWN
+                    self._packages.add(name.partition(".")[0])
+            self._packages -= OWN
             self._known.update(sys.modules)
             self.begin()
-        return self._is_armed
+        return bool(self._packages)
 
     def begin(self) -> None:
         """What is there now is not this node's doing."""
@@ -93,12 +108,12 @@ class Native:
         """Raise if something was opened since the last look."""
         free, tasks = self._free, self._tasks
         self.begin()
-        if not self._is_armed:
+        if not self._packages:
             return
         if self._free > free and _is_channel(free):
-            self._refuse("opens a real socket, pipe or poll in compiled code")
+            self._refuse("opens a real socket, pipe or poll")
         if self._tasks > tasks:
-            self._refuse("starts a real thread in compiled code")
+            self._refuse("starts a real thread")
 
     @contextmanager
     def watching(self, place: str, event: str) -> Iterator[None]:
@@ -137,14 +152,17 @@ class Native:
     def _trace(self, frame: FrameType, event: str, value: Any) -> Any:
         """Lines of the standard library are no news: what they call in C is known.
 
-        But a thread of it may run a function in C and nothing else.
+        Compiled code that calls it may not bear to be refused in the middle, so that has to wait.
+        But a thread of the library may run a function in C and nothing else.
         """
+        if frame.f_code.co_filename.startswith(OURS):
+            return None  # of presage, which is called all the time
         if FINDER.copy is None or FINDER.copy.is_loading() or current() is None:
             return None  # what imports do is seen after them
-        if self.is_armed():
+        is_theirs = _is_theirs(frame)
+        if self.is_armed() and (is_theirs or not _is_below(frame)):
             self.look()
-        file = frame.f_code.co_filename
-        return self._line if is_user_file(file) and not file.startswith("<") else None
+        return self._line if is_theirs else None
 
     def _line(self, frame: FrameType, event: str, value: Any) -> Any:
         if FINDER.copy is not None and self.is_armed():  # none: loading what is everybody's
@@ -153,7 +171,10 @@ class Native:
         return self._line
 
     def _refuse(self, what: str) -> None:
+        names = " or ".join(f"`{each}`" for each in sorted(self._packages))
+        what = f"{what} in compiled code, of {names}"
         error, process = Bypassed(self.name, what, self._place, REMEDY), current()
         if process is not None:
             process.error = process.error or error  # an `except` may eat it
+            process.is_brittle = True
         raise error

@@ -6,77 +6,52 @@ program that spins there would hang without a word.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import threading
-import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
+from presage._core import Watchdog
 from presage.errors import HandlerStuck
 from presage.model.choice import Interrupted
 from presage.model.source import frame_place
-from presage.process.leaves import ORIGINALS
 from presage.process.watchdog import native_watchdog
 
 SECONDS = 10.0
+LOOK_SECONDS = 0.2
 AGAIN_SECONDS = 1.0  # until it is asked once more: code may catch what ends it
-IDLE_SHARE = 0.001  # of a second of the processor per second: who takes less is waiting
-NATIVE_TIMES = 6  # as long for code in C, where only the clock on the wall tells
-CPU: Callable[[], float] = ORIGINALS[time, "process_time"]
 
 
 class Overdue(Interrupted):
     """Ends code that runs too long."""
 
 
-class Patience:
-    """A context manager: what runs inside on this thread may take so many seconds.
+def with_patience(function: Callable[..., Any], *args: Any, seconds: float = SECONDS) -> Any:
+    """Call a function that may take so long; if it waits in C, then the process ends with it."""
+    native, over, where = native_watchdog(seconds), threading.Event(), list[str]()
+    look = threading.Thread(
+        target=_look, args=(native, over, where, seconds), name="presage-patience", daemon=True
+    )
+    look.start()
+    try:
+        return native.call(1, function, *args)
+    finally:
+        over.set()
+        look.join()
+        native.stop()
+        if where:
+            raise HandlerStuck(where[0], seconds)
 
-    What is called by `run` is ended also if it waits in C; then the process ends with it.
-    """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
-        self._thread = threading.get_ident()
-        self._over = threading.Event()
-        self._where = ""
-        self._dog = threading.Thread(target=self._look, name="presage-patience", daemon=True)
+def _look(native: Watchdog, over: threading.Event, where: list[str], seconds: float) -> None:
+    """End the run when it has taken its time, and again if it goes on; say `where` it was."""
+    import ctypes  # seldom needed
 
-    def __enter__(self) -> Patience:
-        self._dog.start()
-        return self
-
-    def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function that may wait in C for ever."""
-        native = native_watchdog(self._seconds * NATIVE_TIMES)
-        try:
-            return native.call(1, function, *args)
-        finally:
-            native.stop()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._dog.join()
-        if self._where:
-            raise HandlerStuck(self._where, self._seconds) from error
-
-    def _look(self) -> None:
-        began = spent = CPU()
-        seconds = self._seconds
-        while not self._over.wait(seconds):
-            spent, before = CPU(), spent
-            if spent - before > IDLE_SHARE * seconds and spent - began < self._seconds / 2:
-                seconds = AGAIN_SECONDS
-                continue  # it gets on, on a machine that has much to do
-            frame = sys._current_frames().get(self._thread)
-            self._where = self._where or frame_place(frame)
-            raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-            raise_in(ctypes.c_ulong(self._thread), ctypes.py_object(Overdue))
-            seconds = AGAIN_SECONDS
+    due = seconds
+    while not over.wait(LOOK_SECONDS):
+        for thread, _, spent in native.spent():
+            if spent >= due:
+                due = spent + AGAIN_SECONDS
+                where.append(frame_place(sys._current_frames().get(thread)))
+                raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+                raise_in(ctypes.c_ulong(thread), ctypes.py_object(Overdue))

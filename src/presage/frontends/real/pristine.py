@@ -288,7 +288,7 @@ def _is_set(cell: Any) -> bool:
 def _has_dict(kind: type) -> bool:
     """Whether objects have attributes of their own; a proxy asks another object for them."""
     found = next((vars(cls)["__dict__"] for cls in kind.__mro__ if "__dict__" in vars(cls)), None)
-    return isinstance(found, types.GetSetDescriptorType)
+    return isinstance(found, types.GetSetDescriptorType | types.MemberDescriptorType)
 
 
 def _slots(kind: type) -> list[str]:

@@ -30,7 +30,7 @@ from presage.frontends.real.machine.names import Host
 from presage.frontends.real.machine.packets import Datagram, Segment
 from presage.frontends.real.machine.process import current
 from presage.frontends.real.node import Node
-from presage.frontends.real.patience import Patience
+from presage.frontends.real.patience import with_patience
 from presage.frontends.real.reservations import reservations
 from presage.frontends.real.service import named_calls, service_class
 from presage.frontends.real.tips import Tips
@@ -118,8 +118,8 @@ class RealSystem(System):
             node, Host(name, names), names, tuple(calls_here), functions, codec, isolation
         )
         self.drivers[name] = driver
-        with Patience() as patience, self.tips.running():
-            fields = patience.run(_fields, driver, driver.start(0, node.files))
+        with self.tips.running():
+            fields = with_patience(_fields, driver, driver.start(0, node.files))
         return service_class(node, fields, functions)()
 
     def live(self) -> NoReturn:

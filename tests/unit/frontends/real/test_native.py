@@ -1,6 +1,7 @@
 """What compiled code does past the kernel is named; so is what outlives its process."""
 
 import asyncio
+import gc
 import os
 import sys
 import threading
@@ -17,7 +18,9 @@ from presage.process.leaves import ORIGINALS
 from presage.real import Node, RealSystem, here
 
 OPEN = ORIGINALS.get((os, "eventfd"))
+HIDDEN = (OPEN,)  # where the leaves of a search do not find it
 KEPT: list[asyncio.AbstractEventLoop] = []
+UNWOUND: list[int] = []
 needs_eventfd = pytest.mark.skipif(OPEN is None, reason="no descriptors to open")
 
 
@@ -28,6 +31,13 @@ def opens() -> None:
 async def opens_later() -> None:
     await asyncio.sleep(1)
     OPEN(0)
+
+
+def opens_and_starts_a_thread() -> None:
+    try:
+        HIDDEN[0](0), threading.Thread(target=print).start()  # noqa: B018
+    finally:
+        UNWOUND.append(1)
 
 
 def asks_for_one() -> None:
@@ -51,7 +61,8 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_eventfd
 def test_a_descriptor_that_compiled_code_opens_is_named_with_the_line(compiled: None) -> None:
     line = opens.__code__.co_firstlineno + 1
-    with pytest.raises(Bypassed, match=rf"test_native.py:{line}: node `a` opens a real socket"):
+    text = "node `a` opens a real socket, pipe or poll in compiled code, of `fast`"
+    with pytest.raises(Bypassed, match=rf"test_native.py:{line}: {text}"):
         RealSystem({"a": Node(opens)})
 
 
@@ -60,6 +71,17 @@ def test_one_that_it_opens_later_is_named_with_the_event(compiled: None) -> None
     system = RealSystem({"a": Node(opens_later)})
     with pytest.raises(Bypassed, match="at `.*opens_later`: node `a` opens a real socket"):
         check(system, traces=None)
+
+
+@needs_eventfd
+def test_code_in_the_middle_of_a_call_in_c_is_not_unwound(compiled: None) -> None:
+    """It is compiled, too, and may not bear an exception; so it never goes on."""
+    UNWOUND.clear()
+    line = opens_and_starts_a_thread.__code__.co_firstlineno + 2
+    with pytest.raises(Bypassed, match=rf"test_native.py:{line}: node `a` opens a real socket"):
+        RealSystem({"a": Node(opens_and_starts_a_thread, isolate=())})
+    gc.collect()
+    assert not UNWOUND
 
 
 @needs_eventfd

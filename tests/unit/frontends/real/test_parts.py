@@ -65,6 +65,20 @@ def test_one_that_cannot_lets_it_be_copied(swift) -> None:
     assert Sources(None, (swift,)).kind("swift.rest") == PRIVATE
 
 
+def imports_a_module_that_its_package_imports() -> None:
+    import swift.rest
+
+    here.expose(pushed=[swift.rest.Base is swift.Base])
+
+
+def test_a_module_of_a_whole_package_may_be_asked_for_first(swift) -> None:
+    """Its package imports it, too, while the import that asked for it holds its lock."""
+    part = next(Path(swift, "swift").glob("_heapq*"))
+    part.write_bytes(part.read_bytes() + IMPORTS)
+    node = Node(imports_a_module_that_its_package_imports, view=view, path=[swift])
+    assert not check(RealSystem({"a": node}, properties=[pushes_one]), traces=None).violations
+
+
 def main() -> None:
     import swift
 

@@ -63,3 +63,22 @@ def test_an_object_that_cannot_be_saved_makes_copies_single_use(library) -> None
         isolation.give_back(copy)
         isolation.recycle()
     assert any("range_iterator" in why for why in isolation.spoilt)
+
+
+def test_a_namespace_is_put_back(library) -> None:
+    text = """
+        from types import SimpleNamespace
+        class Own(SimpleNamespace):
+            pass
+        plain, own = SimpleNamespace(kept=[1]), Own(kept=[1])
+        """
+    isolation = Isolation(path=(library({"spaces.py": text}),))
+    for _ in range(4):
+        copy, module = boot(isolation, "spaces")
+        for space in (module.plain, module.own):
+            assert vars(space) == {"kept": [1]}
+            space.kept.append(2)
+            space.more = 3
+        isolation.give_back(copy)
+        isolation.recycle()
+    assert isolation.executed == 2  # by the first, which tells what is shared, and by the second

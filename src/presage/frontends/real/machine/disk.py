@@ -1,7 +1,8 @@
 """The files of a node as one plain value, and what a crash leaves of them.
 
 The value is a dict by absolute path. A file is its bytes; a folder is a path that ends with `/` and
-has none; a symbolic link is the text it holds; None stands for a real file that was removed.
+has none; a symbolic link is the text it holds; True is the name of an AF_UNIX socket; None stands
+for a real file that was removed.
 
 With `disk="fsync"` a file that has writes since its last `fsync` is a pair: the bytes that are on
 the disk, and those writes in their order. A crash keeps any prefix of them, each file by itself;
@@ -17,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 # A write at an offset, or a new size.
 Change: TypeAlias = tuple[int, bytes] | tuple[int]
 Unsynced: TypeAlias = tuple[bytes, tuple[Change, ...]]
-Stored: TypeAlias = bytes | str | None | Unsynced
+Stored: TypeAlias = bytes | str | bool | None | Unsynced
 
 CUTS_MAX = 8  # places at which one write is torn
 

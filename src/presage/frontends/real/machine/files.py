@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 
 from presage.frontends.real.machine import proc
 from presage.frontends.real.machine.disk import Chooses, Stored, contents, crashed
-from presage.frontends.real.machine.inodes import Device, File, Folder, Inode, Link
+from presage.frontends.real.machine.inodes import Device, File, Folder, Inode, Link, Socket
 from presage.frontends.real.machine.readable import Readable, readable
 
 HOME = "/srv"  # the current folder of a process; the folder of its program shows through
@@ -127,6 +127,8 @@ class FileTable:
                 folder.entries[name] = None
             elif isinstance(stored, str):
                 folder.entries[name] = Link(self._number(), self.process.now, stored)
+            elif stored is True:
+                folder.entries[name] = Socket(self._number(), 0o755, self.process.now)
             else:
                 file = self._file(0o644)
                 file.load(stored)
@@ -289,6 +291,11 @@ class FileTable:
 
     def create_link(self, folder: Folder, name: str, target: str) -> None:
         self.put(folder, name, Link(self._number(), self.process.now, target))
+
+    def create_socket(self, folder: Folder, name: str, mode: int) -> Socket:
+        made = Socket(self._number(), mode, self.process.now)
+        self.put(folder, name, made)
+        return made
 
     def change(self, file: File, change: Any) -> None:
         """Write into a file, or set its size; a real one becomes the node's own."""

@@ -16,6 +16,7 @@ from sys import get_asyncgen_hooks, set_asyncgen_hooks
 from threading import get_ident
 from types import FrameType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from greenlet import getcurrent
 
@@ -23,7 +24,7 @@ from presage.model.source import is_user_file
 from presage.process.live import ENDED, lend_greenlet, return_greenlet
 
 EVENTS: dict[str, Any] = vars(asyncio.events)
-ABANDONED: list[Any] = []  # greenlets that cannot be unwound: their code catches everything
+ABANDONED: list[Any] = []  # greenlets that cannot be unwound: their code would not bear it
 WAITS = object()  # a greenlet gives it: the thread waits
 SPIN_SECONDS = 1e-3  # how long a spinning thread sleeps; doubled each time it spins on
 SPIN_SECONDS_MAX = 1.0
@@ -70,7 +71,8 @@ class SimulatedThread:
         self.is_ready = True  # what `ready` said when it was last asked
         self.is_paused = False  # at a poll, in the granularity of iterations
         self.is_stopped = False  # preempted; it does not go on by itself
-        self.taken: list[tuple[Any, Any]] = []  # locks, and the instructions that took them
+        # Locks, and the instructions that took them; some are thrown away locked.
+        self.taken: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.slept = SPIN_SECONDS  # how long it sleeps next if it spins
         self.loop: Any = None  # asyncio's running loop
         self.hooks: Any = (None, None)  # of asynchronous generators
@@ -127,6 +129,8 @@ def unwind(thread: SimulatedThread) -> None:
     work, thread.greenlet = thread.greenlet, None
     if work is None:
         thread.run = None
+    elif thread.process.is_brittle:
+        ABANDONED.append(work)
     elif thread.owner == get_ident():
         thread.greenlet = work
         if _switch(thread, None) is ENDED:
@@ -162,6 +166,19 @@ def program_instruction() -> tuple[FrameType, int] | None:
             own = frame, frame.f_lasti
         frame = frame.f_back
     return own
+
+
+def forget_returned(taken: WeakKeyDictionary[Any, Any]) -> None:
+    """Drop the instructions of calls that have returned: a kept frame keeps its variables."""
+    if not taken:
+        return
+    running, frame = set(), sys._getframe(1)
+    while frame is not None:
+        running.add(id(frame))
+        frame = frame.f_back  # type: ignore[assignment]
+    for lock, instruction in list(taken.items()):
+        if instruction is not None and id(instruction[0]) not in running:
+            del taken[lock]
 
 
 def describe_wait(thread: SimulatedThread) -> str:

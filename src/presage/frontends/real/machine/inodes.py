@@ -1,4 +1,4 @@
-"""What the paths of a node lead to: files, folders and symbolic links.
+"""What the paths of a node lead to: files, folders, symbolic links and sockets.
 
 A file that is open keeps its contents though its name is gone. Maps of a file in memory share its
 contents: a change through a map is taken in whenever the file is looked at.
@@ -87,6 +87,21 @@ class Link(Inode):
 
     def stored(self) -> Stored:
         return self.target
+
+
+class Socket(Inode):
+    """The name of an AF_UNIX socket; without an `end` nobody has it any more."""
+
+    __slots__ = ("end",)
+
+    kind = stat.S_IFSOCK
+
+    def __init__(self, number: int, mode: int, when: float) -> None:
+        super().__init__(number, mode, when)
+        self.end: Any = None
+
+    def stored(self) -> Stored:
+        return True
 
 
 class File(Inode):

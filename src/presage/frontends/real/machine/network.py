@@ -49,7 +49,7 @@ def pair(
     if family not in (None, socket.AF_UNIX):
         raise failure(errno.EOPNOTSUPP)
     stack, kind = here(), int(type) & ~FLAG_BITS
-    ends = UnixEnd(kind, stack.paths), UnixEnd(kind, stack.paths)
+    ends = UnixEnd(kind, stack.names), UnixEnd(kind, stack.names)
     join(*ends)
     one, other = (Real(fileno=stack.descriptors.add(end)) for end in ends)
     return one, other

@@ -21,7 +21,7 @@ from presage.frontends.real.machine.descriptors import (
     failure,
 )
 from presage.frontends.real.machine.files import FileTable
-from presage.frontends.real.machine.inodes import File, Folder, Link
+from presage.frontends.real.machine.inodes import File, Folder, Link, Socket
 from presage.process.context import running
 
 ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
@@ -169,6 +169,8 @@ def open_file(
         return OpenFolder(inode)
     if flags & os.O_DIRECTORY:
         raise failure(errno.ENOTDIR)
+    if isinstance(inode, Socket):
+        raise failure(errno.ENXIO)
     assert isinstance(inode, File)
     made = OpenFile(table, inode, flags)
     if flags & os.O_TRUNC and inode.size():

@@ -1,7 +1,7 @@
 """AF_UNIX sockets and pipes: both ends are in one process, so nothing of them is an event.
 
 A write lands in the other end's buffer at once. asyncio wakes itself by such a pair, and so do many
-pollers. A path names a listener within its process only.
+pollers. A name is one within its process only; see `UnixNames`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from presage.frontends.real.machine.descriptors import (
     failure,
 )
 from presage.frontends.real.machine.endpoints import PEEK, TRUNC, Endpoint
+from presage.frontends.real.machine.unixnames import UnixNames
 
 ROOM = 65_536  # bytes that wait in one end
 
@@ -28,11 +29,11 @@ ROOM = 65_536  # bytes that wait in one end
 class UnixEnd(Endpoint):
     """One end of an AF_UNIX connection, a listener, or a socket for messages."""
 
-    __slots__ = ("backlog", "bound", "messages", "paths", "peer", "queue", "size", "stream")
+    __slots__ = ("backlog", "bound", "messages", "names", "peer", "queue", "size", "stream")
 
-    def __init__(self, kind: int, paths: dict[Any, Any]) -> None:
+    def __init__(self, kind: int, names: UnixNames) -> None:
         super().__init__(socket.AF_UNIX, kind, 0)
-        self.paths = paths  # of the process
+        self.names = names  # of the process
         self.bound: Any = ""
         self.peer: UnixEnd | None = None
         self.stream = kind == socket.SOCK_STREAM
@@ -71,13 +72,7 @@ class UnixEnd(Endpoint):
     def bind(self, address: Any) -> None:
         if self.bound:
             raise failure(errno.EINVAL)
-        if not address:  # a name of its own in the abstract space
-            taken = range(len(self.paths) + 1)
-            address = next(n for at in taken if (n := b"\0%05x" % at) not in self.paths)
-        if address in self.paths:
-            raise failure(errno.EADDRINUSE)
-        self.bound = address
-        self.paths[address] = self
+        self.bound = self.names.bind(address, self)
 
     def listen(self, backlog: int) -> None:
         if not self._needs_peer():
@@ -99,9 +94,7 @@ class UnixEnd(Endpoint):
         return made, made.peer.bound if made.peer is not None else ""
 
     def connect(self, address: Any) -> bool:
-        other = self.paths.get(address)
-        if other is None:
-            raise failure(errno.ENOENT)
+        other = self.names.find(address)
         if not self._needs_peer():
             self.peer = other
             return True
@@ -111,7 +104,7 @@ class UnixEnd(Endpoint):
             raise failure(errno.ECONNREFUSED)
         if len(other.queue) > other.backlog:
             raise failure(errno.EAGAIN)
-        made = UnixEnd(self.kind, self.paths)
+        made = UnixEnd(self.kind, self.names)
         made.bound, made.refs = other.bound, 1
         join(self, made)
         other.queue.append(made)
@@ -122,9 +115,7 @@ class UnixEnd(Endpoint):
         self.raise_error()
         target = self.peer
         if address is not None and not self._needs_peer():
-            target = self.paths.get(address)
-            if target is None:
-                raise failure(errno.ENOENT)
+            target = self.names.find(address)
         if self.write_shut:
             raise failure(errno.EPIPE)
         if target is None:
@@ -179,8 +170,7 @@ class UnixEnd(Endpoint):
             self.peer.changes += 1
 
     def release(self) -> None:
-        if self.paths.get(self.bound) is self:
-            del self.paths[self.bound]
+        self.names.release(self)
         for made in self.queue:
             made.refs = 0
             made.release()

@@ -38,6 +38,7 @@ threading                    _ThreadHandle _make_thread_handle                 3
 queue                        _PySimpleQueue                                    3.11 3.13
 concurrent.futures.thread    _threads_queues _shutdown _global_shutdown_lock   3.11 3.13
 concurrent.futures.thread    ThreadPoolExecutor._counter                       3.11 3.13
+importlib._bootstrap         _module_locks                                     3.11 3.13
 warnings                     _warn_unawaited_coroutine                         3.11 3.13
 random                       _urandom                                          3.11 3.13
 selectors                    SelectSelector._select PollSelector._selector_cls 3.11 3.13
@@ -98,5 +99,7 @@ LOCKS = _present(
     (concurrent.futures.thread, "_global_shutdown_lock"), (threading, "_shutdown_locks_lock")
 )
 SETS = _present((threading, "_shutdown_locks"))
+# Its `_module_locks` has the lock of each module that is being imported.
+BOOTSTRAP: Any = importlib._bootstrap
 # Where `Lock` is a class, and not a function: since 3.13.
 LOCK_CLASSES = [(threading, "Lock")] if isinstance(threading.Lock, type) else []

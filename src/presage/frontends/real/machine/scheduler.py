@@ -18,6 +18,7 @@ from presage.frontends.real.machine.greenlets import (
     SPIN_SECONDS,
     SPIN_SECONDS_MAX,
     SimulatedThread,
+    forget_returned,
     program_instruction,
     resume,
     wait,
@@ -44,6 +45,7 @@ class Scheduler:
         self.main: SimulatedThread | None = None
         self.ended = False
         self.dead = False
+        self.is_brittle = False  # code in C was refused something: no exception may reach it
         self.steps = 0  # stimuli given to it so far
         self.turns = 0  # how often a thread gave the processor back
         self.error: PresageError | None = None  # kept, because an `except` may eat it
@@ -56,6 +58,7 @@ class Scheduler:
         self._readings = 0
         self._points = 0  # places of this step where a thread could have been stopped
         self._last_point: Any = None
+        self._last_thread: SimulatedThread | None = None  # whose point that was
 
     def count(self, what: str) -> int:
         """The next number, from 1, in a series of this process."""
@@ -107,20 +110,22 @@ class Scheduler:
     def take(self, lock: Any) -> None:
         """Note that the thread that runs has got a lock."""
         if self.thread is not None and len(self.threads) > 1:
-            self.thread.taken.append((lock, program_instruction()))
+            forget_returned(self.thread.taken)
+            self.thread.taken[lock] = program_instruction()
 
     def let_go(self, lock: Any) -> None:
         """A lock is free again; the thread that runs may be stopped.
 
         It is not where the same instruction still holds another lock: who waits for both could
-        not go on.
+        not go on. Who lets go of a lock need not be who took it.
         """
+        for each in self.threads:
+            each.taken.pop(lock, None)
         thread = self.thread
         if thread is None:
             return
-        thread.taken = [each for each in thread.taken if each[0] is not lock]
         instruction = program_instruction() if thread.taken else None
-        self.preempt(ends=all(each[1] != instruction for each in thread.taken))
+        self.preempt(ends=all(each != instruction for each in thread.taken.values()))
 
     def preempt(self, *, ends: bool = False) -> None:
         """A place where the thread that runs may be stopped, though it need not wait.
@@ -143,7 +148,7 @@ class Scheduler:
         instruction = program_instruction()
         if instruction == self._last_point and not ends:
             return
-        self._last_point = instruction
+        self._last_point, self._last_thread = instruction, thread
         self._points += 1
         if chooser.pick(2):
             self.preemptions += 1
@@ -273,6 +278,8 @@ class Scheduler:
         try:
             if resume(thread, self._body):
                 self.threads.remove(thread)
+                if thread is self._last_thread:  # nothing keeps the variables of a thread
+                    self._last_point = self._last_thread = None
                 for call in thread.on_end:
                     call()
         finally:

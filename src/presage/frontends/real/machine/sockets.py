@@ -52,7 +52,7 @@ FLAG_BITS = int(socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
 def make_endpoint(stack: Stack, family: int, kind: int, proto: int) -> Endpoint:
     """The kernel's side of a new socket."""
     if family == socket.AF_UNIX and kind in KINDS:
-        return UnixEnd(kind, stack.paths)
+        return UnixEnd(kind, stack.names)
     if family not in (socket.AF_INET, socket.AF_INET6):
         raise failure(errno.EAFNOSUPPORT)
     if kind == socket.SOCK_STREAM and proto in (0, socket.IPPROTO_TCP):

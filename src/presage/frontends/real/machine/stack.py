@@ -37,6 +37,7 @@ from presage.frontends.real.machine.packets import (
 )
 from presage.frontends.real.machine.ports import Ports
 from presage.frontends.real.machine.tcp import CONNECTING, LISTENING, OPEN, StreamEnd, reverse
+from presage.frontends.real.machine.unixnames import UnixNames
 from presage.process.context import running
 
 LOOPS = socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP
@@ -77,7 +78,7 @@ class Stack:
         self.datagrams: Ports[DatagramEnd] = Ports(process.life, shared=True)
         self.streams: Ports[StreamEnd] = Ports(process.life, shared=False)
         self.connections: dict[Flow, StreamEnd] = {}
-        self.paths: dict[Any, Any] = {}  # AF_UNIX sockets by their paths
+        self.names = UnixNames(process)
 
     def is_live(self) -> bool:
         """Whether its process runs now."""

@@ -6,6 +6,7 @@ import functools
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from unit.frontends.real.machine.fair_driver import Table, effects, process_of, run, table
 
 from presage.frontends.real.machine.effects import Options
+from presage.frontends.real.machine.process import current
 from presage.model.choice import Chooser, following
 
 pytestmark = pytest.mark.usefixtures(table.__name__)
@@ -289,3 +291,49 @@ def test_code_outside_keeps_its_threads_and_locks() -> None:
         assert isinstance(threading.local(), threading.local)
         assert functools.lru_cache(len)("xx") == 2
     process.dispose()
+
+
+def test_a_call_that_returned_keeps_nothing_though_it_left_a_lock_locked() -> None:
+    def program() -> None:
+        class Thing:
+            def run(self) -> None:
+                pass
+
+        def hold(thread_too: bool) -> weakref.ref[Thing]:
+            thing = Thing()
+            if thread_too:
+                threading.Thread(target=thing.run).start()  # waits for a lock that another frees
+            else:
+                threading.Lock().acquire()
+            return weakref.ref(thing)
+
+        other = threading.Thread(target=time.sleep, args=(9,))
+        other.start()
+        for thread_too in (False, True):
+            held = hold(thread_too)
+            time.sleep(1)
+            print(held())
+        other.join()
+
+    assert lines(program) == ["None", "None"]
+
+
+def test_a_lock_that_another_thread_frees_is_held_by_nobody() -> None:
+    def program() -> None:
+        gate, mine = threading.Lock(), threading.Lock()
+
+        def opener() -> None:
+            gate.release()
+            time.sleep(9)
+
+        gate.acquire()
+        threading.Thread(target=opener).start()
+        gate.acquire()
+        thread = current().thread
+        print(len(thread.taken))
+        gate.release()
+        with mine:
+            print(len(thread.taken))
+        print(len(thread.taken))
+
+    assert lines(program) == ["1", "1", "0"]

@@ -10,6 +10,7 @@ from unit.frontends.real.services.serving import ours, theirs
 
 ROUNDS = 300
 COMMANDS = 150
+TRIES = 3  # a key may expire between the answers of the two
 QUEUED = ("+", "QUEUED")
 
 
@@ -46,10 +47,13 @@ def differing(pair: tuple[Client, Client], chance: random.Random) -> str | None:
 @pytest.mark.slow
 def test_random_commands_are_answered_as_by_redis(ports) -> None:
     for seed in range(ROUNDS):
-        pair = Client(ports[0]), Client(ports[1])
-        difference = differing(pair, random.Random(seed))
-        for client in pair:
-            client.close()
+        for _ in range(TRIES):
+            pair = Client(ports[0]), Client(ports[1])
+            difference = differing(pair, random.Random(seed))
+            for client in pair:
+                client.close()
+            if difference is None:
+                break
         assert difference is None, f"seed {seed}: {difference}"
 
 
