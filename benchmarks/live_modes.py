@@ -23,6 +23,7 @@ from presage.runtime.virtual import VirtualCluster
 
 MODES = ("none", "check", "steer", "both")
 PREDICTING = ("steer", "both")
+KERNELS = 2  # for each node: one process looks ahead for all of them
 NETWORK = Shape(delay=0.065, jitter=0.02, loss=0.003)  # a round trip of 130 ms
 
 
@@ -32,6 +33,7 @@ class Pace:
 
     every: float  # seconds of virtual time
     deadline: float  # seconds
+    states: int | None = None  # that each lane of a prediction may meet, whatever time it takes
 
     def options(self, mode: str) -> SteerOptions | None:
         """Of a mode; None: nothing is steered."""
@@ -93,7 +95,10 @@ def steered(
         return
     with ExitStack() as stack:
         if options.predicts and foresight is None:
-            foresight = stack.enter_context(Foresight(cluster.system))
+            kernels = KERNELS * len(cluster.system.names)
+            foresight = stack.enter_context(
+                Foresight(cluster.system, kernels=kernels, states=pace.states)
+            )
         yield SteeredCluster(cluster, foresight, options)
 
 

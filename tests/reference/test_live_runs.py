@@ -37,7 +37,7 @@ def seeds(batch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("batch", batches(1, 4))
+@pytest.mark.parametrize("batch", batches(1, 13))
 def test_every_step_is_one_of_the_model_and_merged_logs_replay(kind, batch):
     compared = differed = 0
     for seed in seeds(batch):

@@ -24,7 +24,7 @@ class Actions:
         self._automaton = automaton
         self._names = tuple(automaton.shape.actions)
         self._last = len(self._names) - 1  # the place of the one that ran last
-        self._resting: dict[bytes, float] = {}  # encoded -> until when
+        self.resting: dict[bytes, float] = {}  # those that rest, encoded -> until when
         self._state: Any = None  # in which they rest
 
     def next(self, fresh: Callable[[], Values], chance: Chance, now: float) -> Stimulus | None:
@@ -33,8 +33,8 @@ class Actions:
         offered = list(self._automaton.actions(fresh()))
         for at in range(self._last + 1, self._last + 1 + count):
             stimuli = offered[at % count]
-            if self._resting:
-                stimuli = [s for s in stimuli if self._resting.get(encode(s), -inf) <= now]
+            if self.resting:
+                stimuli = [s for s in stimuli if self.resting.get(encode(s), -inf) <= now]
             if stimuli:
                 self._last = at % count
                 return chance.one_of(stimuli)
@@ -42,23 +42,20 @@ class Actions:
 
     def until(self, now: float) -> float | None:
         """When the first of those that rest for a while may run again; None if there is none."""
-        if not self._resting:
-            return None
-        times = [until for until in self._resting.values() if now < until < inf]
+        times = [until for until in self.resting.values() if now < until < inf]
         return min(times, default=None)
 
     def done(self, stimulus: Stimulus, result: Result, until: float) -> None:
         """Note what came of an action: one that did nothing rests."""
         if isinstance(result, Record) and not _idle(result):
-            self._resting.clear()
+            self.resting.clear()
             return
         chose = not isinstance(result, Record) or bool(result.choices)
-        self._resting[self._automaton.codec.encode(stimulus)] = until if chose else inf
+        self.resting[self._automaton.codec.encode(stimulus)] = until if chose else inf
 
     def wake(self) -> None:
         """The state is another: none rests any more."""
-        if self._resting:
-            self._resting.clear()
+        self.resting.clear()
 
 
 def _idle(record: Record) -> bool:

@@ -45,6 +45,7 @@ class Owner(Protocol):
     keep_alive: float
     paused: set[Connection]
     bytes_read: int
+    reading: memoryview  # where all connections put what a read brings, until it is taken
 
     def greeted(self, connection: Connection, said: Hello) -> str | None:
         """The peer has said hello; why it is refused, or None: the owner has accepted it."""
@@ -58,8 +59,8 @@ class Owner(Protocol):
     def settle(self) -> None:
         """All frames that there were have been passed."""
 
-    def room(self, connection: Connection) -> int:
-        """How many more frames are to be read for now."""
+    def room(self, peer: str) -> int:
+        """How many more frames of a peer are to be read for now."""
 
     def faulty(self, connection: Connection, reason: str) -> None:
         """Bytes came in that mean nothing; the connection is reset."""
@@ -68,7 +69,7 @@ class Owner(Protocol):
         """The connection is gone; called once, no matter which end ended it."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """One end of a TCP connection."""
 
     def __init__(self, owner: Owner, opener: bool, peer: str | None = None) -> None:
@@ -108,12 +109,16 @@ class Connection(asyncio.Protocol):
                 made.setsockopt(socket.IPPROTO_TCP, option, min(every, 32767))
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self.owner.reading  # what a read brings is passed on before the next one
+
+    def buffer_updated(self, nbytes: int) -> None:
         self.heard = True
         if self._transport is None:
             return
-        self.owner.bytes_read += len(data)
-        self._decoder.feed(data)
+        owner = self.owner
+        owner.bytes_read += nbytes
+        self._decoder.feed(owner.reading[:nbytes])
         self.advance()
 
     def pause_writing(self) -> None:
@@ -133,34 +138,36 @@ class Connection(asyncio.Protocol):
 
     def advance(self) -> None:
         """Pass on what has come in, as far as the owner takes it."""
-        passed, room = 0, 1 if self.said is None else self.owner.room(self)
+        owner, passed = self.owner, False
         try:
-            while self._transport is not None:
-                if passed >= room:
-                    room += self.owner.room(self)
-                    if passed >= room:
+            while self._decoder.size:
+                peer = self.peer if self.said is not None else None
+                if peer is not None:
+                    room = owner.room(peer)
+                    if room <= 0:
                         self._pause()
                         break
-                if self.said is not None:
-                    messages = self._decoder.messages(room - passed)
+                    messages = self._decoder.messages(room)
                     if messages is not None:
-                        passed += len(messages.bodies)
-                        self.owner.messages(self.said.name, messages)
+                        passed = True
+                        owner.messages(peer, messages)
                         continue
-                frame = self._decoder.pull() if len(self._decoder) else None
+                frame = self._decoder.pull()
                 if frame is None:
                     self._unpause()
                     break
-                passed += 1
-                if self.said is None:
+                passed = True
+                if peer is None:
                     self._greet(frame)
                 else:
-                    self.owner.passed(self, frame)
+                    owner.passed(self, frame)
+            else:
+                self._unpause()
         except BadFrame as error:
-            self.owner.faulty(self, str(error))
+            owner.faulty(self, str(error))
             self.reset(str(error))
         if passed:
-            self.owner.settle()
+            owner.settle()
 
     def write(self, data: bytes) -> int:
         """Send bytes, now or when the peer reads; how many wait for that."""

@@ -73,7 +73,7 @@ class Driver:
         self._cluster = cluster
         self._say = say
         self._loop = asyncio.get_running_loop()
-        self._wire: Wire | None = None
+        self.wire: Wire  # once the node has booted
         self._emulated: Emulation | None = None
         self._soon = False
         self._turning = False
@@ -84,19 +84,14 @@ class Driver:
         streams = self.node.system.streams
         self._room = (streams and streams.queue_size) or 1
 
-    @property
-    def wire(self) -> Wire:
-        assert self._wire is not None, "the node has booted"
-        return self._wire
-
     async def start(self, definition: Definition, sockets: Sockets) -> None:
         """Boot the node, then let peers connect."""
         self.host.boot()
         said = hello(self.node.name, definition, self.node.life)
-        self._wire = Wire(said, self._cluster, self, self._say, sockets)
+        self.wire = Wire(said, self._cluster, self, self._say, sockets)
         if self._cluster.shape is not None:
-            self._emulated = Emulation(self._wire, self._cluster.shape)
-        await self._wire.start()
+            self._emulated = Emulation(self.wire, self._cluster.shape)
+        await self.wire.start()
         self.schedule()
 
     def close(self) -> None:
@@ -104,8 +99,8 @@ class Driver:
         self._closed = True
         if self._alarm is not None:
             self._alarm.cancel()
-        if self._wire is not None:
-            self._wire.close()
+        if hasattr(self, "wire"):
+            self.wire.close()
 
     # -- turns -------------------------------------------------------------------------------
 
@@ -135,15 +130,16 @@ class Driver:
             return
         self._turning = True
         try:
-            self._take_turn()
+            again = self.host.turn()
+            if self.wire.paused:
+                self.wire.resume()
         finally:
             self._turning = False
+        if again is not None and (self._alarm is None or again < self._rings_at):
+            self._wake(again)  # an alarm that is too early costs a turn; most never are
 
-    def _take_turn(self) -> None:
-        again = self.host.turn()
-        self.wire.resume()
-        if again is None or (self._alarm is not None and self._rings_at <= again):
-            return  # an alarm that is too early costs a turn, and most are never too early
+    def _wake(self, again: float) -> None:
+        """Let there be a turn at that time of the node's clock."""
         wait = again - self.node.clock.now()
         if wait <= 0:
             self.schedule()
@@ -189,9 +185,10 @@ class Driver:
         self.schedule()
 
     def room(self, peer: str) -> int:
-        link = self.host.links.get(peer)
+        host = self.host
+        link = host.links.get(peer)
         waiting = len(link.inbox) if link is not None else 0
-        return max(0, (self._room if self.host.waits(peer) else INBOX_MAX) - waiting)
+        return (self._room if host.waits(peer) else INBOX_MAX) - waiting
 
     def sign(self, peer: str) -> bytes:
         link = self.host.links[peer]

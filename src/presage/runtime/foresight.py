@@ -28,6 +28,7 @@ from presage.records import record
 from presage.runtime.board import EventSeen
 from presage.runtime.guard import Guard
 from presage.runtime.vocabulary import teach
+from presage.search.kept_kernels import KERNELS_MAX
 from presage.search.predict import Predictor, traced
 from presage.search.prediction import Prediction
 from presage.trace.trace import Trace
@@ -83,13 +84,25 @@ class Foreseen:
 class Foresight:
     """Answers questions about one system. A context manager, as checked code is watched."""
 
-    def __init__(self, system: System, target: str | None = None) -> None:
+    def __init__(
+        self,
+        system: System,
+        target: str | None = None,
+        *,
+        kernels: int = KERNELS_MAX,
+        states: int | None = None,
+    ) -> None:
+        """`kernels`: that are kept. `states`: that each lane of a prediction may meet.
+
+        Where `states` is given, one thread looks, and answers do not depend on the machine.
+        """
         teach(system, system.codec)  # what others wrote is to be read
         self.system = system
         self._target = target
         self._sandbox = Sandbox()
-        self._predictor = Predictor(system, self._sandbox)
-        self._guard = Guard.of(system, self._sandbox)
+        self._predictor = Predictor(system, self._sandbox, kernels)
+        self._states = states
+        self._guard = Guard.of(system, self._sandbox, kernels, states)
 
     def __enter__(self) -> Foresight:
         self._sandbox.__enter__()
@@ -156,7 +169,9 @@ class Foresight:
             filters=filters,
             known=known,
             seconds=question.seconds,
+            threads=None if self._states is None else 1,
             leaving=hidden,
+            states=self._states,
         )
 
     def _decided(

@@ -158,10 +158,11 @@ def refusal(mine: Hello, theirs: Hello) -> str | None:
 class Decoder:
     """Bytes as they come in, frames as they are asked for."""
 
-    __slots__ = ("_at", "_bytes", "limit")
+    __slots__ = ("_at", "_bytes", "limit", "size")
 
     def __init__(self, limit: int = FRAME_MAX) -> None:
         self.limit = limit  # bytes of one frame, its length included; may be changed
+        self.size = 0  # how many bytes wait here
         self._bytes = bytearray()
         self._at = 0
 
@@ -171,17 +172,13 @@ class Decoder:
             del self._bytes[: self._at]
             self._at = 0
         self._bytes += data
-
-    def __len__(self) -> int:
-        """How many bytes wait here."""
-        return len(self._bytes) - self._at
+        self.size = len(self._bytes)
 
     def pull(self) -> Frame | None:
         """The next whole frame, or None until more bytes come; raises `BadFrame`."""
         buffer, at = self._bytes, self._at
-        there = len(buffer) - at
-        if there < HEADER.size:
-            if there >= LENGTH.size:
+        if self.size < HEADER.size:
+            if self.size >= LENGTH.size:
                 self._judge_length(LENGTH.unpack_from(buffer, at)[0])
             return None
         length, version, code, flags, number, life, handled = HEADER.unpack_from(buffer, at)
@@ -190,11 +187,8 @@ class Decoder:
         end = at + LENGTH.size + length
         if end > len(buffer):
             return None
-        self._at = end
         body = bytes(buffer[at + HEADER.size : end])
-        if end == len(buffer):
-            buffer.clear()
-            self._at = 0
+        self._pass(end)
         return Frame(kind, number, life, handled, body, flags)
 
     def messages(self, most: int) -> Messages | None:
@@ -203,11 +197,16 @@ class Decoder:
         if found is None:
             return None
         end, number, life, handled, bodies = found
-        if end == len(self._bytes):
+        self._pass(end)
+        return Messages(number, life, handled, bodies)
+
+    def _pass(self, end: int) -> None:
+        """What stands before `end` was read."""
+        self.size = len(self._bytes) - end
+        if not self.size:
             self._bytes.clear()
             end = 0
         self._at = end
-        return Messages(number, life, handled, bodies)
 
     def _judge_length(self, length: int) -> None:
         if not AFTER_LENGTH <= length <= self.limit - LENGTH.size:

@@ -136,6 +136,11 @@ class Gatherer:
     def busy(self) -> bool:
         return self._round is not None
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is asked, and nothing waits to be said."""
+        return self._round is None and not self._answers and not self._out
+
     def begin(self, now: float) -> None:
         """Ask the neighbourhood, unless it is being asked."""
         if self._round is None:
@@ -297,8 +302,6 @@ class Gatherer:
 
     def poll(self, now: float) -> float | None:
         """Let time pass; when to be called next, None: not before something happens."""
-        if self._round is None and not self._answers:
-            return None
         if self._round is not None:
             for peer, deadline in list(self._round.waiting.items()):
                 if deadline <= now:

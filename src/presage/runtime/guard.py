@@ -22,9 +22,11 @@ from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
 from presage.props.property import Property, Verdict
 from presage.records import NamedTuple
+from presage.search.kept_kernels import KERNELS_MAX
 from presage.search.predict import Predictor
 
 SECONDS = 0.2  # for each search
+UNHURRIED = 60.0  # seconds, for one that is bounded by states
 NO_FAULTS = Faults()
 
 
@@ -38,18 +40,31 @@ class Starved(NamedTuple):
 class Guard:
     """Judges filters of one system; what it learns of the system stays from one to the next."""
 
-    def __init__(self, predictors: Sequence[tuple[str, Predictor]]) -> None:
+    def __init__(
+        self, predictors: Sequence[tuple[str, Predictor]], states: int | None = None
+    ) -> None:
+        """`states`: that each search may meet, instead of what time allows."""
         self._predictors = predictors
+        self._states = states
+        self._asked: Any = None  # the snapshot of the last question, the nodes outside, the time
+        self._free: dict[str, bool] = {}  # which properties can come true there without filters
 
     @classmethod
-    def of(cls, system: System, sandbox: Sandbox) -> Guard:
+    def of(
+        cls,
+        system: System,
+        sandbox: Sandbox,
+        kernels: int = KERNELS_MAX,
+        states: int | None = None,
+    ) -> Guard:
         """A guard of all `eventually` properties of `system`."""
         return cls(
             [
-                (prop.name, Predictor(_reaching(system, prop), sandbox))
+                (prop.name, Predictor(_reaching(system, prop), sandbox, kernels))
                 for prop in system.properties
                 if prop.kind == "eventually"
-            ]
+            ],
+            states,
         )
 
     def starves(
@@ -61,17 +76,20 @@ class Guard:
         seconds: float = SECONDS,
     ) -> Starved | None:
         """The first property that `filters`, in force for ever, would keep from holding."""
+        asked = (snapshot, tuple(outside), seconds)
+        if asked != self._asked:
+            self._asked, self._free = asked, {}
         for name, predictor in self._predictors:
-            freely = self._reached(predictor, snapshot, (), outside, seconds)
-            if freely is not True:
-                continue
-            reached = self._reached(predictor, snapshot, filters, outside, seconds)
-            if reached is not True:
-                return Starved(name, reached is False)
+            if name not in self._free:
+                self._free[name] = self._reached(predictor, snapshot, (), outside, seconds) is True
+            if self._free[name]:
+                reached = self._reached(predictor, snapshot, filters, outside, seconds)
+                if reached is not True:
+                    return Starved(name, reached is False)
         return None
 
-    @staticmethod
     def _reached(
+        self,
         predictor: Predictor,
         snapshot: Snapshot,
         filters: Sequence[Filter],
@@ -84,9 +102,10 @@ class Guard:
             outside=outside,
             observed=False,
             filters=filters,
-            seconds=seconds,
+            seconds=seconds if self._states is None else UNHURRIED,
             faults=NO_FAULTS,
             threads=1,
+            states=self._states,
         )
         if found.path is not None or found.broken:
             return True

@@ -178,8 +178,9 @@ class Host:
 
     def messages(self, peer: str, messages: Messages) -> None:
         """Messages of a stream came, in a row."""
-        self.numbers.seen(messages.number)
-        link = self._link(peer)
+        if messages.number > self.numbers.number:
+            self.numbers.seen(messages.number)
+        link = self.links.get(peer) or self._link(peer)
         if self.companion is not None:
             self.companion.heard(peer)
         link.receive(messages)
@@ -269,7 +270,7 @@ class Host:
             if result is None or isinstance(result, Refused):
                 self._blocked[peer] = node.counts.steps
                 return
-        if link.error or link.ready:
+        if link.error or inbox:
             self._pump[peer] = link
 
     def reconsider(self) -> None:
@@ -315,10 +316,10 @@ class Host:
         self._outgoing.append((to, frame))
 
     def stream(self, to: str, body: bytes) -> None:
-        link = self._link(to)
+        link = self.links.get(to) or self._link(to)
         link.send(body)
         self._touched[to] = link
-        if link.error or link.ready:  # it was half open, or leads to the node itself
+        if link.error or link.inbox:  # it was half open, or leads to the node itself
             self._pump[to] = link
 
     def close(self, to: str) -> None:

@@ -233,7 +233,7 @@ class Link:
 
     def take(self) -> bytes:
         """The head of the inbox; it is handled by the step that follows."""
-        assert self.ready, "nothing can be taken"
+        assert self.inbox and not self.error, "nothing can be taken"
         if self.peer == self.name:
             self.log.popleft()
             self.sent -= 1  # one queue, and nothing to break: this end never opens

@@ -60,6 +60,7 @@ class Neighbours:
         self._pushed = {self.node.automaton.positions[field] for field in pushed}
         self._changed = False
         self._pushes_at = 0.0
+        self._now = self.node.clock.now
         host.numbers = self.checkpoints
         host.companion = self
         self.node.on_load.append(self._load)
@@ -147,6 +148,8 @@ class Neighbours:
         self.gatherer.lost(peer, self._now())
 
     def release(self) -> None:
+        if not self._changed and not self._pending and self.gatherer.idle:
+            return
         now = self._now()
         if self._changed and now >= self._pushes_at and self.node.up:
             self._changed = False
@@ -165,10 +168,9 @@ class Neighbours:
                 self.host.carrier.open(peer)
 
     def next(self) -> float | None:
+        if not self._changed and self.gatherer.idle:
+            return None
         wish = self.gatherer.poll(self._now())
         if self._changed and (wish is None or self._pushes_at < wish):
             return self._pushes_at
         return wish
-
-    def _now(self) -> float:
-        return self.node.clock.now()

@@ -80,7 +80,7 @@ class LiveNode:
         self.on_flush: list[Callable[[], None]] = []  # called before what is durable is synced
         self.recovered = 0  # steps of earlier lives whose changes the store had kept
         self.kept: deque[Kept] = deque()
-        self._up = False
+        self.up = False  # whether it has booted and has not failed
         self._run: Runner = runner or _directly
         self._codec = self.automaton.codec
         self._durable = Durable(self.automaton)
@@ -92,11 +92,6 @@ class LiveNode:
         self._actions = Actions(self.automaton)
         self._reported = False  # of its failure
         self._returned: Any = None  # by the method that was called last
-
-    @property
-    def up(self) -> bool:
-        """Whether it has booted and has not failed."""
-        return self._up
 
     # -- what happens to it ------------------------------------------------------------------
 
@@ -110,7 +105,7 @@ class LiveNode:
         self._chooser = None
         self.clock.clear()
         self.local = self._durable.local(stored)
-        self._up = True
+        self.up = True
         return self.take(("start",) if stored.life == 1 else ("restart",))
 
     def deliver(
@@ -123,7 +118,7 @@ class LiveNode:
         body = body or self._codec.encode(message)
         index = self.system.indices[source]
         result = self.take(("deliver", index, message), body, sequence)
-        if result is None and self._up:
+        if result is None and self.up:
             if len(self.kept) >= self.options.inbox:
                 self.kept.popleft()
                 self.counts.overflowed += 1
@@ -155,7 +150,7 @@ class LiveNode:
 
     def act(self) -> Result:
         """The next action whose guard is true; None if there is none, or all of them do nothing."""
-        if not self._up:
+        if not self.up:
             return None
         now = self.clock.now()
         try:
@@ -187,7 +182,7 @@ class LiveNode:
 
     def work(self) -> Result:
         """The workload's next call of this node; None if there is none, or its guard is false."""
-        if not self._up:
+        if not self.up:
             return None
         values, workload = self._fresh(), self.automaton.workload
         calls = values[0][1]
@@ -209,7 +204,7 @@ class LiveNode:
         Datagrams are taken in whose guards have come true, one write of each disk reaches it, and
         one action is done.
         """
-        if not self._up:
+        if not self.up:
             return 0
         before = self.counts.steps
         if self.kept and self._changed:
@@ -223,7 +218,8 @@ class LiveNode:
 
     def rested_at(self) -> float | None:
         """When an action that rests for a while may run again; None if none does."""
-        return self._actions.until(self.clock.now())
+        actions = self._actions
+        return actions.until(self.clock.now()) if actions.resting else None
 
     def flush(self) -> None:
         """End a turn: make durable what its steps changed, then let their effects leave."""
@@ -232,7 +228,7 @@ class LiveNode:
                 function()
             self.store.flush()
         except StoreError as error:
-            self._up = False
+            self.up = False
             self.failure = str(error)
             self._replies.clear()  # nothing of this turn may leave
             self.surroundings.failed(self.failure)
@@ -256,7 +252,7 @@ class LiveNode:
         `body` is the canonical form of the message that it delivers, if it does; `sequence` the
         number of a datagram, None for a message of a stream.
         """
-        if not self._up:
+        if not self.up:
             return None
         chooser = self._chooser
         if chooser is None or chooser.taken or chooser.error is not None:  # it was used
@@ -310,7 +306,7 @@ class LiveNode:
 
     def imagine(self, stimulus: Stimulus) -> Local | None:
         """What a step would make of the node, if it happened now; None if it could not."""
-        if not self._up:
+        if not self.up:
             return None
         chooser = Chooser((), extends=True, held=self._queues)
         try:
@@ -326,14 +322,15 @@ class LiveNode:
         self.local = after
         if before != after:
             self._changed = True
-            self._actions.wake()
+            if self._actions.resting:
+                self._actions.wake()
         if record.changes:
             self.store.append(record.changes)
         hand_over(record, self.surroundings, self.system.names)
         if outcome.delays or before[0] != after[0] or record.stimulus[0] == "timer":
             self._set_timers(record, outcome)
         if record.failure is not None:
-            self._up = False
+            self.up = False
             self.failure = record.failure
         for function in self.on_commit:
             function(record)
@@ -375,7 +372,7 @@ class LiveNode:
         for _ in range(len(self.kept)):
             source, body, sequence = self.kept.popleft()
             stimulus = ("deliver", self.system.indices[source], self._codec.decode(body))
-            if self.take(stimulus, body, sequence) is None and self._up:
+            if self.take(stimulus, body, sequence) is None and self.up:
                 self.kept.append(Kept(source, body, sequence))
 
     def _fresh(self) -> Values:

@@ -39,6 +39,7 @@ AGAIN_MAX = 100  # times
 SIGNS_MISSED = 3  # of life
 WATCH_EVERY = 0.05  # seconds, for connections that are not read from
 COMPLAIN_EVERY = 60.0  # seconds, per peer
+READ_MAX = 1 << 16  # bytes that one read brings
 
 
 class Near(Protocol):
@@ -66,7 +67,7 @@ class Near(Protocol):
         """A datagram of `peer`; raises `BadFrame` if it means nothing."""
 
     def room(self, peer: str) -> int:
-        """How many more frames of `peer` can be taken for now."""
+        """How many more frames of `peer` can be taken for now; not more than none: no matter."""
 
     def sign(self, peer: str) -> bytes:
         """A frame that says nothing but that this node is alive."""
@@ -89,6 +90,8 @@ class Wire:
         self.hello = hello
         self.messages = near.messages
         self.settle = near.settle
+        self.room = near.room
+        self.reading = memoryview(bytearray(READ_MAX))
         self.frame_max = cluster.live.frame_max
         self.keep_alive = cluster.live.keep_alive
         self.bad = 0  # frames and datagrams that meant nothing
@@ -180,13 +183,12 @@ class Wire:
 
     def resume(self) -> None:
         """Take frames again of those whose frames the node can take."""
-        if self.paused:
-            paused, self.paused = self.paused, set()
-            for connection in paused:
-                connection.advance()
-            if self.paused and self._watch is None:
-                loop = asyncio.get_running_loop()
-                self._watch = loop.call_later(WATCH_EVERY, self._look_at_paused)
+        paused, self.paused = self.paused, set()
+        for connection in paused:
+            connection.advance()
+        if self.paused and self._watch is None:
+            loop = asyncio.get_running_loop()
+            self._watch = loop.call_later(WATCH_EVERY, self._look_at_paused)
 
     def _look_at_paused(self) -> None:
         """Who does not read from a connection does not hear of its end, unless it asks."""
@@ -267,10 +269,6 @@ class Wire:
             raise BadFrame(f"`{kind.name.lower()}` in the middle of a connection")
         else:
             self._near.frame(peer, frame)
-
-    def room(self, connection: Connection) -> int:
-        """How many more frames the node takes from this peer for now."""
-        return self._near.room(str(connection.peer))
 
     def ended(self, connection: Connection, reason: str) -> None:
         """A connection is gone."""

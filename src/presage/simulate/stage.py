@@ -6,15 +6,12 @@ Operations are answered by `ProcessWorld`, the same that a search is checked aga
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from random import Random
-from typing import Any
 
 from presage.model.choice import NOT_THEIRS
 from presage.model.service.blame import describe_failure
-from presage.process.live import RunningProcess
 from presage.process.ops import Failed
-from presage.process.program import Process, Program
+from presage.process.program import Program
 from presage.process.view import ProgramView
 from presage.process.world import Choice, Post, ProcessWorld, Taken
 from presage.simulate.actor import Actor, doing
@@ -22,17 +19,6 @@ from presage.simulate.clock import Clock
 from presage.simulate.platform import Placement, Platform
 from presage.simulate.result import FAILED, Line, Outcome
 from presage.simulate.transfers import Transfers
-
-
-class Paced(Program):
-    """A program whose processes live by the clock of a simulation."""
-
-    def __init__(self, program: Program, pace: Callable[[], float]) -> None:
-        self.__dict__.update(program.__dict__)
-        self._pace = pace
-
-    def begin(self, name: str, process: Process | None = None, **known: Any) -> RunningProcess:
-        return super().begin(name, process, pace=self._pace, **known)
 
 
 class Stage:
@@ -53,7 +39,7 @@ class Stage:
         self.by_order: list[Actor] = []
         self._watching: dict[int, None] = {}  # to be looked at whenever anything happens
         self.at_once = 0
-        self.world = ProcessWorld(Paced(program, lambda: self.now))
+        self.world = ProcessWorld(program, lambda: self.now)
         for name, process in program.processes.items():
             self.add(name, self.placement.host_of(name, process.host))
         self.judge()

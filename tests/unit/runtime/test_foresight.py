@@ -9,7 +9,7 @@ from presage.model.world.filters import Filter
 from presage.model.world.world import World
 from presage.runtime.foresight import Foresight, Question, events_seen, path_key
 from presage.runtime.guard import Guard
-from presage.search.predict import predict
+from presage.search.predict import Predictor, predict
 
 LONG = 20.0  # seconds; every search here ends by itself
 
@@ -132,6 +132,27 @@ def test_the_guard_tells_what_starves_from_what_does_not(filters, starved):
     found = starved_by(system, filters)
     assert (found is not None) == starved
     assert found is None or (found.prop == "moved" and found.certain)
+
+
+def test_the_guard_asks_once_what_can_come_true_without_a_filter(monkeypatch):
+    system = tokens(greedy=False, properties=(moved,))
+    asked_with, predicted = [], Predictor.predict
+
+    def noted(self, snapshot, *, filters, **more):
+        asked_with.append(tuple(filters))
+        return predicted(self, snapshot, filters=filters, **more)
+
+    monkeypatch.setattr(Predictor, "predict", noted)
+    starving, harmless = Filter("b", "deliver", "Grant", "a"), Filter("m", "timer", "move")
+    with Sandbox() as sandbox:
+        guard = Guard.of(system, sandbox)
+        here, there = saved(system, "timer"), saved(system)
+        found = [guard.starves(here, [each], seconds=LONG) for each in (starving, harmless)]
+        assert [each is not None for each in found] == [True, False]
+        assert asked_with == [(), (starving,), (harmless,)]
+        guard.starves(here, [harmless], outside=["a"], seconds=LONG)
+        guard.starves(there, [harmless], seconds=LONG)
+        assert asked_with.count(()) == 3
 
 
 def test_the_guard_says_nothing_where_progress_was_out_of_reach_anyway():
