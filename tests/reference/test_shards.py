@@ -7,14 +7,24 @@ from reference.batches import batches
 from reference.random_systems import random_system
 
 from presage import Service, System, action, always
+from presage.distribute import stateful, task
 from presage.distribute.levels import Together
 from presage.distribute.pool import WorkerLost
 from presage.distribute.stateful import search_states
 from presage.errors import PresageError
+from presage.search import findings
 from presage.search.check import check
 from presage.search.settings import Settings
 
 SEEDS, FEW = batches(20, 200), batches(6, 40)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Leave out what costs most and is no part of the search: tests of both are elsewhere."""
+    monkeypatch.setattr(findings, "_good_run", lambda *_: (None, []))
+    for module in (stateful, task):
+        monkeypatch.setattr(module, "identity_of", lambda system: task.Identity("", "", ""))
 
 
 def outcome(run):

@@ -12,6 +12,7 @@ from presage import lifeline
 from presage.cli.check_options import check_options
 from presage.cli.common import give_up, is_on_github, theme_of
 from presage.cli.options import settings_of
+from presage.cli.script import refuse_ignored
 from presage.ui.output import write, write_json
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 def run_check(args: argparse.Namespace) -> int:
     """`presage check`: search, then tell what broke and what was covered."""
+    refuse_ignored(args)
     for_machines = args.junit or args.baseline or args.accept or is_on_github()
     if for_machines or args.sweep or os.path.isdir(args.target):
         from presage.cli import batch  # which most checks do not need
@@ -89,24 +91,27 @@ def _check_target(args: argparse.Namespace, baseline: Baseline | None) -> Report
 
 
 def _divided(args: argparse.Namespace, system: Checkable, options: dict[str, Any]) -> Report:
-    from presage.cli.cluster import loader, services, where_of
-    from presage.distribute.search import search as divided
+    from presage.cli.cluster import loader, pool_of, services, where_of
     from presage.search.settings import Settings
 
-    load = loader(args.target, settings_of(args.set))
+    load, given = loader(args.target, settings_of(args.set)), Settings(**options)
     if args.portfolio is not None:
-        from presage.cli.cluster import pool_of
+        from presage.cli.portfolio import members
         from presage.distribute.portfolio import search_by_all
 
-        pool = pool_of(args.cluster)
-        return search_by_all(load, services(system), Settings(**options), args.portfolio, pool)
-    return divided(load, services(system), Settings(**options), where_of(args.cluster))
+        chosen = {name: Settings(**options | own) for name, own in members(args).items()}
+        return search_by_all(load, system, given, chosen, pool_of(args.cluster))
+    from presage.distribute.search import search as divided
+
+    return divided(load, services(system), given, where_of(args.cluster))
 
 
 def _check_script(args: argparse.Namespace, baseline: Baseline | None) -> Report:
+    from presage.cli.cluster import refuse_script
     from presage.search.rounds import without
     from presage.search.scripts import BOTH, check_script
 
+    refuse_script(args)
     options = check_options(args)
     progress = _progress(args, options, args.target, args.mpi, "process")
     options |= _running(args, progress)

@@ -33,7 +33,7 @@ def add_check(parser: Parser) -> None:
     add_options(parser, Settings)
     # In the documentation only: the help has to fit a screen.
     add_options(parser, Delay, shown=False)
-    add_script(parser, ("zero", "eager", "any", "both"), None, argparse.SUPPRESS)
+    add_script(parser, ("zero", "eager", "any", "both"), argparse.SUPPRESS)
     parser.add_argument("--eager-limit", metavar="N", type=size, help=argparse.SUPPRESS)
     parser.add_argument("--ordered", action="store_true", help=argparse.SUPPRESS)
     _add_many(parser)
@@ -65,7 +65,7 @@ def _add_many(parser: Parser) -> None:
     many.add_argument("--budget", metavar="T", dest="total", type=duration, help=total)
     # In the documentation only: the help has to fit a screen.
     many.add_argument("--cluster", metavar="WHERE", type=cluster, help=argparse.SUPPRESS)
-    many.add_argument("--portfolio", metavar="NAMES", type=searches, help=argparse.SUPPRESS)
+    many.add_argument("--portfolio", metavar="SEARCHES", type=searches, help=argparse.SUPPRESS)
     many.add_argument("--junit", metavar="FILE", help="write the result there, for CI")
     known = "violations that are known and do not count"
     many.add_argument("--baseline", metavar="FILE", help=known)

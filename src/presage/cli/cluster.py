@@ -48,8 +48,11 @@ def pool_of(text: str | None) -> Callable[[], Pool]:
 
 
 def searches(text: str) -> list[str]:
-    """`bfs,hunt`: the searches of a portfolio."""
-    return [name.strip() for name in text.split(",")]
+    """The searches of a portfolio, each a line of words."""
+    found = [" ".join(words.split()) for words in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"{text!r} names no search between two commas")
+    return list(dict.fromkeys(found))
 
 
 def loader(target: str, settings: dict[str, str]) -> Load:
@@ -64,13 +67,27 @@ def _load(target: str, settings: tuple[tuple[str, str], ...]) -> Checkable:
 
 
 def services(system: Checkable) -> System:
-    """What can be divided: programs of processes are searched by one process."""
+    """What one search is divided of; processes belong to the process that runs them."""
     from presage.model.world.system import System
 
     if not isinstance(system, System):
         raise BadTarget(
             "`--cluster` is given for a program of processes",
-            "only systems of services are divided among workers",
-            "leave out `--cluster`",
+            "one search of a program is not divided: what its processes learn, one process learns",
+            "`--portfolio` has each worker do a search of its own:"
+            " `--portfolio tree,bfs,delay --cluster 2`; or use `--threads` of `tree`",
         )
     return system
+
+
+def refuse_script(args: argparse.Namespace) -> None:
+    """Refuse a script that is given with `--mpi`: it is searched twice, and reported once."""
+    if args.cluster is None and args.portfolio is None:
+        return
+    name = "cluster" if args.portfolio is None else "portfolio"
+    raise BadTarget(
+        f"`--{name}` is given together with `--mpi`",
+        "a script is searched twice: with sends that wait for their receives, and with others",
+        f"name one of them in the target: `presage check '{args.target} --mpi {args.mpi}"
+        " --buffering zero' --portfolio tree,delay --cluster 2`",
+    )

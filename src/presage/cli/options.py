@@ -204,20 +204,18 @@ def add_simulate(parser: Parser) -> None:
     parser.add_argument(
         "--platform", metavar="FILE", required=True, help="hosts, links and routes, in TOML"
     )
-    add_script(parser, ("zero", "eager"), "zero", WAITS)
+    add_script(parser, ("zero", "eager"), WAITS)
     parser.add_argument("--seed", metavar="N", type=_seed, default=0, help="of choices; default: 0")
     parser.add_argument("--until", metavar="S", type=duration, help="virtual time to stop at")
     parser.add_argument("--chrome", metavar="FILE", help="write a trace for chrome://tracing there")
 
 
-def add_script(
-    parser: Parser, bufferings: tuple[str, ...], default: str | None, waits: str
-) -> None:
+def add_script(parser: Parser, bufferings: tuple[str, ...], waits: str) -> None:
     """The options of mpi4py scripts; where `waits` is not shown, only the first is."""
     shown = waits != argparse.SUPPRESS
     mpi = parser.add_argument_group("mpi4py scripts") if shown else parser
     mpi.add_argument("--mpi", metavar="N", type=_ranks, help="run TARGET, a script, by N ranks")
-    mpi.add_argument("--buffering", metavar="KIND", choices=bufferings, default=default, help=waits)
+    mpi.add_argument("--buffering", metavar="KIND", choices=bufferings, help=waits)
     args = "an argument of the script; may be repeated" if shown else waits
     mpi.add_argument("--arg", metavar="ARG", action="append", default=[], help=args)
 
@@ -261,12 +259,12 @@ def add_run_once(parser: Parser) -> None:
     steps = "at most; default: 50, of programs 10,000"
     parser.add_argument("--steps", metavar="N", type=positive, help=steps)
     parser.add_argument("--faults", action="store_true", help="let faults happen, too")
-    add_script(parser, ("zero", "eager"), "zero", WAITS)
+    add_script(parser, ("zero", "eager"), WAITS)
 
 
 def add_explore(parser: Parser) -> None:
     add_target(parser, json=False)
-    add_script(parser, ("zero", "eager"), "zero", WAITS)
+    add_script(parser, ("zero", "eager"), WAITS)
     parser.add_argument("--port", metavar="N", type=_port, default=0, help="default: any")
     parser.add_argument("--open", action="store_true", help="show the page in a browser")
 

@@ -18,6 +18,7 @@ from presage.cli.common import (
     theme_of,
 )
 from presage.cli.options import given, settings_of
+from presage.cli.script import script_of
 from presage.errors import BadTarget
 from presage.ui.output import complain, write, write_json
 from presage.version import VERSION
@@ -30,7 +31,7 @@ def run_simulate(args: argparse.Namespace) -> int:
     from presage.ui import timeline
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the code prints when it is imported
-        script = (args.mpi, args.arg, f"{args.buffering}:ordered")
+        script = script_of(args)
         program = load_program(args.target, settings_of(args.set), *script)
         done = simulate(program, args.platform, seed=args.seed, until=args.until)
     if args.chrome:
@@ -51,7 +52,7 @@ def run_run_once(args: argparse.Namespace) -> int:
     from presage.ui import once
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        script = (args.mpi, args.arg, f"{args.buffering}:ordered")
+        script = script_of(args)
         loaded = load_named(args.target, settings_of(args.set), *script)
         settings = Settings(
             **given(args, Settings),
@@ -75,14 +76,13 @@ def run_explore(args: argparse.Namespace) -> int:
     """`presage explore`: a page on a live system, until Ctrl-C."""
     from presage.cli import report as reports
     from presage.cli.target.load import load_named
-    from presage.search.scripts import target_of
 
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
-        script = (args.mpi, args.arg, f"{args.buffering}:ordered")
+        script = script_of(args)
         settings = settings_of(args.set)
-        system = load_named(args.target, settings, *script).system
-        named = args.target if args.mpi is None else target_of(args.target, *script)
-        with reports.exploring(system, args.port, give_up, named, settings) as server:
+        loaded = load_named(args.target, settings, *script)
+        named = args.target if args.mpi is None else loaded.target
+        with reports.exploring(loaded.system, args.port, give_up, named, settings) as server:
             print(f"exploring {args.target}: {server.address}\nCtrl-C ends it", file=sys.stderr)
             if args.open and not reports.open_page(server.address):
                 print("no browser was found; open the address yourself", file=sys.stderr)
@@ -156,4 +156,4 @@ def run_mpirun(args: argparse.Namespace) -> int:
     if outcome.is_ok:
         return EXIT_HELD
     complain(f"{outcome.kind}\n{outcome.text}")
-    return EXIT_VIOLATION
+    return outcome.status

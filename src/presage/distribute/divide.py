@@ -26,6 +26,13 @@ DIVISIBLE = (
 def refuse(settings: Settings) -> None:
     """Refuse what cannot be divided."""
     search = settings.search or "bfs"
+    if search == "delay":
+        raise BadSystem(
+            "`cluster` is given for the search `delay`",
+            "which order a state keeps depends on who met it first, so one such search is one task",
+            "have each worker do one, of another scheduler:"
+            ' `--portfolio "delay, delay --scheduler rr"`; or use `--threads`',
+        )
     if search not in DIVISIBLE:
         raise BadSystem(
             f"`cluster` is given for the search `{search}`",

@@ -28,6 +28,7 @@ STORE_BYTES = 512 * 2**20  # of Ray's object store, on this machine
 HASH_SEED = {"PYTHONHASHSEED": "0"}  # as the command itself has it
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",  # they do what the command waits for
     "RAY_DEDUP_LOGS": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }

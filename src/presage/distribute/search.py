@@ -17,18 +17,18 @@ from presage.distribute.merge import merge
 from presage.distribute.ray import Ray, Where
 from presage.distribute.stateful import search_states
 from presage.distribute.subtree import search_tree
-from presage.distribute.task import OWN, Load, Task, identity_of
+from presage.distribute.task import OWN, Checkable, Load, Task, identity_of
 from presage.distribute.workers import Workers
 from presage.errors import BadSystem, Nondeterminism
 from presage.execution.replay import replay
 from presage.execution.sandbox import NOW
 from presage.model.world.system import System
 from presage.search.early import Early
+from presage.search.empty import empty_report
 from presage.search.findings import saved
 from presage.search.progress import Snapshot
 from presage.search.report import Report, with_notes
 from presage.search.settings import Settings
-from presage.version import VERSION
 
 
 def search(load: Load, system: System, given: Settings, where: Where | None) -> Report:
@@ -110,7 +110,7 @@ def _by_numbers(
     ]
     harvest = company.do(tasks, terms)
     harvest.refuse()
-    report = merge(harvest, settings, _empty(system, settings))
+    report = merge(harvest, settings, empty_report(system, settings))
     return with_notes(report, _lost(harvest))
 
 
@@ -138,24 +138,7 @@ def _snapshot(reports: Sequence[Report], seconds: float) -> Snapshot:
     )
 
 
-def _empty(system: System, settings: Settings) -> Report:
-    return Report(
-        presage=VERSION,
-        parameters=settings.named,
-        target=settings.target,
-        search=settings.search,
-        seed=settings.seed,
-        reduction=settings.reduction,
-        symmetry=settings.symmetry,
-        calm=settings.calm,
-        properties={prop.name: "unknown" for prop in system.properties},
-        assumes=tuple(map(str, system.seals)),
-        nodes=len(system.nodes),
-        system=system.name,
-    )
-
-
-def confirm(system: System, report: Report) -> None:
+def confirm(system: Checkable, report: Report) -> None:
     """Replay what workers found, on the code of this process."""
     for violation in report.violations:
         if violation.trace is not None and replay(system, violation.trace).message is None:

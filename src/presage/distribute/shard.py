@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,17 @@ class Names:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._classes = Definition(system).classes
 
     def restore(self, classes: list[str], references: list[str]) -> None:
         for name in references:
             self._system.codec.encode(self._find(name))
         for name in classes:
             self._system.codec.learn(self._find(name))
+
+    @cached_property
+    def _classes(self) -> dict[str, list[type]]:
+        """Those that the system reaches; most values of others name what is known already."""
+        return Definition(self._system).classes
 
     def _find(self, name: str) -> Any:
         try:

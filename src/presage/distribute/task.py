@@ -67,20 +67,28 @@ class Answer(Struct, frozen=True):
     handed: bytes | None = None  # by a part of a tree that was explored to its end
 
 
-def identity_of(system: System) -> Identity:
+def identity_of(system: Checkable) -> Identity:
     """What `system` is, as something that can be compared."""
-    home = sys.modules.get(type(next(iter(system.nodes.values()))).__module__)
-    file = str(getattr(home, "__file__", None) or "a module without a file")
-    return Identity(Definition(system).digest, file, socket.gethostname())
+    return Identity(Definition(system).digest, _file_of(system), socket.gethostname())
 
 
-def same_system(load: Load, identity: Identity, folder: str) -> System:
-    """The system as this process loads it; refuses one that is not the driver's."""
+def _file_of(system: Checkable) -> str:
+    if isinstance(system, Program):
+        if system.files:
+            return str(system.files[0])
+        first: Any = next(iter(system.processes.values())).body
+    else:
+        first = type(next(iter(system.nodes.values())))
+    home = sys.modules.get(first.__module__)
+    return str(getattr(home, "__file__", None) or "a module without a file")
+
+
+def same_target(load: Load, identity: Identity, folder: str) -> Checkable:
+    """What this process loads; refuses what is not what the driver has loaded."""
     with contextlib.suppress(OSError):  # on another machine it may not be there
         os.chdir(folder)
     with contextlib.redirect_stdout(sys.stderr):
         system = load()
-    assert isinstance(system, System), "the driver has refused all else"
     own = identity_of(system)
     if own.digest != identity.digest:
         raise BadTarget(
@@ -89,6 +97,13 @@ def same_system(load: Load, identity: Identity, folder: str) -> System:
             "another version of the file, of presage or of Python on that machine",
             "put the same files on every machine",
         )
+    return system
+
+
+def same_system(load: Load, identity: Identity, folder: str) -> System:
+    """The same, of services."""
+    system = same_target(load, identity, folder)
+    assert isinstance(system, System), "the driver has refused all else"
     return system
 
 
@@ -113,12 +128,14 @@ def below(system: System, settings: Settings) -> tuple[Report, None, bytes | Non
 def work(task: Task) -> Answer:
     """Do a part, in whatever process this is."""
     try:
-        system = same_system(task.load, task.identity, task.folder)
-        take_leaves()
-        settings = replace(task.settings, budget=Budget(task.seconds))
+        take_leaves()  # before the checked code takes names from `time` and the like
+        load, settings = task.load, replace(task.settings, budget=Budget(task.seconds))
+        if settings.part.below is not None:
+            services = same_system(load, task.identity, task.folder)
+            with contextlib.redirect_stdout(sys.stderr):
+                return Answer(*below(services, settings))
+        system = same_target(load, task.identity, task.folder)
         with contextlib.redirect_stdout(sys.stderr):
-            if settings.part.below is not None:
-                return Answer(*below(system, settings))
             return Answer(check_with(system, settings))
     except PresageError as error:
         return Answer(error=error)

@@ -4,6 +4,7 @@ import argparse
 
 import pytest
 
+from presage.cli import main
 from presage.cli.cluster import cluster, loader, services, where_of
 from presage.distribute.divide import refuse
 from presage.distribute.stateful import refuse as refuse_states
@@ -33,6 +34,22 @@ def test_what_is_meant_by_each():
 def test_a_loader_loads_the_target_with_its_parameters():
     system = loader("two_phase_commit", {"rms": "3"})()
     assert len(system.nodes) == len(two_phase_commit.system(rms=3).nodes)
+
+
+def test_hunts_keep_their_progress_on_a_cluster(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["hunt", "randtree", "--walks", "20", "--checkpoint", "kept"]
+    assert main(words) == 2
+    assert "on a `--cluster`, `hunt`, `walk` and `tree` do, too" in capsys.readouterr().err
+    assert main([*words, "--cluster", "auto", "--resume"]) == 0
+    assert "`kept` held no checkpoint: the search began afresh" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--cluster=2", "--portfolio=tree,delay"])
+def test_a_script_is_refused_with_the_target_that_is_not(option, tmp_path, capsys):
+    (tmp_path / "ring.py").write_text("from mpi4py import MPI")
+    assert main(["check", f"{tmp_path}/ring.py", "--mpi", "3", option]) == 2
+    assert "ring.py --mpi 3 --buffering zero' --portfolio tree,delay" in capsys.readouterr().err
 
 
 def test_programs_are_refused():

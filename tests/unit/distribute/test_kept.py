@@ -63,7 +63,12 @@ def facts(report):
 
 
 @pytest.mark.parametrize(
-    ("how", "tasks"), [({"search": "walk", "walks": 80}, 8), ({"search": "tree"}, None)]
+    ("how", "tasks"),
+    [
+        ({"search": "walk", "walks": 80}, 8),
+        ({"search": "hunt", "walks": 80}, 8),
+        ({"search": "tree"}, None),
+    ],
 )
 def test_what_was_done_is_not_done_again(how, tasks, tmp_path):
     whole = searched(**how)

@@ -13,7 +13,6 @@ import importlib
 import importlib.util
 import inspect
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -99,12 +98,6 @@ def load_named(
     from presage.frontends.mpi.launch.program import script
     from presage.search.scripts import target_of
 
-    if settings:
-        raise BadTarget(
-            f"`{target}` is a script, so `{next(iter(settings))}` cannot be set",
-            "`--set` together with `--mpi`",
-            "leave one of them out",
-        )
     system = script(target, ranks, args, buffering)
     return Loaded(system, target_of(target, ranks, args, buffering))
 
@@ -122,14 +115,10 @@ def load_program(target: str, *how: Any) -> Program:
 
 
 def _script(target: str) -> Program:
-    from presage.frontends.mpi.launch.program import script
+    from presage.search.scripts import program_of
 
     try:
-        path, *words = shlex.split(target)
-        flag, ranks, other, buffering, *args = words
-        if (flag, other) != ("--mpi", "--buffering") or not ranks.isdecimal():
-            raise ValueError
-        count = int(ranks)
+        return program_of(target)
     except ValueError as error:
         raise BadTarget(
             f"there is no system `{target}`",
@@ -137,7 +126,6 @@ def _script(target: str) -> Program:
             "`SCRIPT --mpi N` are three words on a command line; a trace names a script as"
             " `SCRIPT --mpi N --buffering zero`",
         ) from error
-    return script(path, count, args, buffering)
 
 
 def load_traced(

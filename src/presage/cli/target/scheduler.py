@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import re
 from pathlib import Path
 
@@ -14,8 +15,10 @@ FORMS = "`package.module:Class` or `path/to/file.py:Class`, a subclass of `presa
 
 def load_scheduler(named: str) -> str | Scheduler:
     """A native scheduler, by its name, or an object of the class that is named."""
-    if named in NATIVE:
-        return named
+    return named if named in NATIVE else _load(named)
+
+
+def _load(named: str) -> Scheduler:
     path, colon, name = named.rpartition(":")
     if not colon or "\0" in named:
         raise BadTarget(
@@ -33,6 +36,8 @@ def load_scheduler(named: str) -> str | Scheduler:
             f"it has {', '.join(own)}" if own else "it has no subclass of `presage.Scheduler`",
             f"name a class: {FORMS}",
         )
+    if is_file:  # a worker of a cluster does not know its module, and is in another folder
+        copyreg.pickle(thing, lambda _: (_load, (f"{Path(path).absolute()}:{name}",)))
     try:
         return thing()
     except TypeError as error:
