@@ -19,6 +19,7 @@ from presage._results import Reachable as Reachable
 from presage._results import Reader as Reader
 from presage._results import RunFinding as RunFinding
 from presage._results import Shard as Shard
+from presage._results import Steps as Steps
 from presage._results import StopReason as StopReason
 from presage._results import Suspect as Suspect
 from presage._results import TooManyCuts as TooManyCuts
@@ -110,7 +111,7 @@ class Watchdog:
         """Tells the parent through `descriptor`; `signal` makes a thread write where it is."""
     def call(self, run: int, function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`: user code, watched while it runs."""
-
+    def spent(self) -> list[tuple[int, int, float]]: ...  # thread, run, seconds that count, of each
     def forget(self, thread: int) -> None:
         """Let the run that `thread` is in take as long as it likes."""
     def stop(self) -> None: ...
@@ -190,29 +191,6 @@ class Checkpoint:
         host: Any,
     ) -> Self:
         """`signing`: the key, and whether to go on from a file that it did not sign."""
-
-@final
-class Steps:
-    """The distinct local steps that the searches of a kernel have met.
-
-    A step is (kind, node or slot of an observer, encoded values, encoded cause, digest of what it
-    did); equal digests mean that the world cannot tell the difference.
-    """
-
-    def __new__(cls, kernel: Kernel) -> Self: ...
-    def names(self) -> tuple[list[str], list[str]]:
-        """The classes, and the importable objects, that encoded values may name."""
-
-    def met(
-        self, count: int, room: int
-    ) -> tuple[int, list[tuple[int, int, list[bytes], bytes, int]]]:
-        """How many there are, and up to `count` of them, of at most `room` bytes in all.
-
-        Some of each piece of code come first, then all are evenly spread.
-        """
-
-    def digest(self, kind: int, node: int, values: list[bytes], cause: bytes) -> int:
-        """Run a step; the digest of what it does in this process."""
 
 @final
 class Spill:

@@ -15,6 +15,7 @@ from presage._core import Reachable as Reachable
 from presage._core import Reader as Reader
 from presage._core import RunFinding as RunFinding
 from presage._core import Shard as Shard
+from presage._core import Steps as Steps
 from presage._core import StopReason as StopReason
 from presage._core import Suspect as Suspect
 from presage._core import TooManyCuts as TooManyCuts

@@ -317,3 +317,26 @@ class Parts:
         """Take in what exploring a part came to, in any process."""
     def divide(self, part: bytes) -> None:
         """A part is too large: explore it in parts itself."""
+
+@final
+class Steps:
+    """The distinct local steps that the searches of a kernel have met.
+
+    A step is (kind, node or slot of an observer, encoded values, encoded cause, digest of what it
+    did); equal digests mean that the world cannot tell the difference.
+    """
+
+    def __new__(cls, kernel: Kernel) -> Self: ...
+    def names(self) -> tuple[list[str], list[str]]:
+        """The classes, and the importable objects, that encoded values may name."""
+
+    def met(
+        self, count: int, room: int
+    ) -> tuple[int, list[tuple[int, int, list[bytes], bytes, int]]]:
+        """How many there are, and up to `count` of them, of at most `room` bytes in all.
+
+        Some of each piece of code come first, then all are evenly spread.
+        """
+
+    def digest(self, kind: int, node: int, values: list[bytes], cause: bytes) -> int:
+        """Run a step; the digest of what it does in this process."""

@@ -1,19 +1,18 @@
-"""Classes that are completed when they are first used: the same as those completed at once."""
+"""Classes that are quickly made: the same as those that the standard library makes."""
 
 import copy
 import dataclasses
+import functools
 import inspect
-import operator
 import pickle
+import random
 import re
-import threading
 import typing
+from typing import ClassVar
 
 import pytest
 
 from presage.records import NamedTuple, record
-
-MADE = "__dataclass_fields__"  # what only a complete class has as it is
 
 
 @record(frozen=True)
@@ -29,25 +28,30 @@ class Deep(Point):
     z: tuple[int, ...] = ()
 
 
-def put_off(**options):
-    """A class that nobody has used yet, and the same one completed at once."""
+def both(**options):
+    """A class by `record`, and the same one by `dataclass`."""
 
     def made(decorate):
         @decorate(**options)
         class Made:
-            """A class with a default and a factory."""
+            """A class with all that one may have."""
 
             name: str
             size: int = 1
             parts: list[int] = dataclasses.field(default_factory=list, compare=False)
+            hidden: int = dataclasses.field(default=4, repr=False, hash=False)
+            later: dict[str, int] = dataclasses.field(default_factory=dict, init=False)
+            never: int = dataclasses.field(default=5, init=False)
+            unset: int = dataclasses.field(init=False, repr=False, compare=False)
+            last: str = dataclasses.field(default="", kw_only=True)
+            shared: ClassVar[int] = 0
+
+            def __post_init__(self):
+                object.__setattr__(self, "size", self.size + 1)
 
         return Made
 
     return made(record), made(dataclasses.dataclass)
-
-
-def is_pending(cls):
-    return not isinstance(vars(cls)[MADE], dict)
 
 
 def text(call):
@@ -58,60 +62,107 @@ def text(call):
         return f"{type(error).__name__}: {error}"
 
 
-DOCUMENTED = operator.attrgetter("__doc__")
 ASKS = (
     lambda cls: cls("a"),
-    lambda cls: cls("a", size=2) == cls("a", 2, [1]),
+    lambda cls: list(vars(cls("a", last="b"))),
+    lambda cls: cls("a", 2, [1], 7, last="b"),
+    lambda cls: cls(size=2, name="a"),
     lambda cls: cls(),
-    lambda cls: cls("a", 1, [], 4),
-    lambda cls: hash(cls("a")) == hash(cls("a", 1, [4])),
+    lambda cls: cls(size=2),
+    lambda cls: cls("a", 1, [], 4, 5),
+    lambda cls: cls("a", name="a"),
+    lambda cls: cls("a", other=1),
+    lambda cls: cls("a", later={}),
+    lambda cls: cls("a", size=2) == cls("a", 2, [1]),
+    lambda cls: cls("a") == cls("a", hidden=5),
+    lambda cls: cls("a") == ("a", 1),
+    lambda cls: cls("a").parts is cls("a").parts,
+    lambda cls: hash(cls("a")) == hash(cls("a", 1, [4], 5)),
+    lambda cls: cls.__hash__ is object.__hash__ or hash(cls("a")),
+    lambda cls: cls("a").unset,
     lambda cls: setattr(cls("a"), "name", "b"),
+    lambda cls: setattr(cls("a"), "other", "b"),
     lambda cls: delattr(cls("a"), "name"),
-    lambda cls: [each.name for each in dataclasses.fields(cls)],
+    lambda cls: [(each.name, each.init, each.type) for each in dataclasses.fields(cls)],
     lambda cls: dataclasses.is_dataclass(cls),
-    lambda cls: dataclasses.replace(cls("a"), size=4),
+    lambda cls: dataclasses.replace(cls("a", last="b"), size=4),
+    lambda cls: dataclasses.replace(cls("a"), later={}),
     lambda cls: dataclasses.asdict(cls("a")),
     lambda cls: cls.__match_args__,
     lambda cls: cls.__dataclass_params__,
     lambda cls: inspect.signature(cls),
-    DOCUMENTED,
+    lambda cls: inspect.signature(type("Derived", (cls,), {})),
+    lambda cls: inspect.signature(type("Derived", (cls,), {"__init__": lambda self, own: None})),
+    lambda cls: cls.__doc__,
     lambda cls: copy.copy(cls("a", 4)),
+    lambda cls: [name for name in sorted(vars(cls)) if name != "__signature__"],
+    lambda cls: (cls.__init__.__qualname__, cls.__module__),
+    lambda cls: type("Derived", (cls,), {})("a") == cls("a"),
+    lambda cls: setattr(type("Derived", (cls,), {})("a"), "own", 1),
+    lambda cls: setattr(type("Derived", (cls,), {})("a"), "name", "b"),
+)
+OPTIONS = (
+    *({}, {"frozen": True}, {"eq": False}, {"repr": False}, {"kw_only": True}),
+    *({"frozen": True, "eq": False}, {"frozen": True, "kw_only": True}),
 )
 
 
-@pytest.mark.parametrize("at", range(len(ASKS)))
-def test_whatever_is_asked_first_is_answered_as_by_a_complete_class(at):
-    later, at_once = put_off(frozen=True)
-    assert is_pending(later)
-    assert text(lambda: ASKS[at](later)) == text(lambda: ASKS[at](at_once))
-    assert is_pending(later) == (ASKS[at] is DOCUMENTED)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_class_answers_as_one_that_dataclasses_made(options):
+    ours, other = both(**options)
+    for ask in ASKS:
+        assert text(lambda ask=ask: ask(ours)) == text(lambda ask=ask: ask(other))
 
 
-@pytest.mark.parametrize("options", [{}, {"frozen": True}, {"eq": False}, {"repr": False}], ids=str)
-def test_a_class_used_once_is_what_it_had_been_at_once(options):
-    later, at_once = put_off(**options)
-    later("a")
-    assert vars(later).keys() == vars(at_once).keys()
-    answered = [text(lambda ask=ask: ask(later)) for ask in ASKS]
-    assert answered == [text(lambda ask=ask: ask(at_once)) for ask in ASKS]
+def test_a_random_call_gives_what_it_gives_a_class_that_dataclasses_made():
+    rng, names = random.Random(1), ("name", "size", "parts", "hidden", "last", "never", "none")
+    for options in OPTIONS:
+        both_of = both(**options)
+        for _ in range(60):
+            args = range(rng.randrange(6))
+            named = {name: rng.randrange(9) for name in names if rng.random() < 0.3}
+            calls = [functools.partial(cls, *args, **named) for cls in both_of]
+            made = [text(lambda call=call: vars(call())) for call in calls]
+            assert made[0] == made[1]
 
 
-def test_an_instance_that_was_never_initialised_is_of_a_complete_class_when_it_is_used():
-    later, _ = put_off(frozen=True)
-    made = later.__new__(later)
-    assert is_pending(later)
+def test_no_method_is_compiled_for_a_class(monkeypatch):
+    def refused(*_):
+        raise AssertionError("a text was compiled")
+
+    monkeypatch.setattr(dataclasses, "exec", refused, raising=False)
+
+    @record(frozen=True)
+    class Made:
+        name: str
+        size: int = 1
+
+    assert Made("a") == Made("a", 1)
+    assert repr(Made("a")).endswith("Made(name='a', size=1)")
+    assert hash(Made("a")) == hash(Made("a"))
+
+
+def test_an_instance_that_was_never_initialised_is_frozen_too():
+    ours, _ = both(frozen=True)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        made.name = "b"
-    changing, _ = put_off()
-    with pytest.raises(TypeError):
-        hash(changing.__new__(changing))
+        ours.__new__(ours).name = "b"
 
 
 def test_an_instance_comes_back_from_bytes():
     assert pickle.loads(pickle.dumps(Deep(1, z=(2,)))) == Deep(1, 3, (2,))
 
 
-def test_a_base_is_completed_with_what_is_made_of_it():
+def test_a_class_that_holds_itself_is_shown():
+    @record
+    class Made:
+        inside: list
+
+    made = Made([])
+    made.inside.append(made)
+    assert repr(made).endswith("Made(inside=[...])")
+
+
+def test_fields_of_a_base_come_first():
     @record
     class Base:
         one: int
@@ -120,8 +171,13 @@ def test_a_base_is_completed_with_what_is_made_of_it():
     class Derived(Base):
         other: int
 
-    assert Derived(1, other=2).one == 1
-    assert not is_pending(Base)
+    assert vars(Derived(1, other=2)) == {"one": 1, "other": 2}
+    with pytest.raises(TypeError, match="cannot inherit"):
+        record(frozen=True)(type("Frozen", (Base,), {"__annotations__": {"more": "int"}}))
+    with pytest.raises(TypeError, match="cannot inherit"):
+        record(type("Changing", (Point,), {"__annotations__": {"more": "int"}}))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Deep(1).z = (3,)
 
 
 def test_a_method_that_the_class_writes_itself_is_kept():
@@ -136,27 +192,10 @@ def test_a_method_that_the_class_writes_itself_is_kept():
             return 7
 
     made = Own()
-    assert is_pending(Own)
     assert (made.value, hash(made), repr(made)) == (4, 7, repr(made))
     assert repr(made).endswith("Own(value=4)")
     with pytest.raises(dataclasses.FrozenInstanceError):
         made.value = 5
-
-
-def test_many_threads_complete_a_class_once():
-    later, _ = put_off(frozen=True)
-    start, made = threading.Barrier(4), []
-
-    def make(name):
-        start.wait()
-        made.append(later(name))
-
-    threads = [threading.Thread(target=make, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(each.name for each in made) == list("abcd")
 
 
 def rows(base):

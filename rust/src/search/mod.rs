@@ -303,7 +303,11 @@ impl Search {
             self.stop(StopReason::States);
         }
         if self.seen.is_full() {
-            self.stop(StopReason::Memory);
+            // If it could not grow in a file, who watches may not have said so yet.
+            match self.seen.trouble() {
+                Some(error) => self.cannot_spill(&error),
+                None => self.stop(StopReason::Memory),
+            }
         }
     }
 

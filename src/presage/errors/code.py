@@ -307,14 +307,16 @@ class Escaped(PresageError):
 
     exit_status = EXIT_NONDETERMINISM
 
-    def __init__(self, process: str, what: str, location: str) -> None:
+    WAY_OUT = "leave it out while checking, or make what it does a process of its own"
+
+    def __init__(self, process: str, what: str, location: str, way_out: str | None = None) -> None:
         self.process = process
         self.what = what
         self.location = location
         super().__init__(
             f"{location}: process `{process}` {what}, which presage cannot control",
             "code written for a live run, where this is left to the operating system",
-            "leave it out while checking, or make what it does a process of its own",
+            way_out or self.WAY_OUT,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from presage.errors import BadSystem, did_you_mean
@@ -15,7 +15,11 @@ C = TypeVar("C", bound=type)
 def named_arguments(cls: C) -> C:
     """Let the constructor of `cls` say which names it knows; else Python says only which not."""
     constructor: Any = cls.__dict__["__init__"]
-    known = [name for name in inspect.signature(constructor).parameters if name != "self"]
+    if is_dataclass(cls):
+        known = [field.name for field in fields(cls) if field.init]
+    else:
+        code = constructor.__code__
+        known = list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
 
     @functools.wraps(constructor)
     def checked(self: Any, *args: Any, **named: Any) -> None:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
 from presage.errors import BadSystem
 from presage.model.keywords import named_arguments
 from presage.model.source import caller
+from presage.records import record
 
 WEIGHT_MAX = 1_000_000
 UNIT = 1 << 20  # the kernel counts weights in whole numbers of 1 / UNIT
@@ -26,7 +27,7 @@ LOSSES = ("broken", "refused", "keepalive")  # how a node hears that a stream is
 
 
 @named_arguments
-@dataclass(frozen=True)
+@record(frozen=True)
 class Weights:
     """The weight of each kind of event; `fault` is that of every fault."""
 
@@ -62,6 +63,9 @@ def checked_weight(weight: Any, where: str) -> float:
             f"give a number from 0 (never in a walk) to {WEIGHT_MAX:,}",
         )
     return float(weight)
+
+
+USUAL = Weights()  # of systems that say nothing else
 
 
 def share(weights: Sequence[float], k: int) -> float:

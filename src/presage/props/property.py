@@ -14,8 +14,9 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, overload
+
+from msgspec import Struct
 
 from presage.errors import BadProperty, PropertyError
 from presage.model.source import place
@@ -26,8 +27,7 @@ Fairness = Literal["weak", "strong", "none"]
 FAIRNESSES = ("weak", "strong", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What a property said of one world, and why. Its truth value is `holds`."""
 
     holds: bool

@@ -8,7 +8,7 @@ Invariant: `when` is judged like a property; its verdict depends only on what it
 
 from __future__ import annotations
 
-from dataclasses import InitVar, field
+from dataclasses import field
 from typing import Any
 
 from presage.errors import BadSeal
@@ -19,7 +19,7 @@ from presage.records import record
 Named = type | str  # a class of messages, a word of `WORDS`, or a node
 
 
-@record(frozen=True)
+@record(frozen=True, init=False)
 class Seal:
     """In worlds of which `when` is true only what `only` names may happen, and no fault.
 
@@ -28,16 +28,20 @@ class Seal:
     order of `World.enabled()`, that leads to another state.
     """
 
-    when: InitVar[Predicate]
     only: Named | tuple[Named, ...]
-    first: bool = False
-    name: str = ""
-    claim: Property = field(init=False, repr=False)  # `when`, by its name
+    first: bool
+    name: str
+    claim: Property = field(repr=False)  # `when`, by its name
 
-    def __post_init__(self, when: Predicate) -> None:
-        claim = claim_of("seal", when, self.name or None)
-        object.__setattr__(self, "claim", claim)
-        object.__setattr__(self, "name", claim.name)
+    def __init__(
+        self,
+        when: Predicate,
+        only: Named | tuple[Named, ...],
+        first: bool = False,
+        name: str = "",
+    ) -> None:
+        claim = claim_of("seal", when, name or None)
+        vars(self).update(only=only, first=first, name=claim.name, claim=claim)
         for named in self._named():
             if not isinstance(named, type | str):
                 raise BadSeal(

@@ -31,6 +31,7 @@ from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
 from presage.search.delay.cycles import cycled, prepared
 from presage.search.delay.settings import Delay
+from presage.search.empty import empty_report
 from presage.search.findings import (
     Teller,
     confirmed_findings,
@@ -61,7 +62,6 @@ from presage.search.settings import (
 from presage.search.threads import AUTO, Searched, as_found, settle
 from presage.search.twin.compare import Start, Twin
 from presage.search.walks import CALM, kernel_weights
-from presage.version import VERSION
 
 if TYPE_CHECKING:
     from presage.search.alike.roles import Roles
@@ -314,15 +314,8 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
     hunted = hunted_of(searched)
     properties, errors = _judged(bridge, searched)
     violations, notes = confirmed_findings(system, sandbox, searched.found, settings)
-    report = Report(
-        presage=VERSION,
-        parameters=settings.named,
-        target=settings.target,
-        search=settings.search,
-        seed=settings.seed,
-        reduction=settings.reduction,
-        symmetry=settings.symmetry,
-        calm=settings.calm,
+    report = replace(
+        empty_report(system, settings),
         exhausted=stopped_by is None and not walked and not heuristic and settings.part.is_whole,
         skipped=skipped,
         stopped_by=stopped_by,
@@ -343,9 +336,6 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
         cycled=searched.cycled,
         violations=tuple(violations),
         errors=errors,
-        assumes=tuple(map(str, system.seals)),
-        nodes=len(system.nodes),
-        system=system.name,
         checkpoints=searched.checkpoints,
     )
     return with_notes(report, [*_notes(system, searched, hunted, settings), *notes])

@@ -31,11 +31,11 @@ from presage.execution.services import ServiceExecution
 from presage.limits import KernelFilter, KernelOrigin, Limits, PredictionPlan
 from presage.model.world.faults import Faults
 from presage.model.world.filters import Filter
-from presage.model.world.origin import begun_in, channels, links
+from presage.model.world.origin import channels, links
 from presage.model.world.snapshot import Snapshot
 from presage.model.world.system import System
-from presage.search.check import build
 from presage.search.findings import traced_violation
+from presage.search.kept_kernels import KERNELS_MAX, Kernels, group
 from presage.search.kernel.bridge import Bridge
 from presage.search.known_paths import Known, replayed
 from presage.search.prediction import Lane, Prediction
@@ -44,7 +44,6 @@ from presage.search.report import Violation
 SECONDS_DEFAULT = 1.0
 MEMORY_DEFAULT = 64  # MiB
 OWN_EVENTS_MAX = 1 << 20  # the last bound that is tried
-KERNELS_MAX = 8
 CLEAN_MAX = 4096  # states that are remembered
 AT_REST = ("eventually", "deadlock")  # kinds of properties that are judged there
 KNOWN = "known path"
@@ -95,11 +94,14 @@ class Predictor:
     A context manager, because checked code is watched while it runs.
     """
 
-    def __init__(self, system: System, sandbox: Sandbox | None = None) -> None:
+    def __init__(
+        self, system: System, sandbox: Sandbox | None = None, kernels: int = KERNELS_MAX
+    ) -> None:
+        """`kernels`: how many are kept, one for all systems with the same nodes outside."""
         self.system = system
         self._sandbox = sandbox or Sandbox()
         self._own = sandbox is None
-        self._kernels: OrderedDict[Any, tuple[Bridge, Kernel]] = OrderedDict()
+        self._kernels = Kernels(system, self._sandbox, kernels)
         self._clean: OrderedDict[Any, tuple[float, Prediction]] = OrderedDict()
         self._halt = Halt()
 
@@ -134,6 +136,7 @@ class Predictor:
         faults: Faults | None = None,
         threads: int | None = None,
         leaving: Collection[str] = (),
+        states: int | None = None,
     ) -> Prediction:
         """Look for a path from `snapshot` that breaks a property.
 
@@ -142,21 +145,16 @@ class Predictor:
         first. `memory`: MiB that this may add to the process. `faults` are those to come; left
         out, each that the system may have, once, and what happens to any stream. `threads`: at
         most 2 are used; left out, as many as there are cores. `leaving`: properties that are not
-        looked at.
+        looked at. `states`: how many each lane may meet; on one thread, and with time enough, what
+        is found then does not depend on the machine.
         """
         began = NOW()
         self._halt = Halt()
-        begun = begun_in(
-            self.system,
-            snapshot,
-            outside=outside,
-            observed=observed,
-            filters=filters,
-            faults=faults,
-        )
+        begun = self._kernels.begin(snapshot, outside, observed, filters, faults)
         run = ServiceExecution.begin(begun, self._sandbox, ())
         broken = _broken(begun, run)
-        key = (_group(begun), begun.origin.filters, run.initial, left := frozenset(leaving))
+        left = frozenset(leaving)
+        key = (group(begun), begun.origin.filters, run.initial, left, states)
         remembered = self._recall(key, seconds)
         paths = known if remembered is None or not remembered.complete else ()
         found = self._first(begun, paths, broken | left)
@@ -165,7 +163,7 @@ class Predictor:
             return Prediction(begun, found, KNOWN, broken=still, seconds=NOW() - began)
         if remembered is not None:
             return replace(remembered, system=begun, seconds=NOW() - began, remembered=True)
-        race = _Race(self, begun, broken, left, began + seconds, memory)
+        race = _Race(self, begun, broken, left, began + seconds, memory, states)
         race.run(min(cores(), 2) if threads is None else threads)
         prediction = race.prediction(began)
         if prediction.path is None and (prediction.complete or not prediction.interrupted):
@@ -179,14 +177,8 @@ class Predictor:
 
     def kernel(self, begun: System) -> tuple[Bridge, Kernel]:
         """The kernel for systems begun like this one, and what answers it."""
-        key = _group(begun)
-        if key not in self._kernels:
-            bridge = Bridge(begun, self._sandbox, weighs=False)
-            self._kernels[key] = (bridge, build(begun, bridge))
-            if len(self._kernels) > KERNELS_MAX:
-                self._kernels.popitem(last=False)
-        self._kernels.move_to_end(key)
-        return self._kernels[key]
+        kept = self._kernels.of(begun)
+        return kept.bridge, kept.kernel
 
     @property
     def sandbox(self) -> Sandbox:
@@ -218,6 +210,7 @@ class _Race:
         left: frozenset[str],
         end: float,
         memory: int,
+        states: int | None,
     ) -> None:
         """`broken` are properties that do not hold to begin with, `left` those left out."""
         self._begun = begun
@@ -233,6 +226,7 @@ class _Race:
         self._origin = kernel_origin(begun)
         self._filters = [kernel_filter(begun, each) for each in begun.origin.filters]
         self._memory_mib = (resident_mib() or 0) + memory
+        self._states = states
         self._bounds = (1 << power for power in count())  # that no lane has had yet
         self._lanes: list[Lane] = []
         self._found: list[tuple[Lane, Finding]] = []
@@ -288,7 +282,8 @@ class _Race:
     def _lane(self, own_events: int | None, end: float) -> tuple[bool, Lane]:
         """One search; whether it found something or looked at everything, and what it was."""
         plan = PredictionPlan(own_events, self._filters, self._unjudged)
-        limits = Limits(seconds=max(0.0, end - NOW()), memory_mib=self._memory_mib)
+        seconds = max(0.0, end - NOW())
+        limits = Limits(seconds=seconds, memory_mib=self._memory_mib, states=self._states)
         outcome = self._kernel.predict(self._origin, plan, limits, [self._halt, self._over])
         lane = _lane_of(own_events, outcome)
         self._lanes.append(lane)
@@ -335,11 +330,6 @@ def _lane_of(own_events: int | None, outcome: Outcome) -> Lane:
         outcome.stopped_by,
         outcome.left_out,
     )
-
-
-def _group(begun: System) -> Any:
-    """What systems have in common that can share a kernel."""
-    return (begun.outside, begun.observed_known, repr(begun.faults))
 
 
 def _broken(begun: System, run: ServiceExecution) -> set[str]:

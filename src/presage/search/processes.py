@@ -32,6 +32,7 @@ from presage.search.delay.asked import ProcessTasks
 from presage.search.delay.run import Delayed, Delaying
 from presage.search.delay.run import notes as delay_notes
 from presage.search.early import Early
+from presage.search.empty import empty_report
 from presage.search.findings import saved
 from presage.search.memory import peak_mib
 from presage.search.progress import Tell, progress_callback
@@ -39,7 +40,6 @@ from presage.search.report import Report, with_notes
 from presage.search.rounds import with_known
 from presage.search.run_findings import confirmed_run, early_of_runs
 from presage.search.settings import Settings
-from presage.version import VERSION
 
 ALWAYS_JUDGED = ("no_exception", "no_deadlock")
 SPUN = (
@@ -192,12 +192,8 @@ def _report(
     names += [prop.name for prop in program.properties]
     exhausted = stopped_by is None
     coverage = processes_covered(histories, histories.vacuity, exhausted=exhausted)
-    return Report(
-        presage=VERSION,
-        parameters=settings.named,
-        target=settings.target,
-        search=settings.search,
-        reduction=settings.reduction,
+    return replace(
+        empty_report(program, settings),
         unique=outcome.unique,
         generated=outcome.generated,
         traces=outcome.traces,
@@ -209,8 +205,6 @@ def _report(
         handler_runs=histories.runs,
         collision_probability=0.0 if settings.search == "tree" else outcome.unique**2 / 2.0**65,
         properties=dict.fromkeys(names, "held"),
-        nodes=len(program.processes),
-        system=program.name,
         notes=(SPUN.format(settings.spins),) if outcome.spun else (),
         coverage=annotate.with_lines(coverage, program, lines),
     )

@@ -16,10 +16,12 @@ from typing import Any
 
 from presage._results import StopReason
 from presage.execution.budget import Budget
+from presage.frontends.mpi.core.command_line import FUTURES, command_of
 from presage.frontends.mpi.core.delivery import ANY as EITHER
 from presage.frontends.mpi.core.delivery import ZERO, Delivery
 from presage.frontends.mpi.launch.program import depends_on_buffering, script
 from presage.frontends.mpi.report.races import HAZARD, NEEDS_ROOM
+from presage.process.program import Program
 from presage.search.check import check
 from presage.search.coverage import annotate
 from presage.search.coverage.processes import merged
@@ -27,6 +29,7 @@ from presage.search.delay.run import Delayed
 from presage.search.report import Report, Violation, with_notes
 
 BOTH = "both"
+SHARED = "--futures"  # in targets: the first rank has the others as its workers
 WAYS = (ZERO, EITHER)  # that `both` are
 SUMMED = ("unique", "generated", "executions", "traces", "handler_runs", "seconds")
 EXPLORED = (None, StopReason.SPINS)  # how a search ends that has seen all that can happen
@@ -64,7 +67,21 @@ def check_script(
 
 def target_of(path: str | Path, ranks: int, args: Sequence[str], buffering: str) -> str:
     """How a trace names the script that it belongs to."""
-    return shlex.join([str(path), "--mpi", str(ranks), "--buffering", buffering, *args])
+    file, words, is_shared = command_of(path, args)
+    how = ["--mpi", str(ranks), *([SHARED] if is_shared else []), "--buffering", buffering]
+    return shlex.join([str(file), *how, *words])
+
+
+def program_of(target: str) -> Program:
+    """The program of a script that a trace names so; raises `ValueError` if it names none."""
+    path, flag, ranks, *words = shlex.split(target)
+    runner = [path]
+    if words[:1] == [SHARED]:
+        runner, words = ["python", "-m", FUTURES, path], words[1:]
+    other, buffering, *args = words
+    if (flag, other) != ("--mpi", "--buffering") or not ranks.isdecimal():
+        raise ValueError(target)
+    return script(runner[0], int(ranks), [*runner[1:], *args], buffering)
 
 
 def _together(report: Report, other: Report) -> Report:

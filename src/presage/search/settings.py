@@ -60,7 +60,8 @@ _REVERSALS = Use(("tree",), (), "it says in which order `tree` reverses the race
 _SLEEP = Use(
     ("bfs", "dfs"), (), "it leaves out orders that lead to a state met before; others forget them"
 )
-_BFS = Use(("bfs",), (), "only `bfs` can stop and go on without changing its result")
+_KEPT = "alone, only `bfs` keeps its progress; on a `--cluster`, `hunt`, `walk` and `tree` do, too"
+_BFS = Use(("bfs",), (), _KEPT)
 _SPILL = Use(("bfs", "delay"), (), "these alone let the states that wait lie in files")
 _FAULTS = Use(
     ("delay", "walk", "semantic"),
@@ -209,11 +210,13 @@ class Settings:
     )
     depth: int | None = opt.count(None, "the initial state is 1", "limits")
     states: int | None = opt.count(None, "distinct states", "limits", use=_STATES)
-    checkpoint: str | Path | None = opt.text(None, "keep the progress there", LONG, use=_BFS)
+    checkpoint: str | Path | None = opt.text(
+        None, "keep the progress there", LONG, use=_BFS, hunts=True
+    )
     checkpoint_seconds: float = opt.seconds(
         CHECKPOINT_SECONDS, "between two of them", LONG, use=_BFS, rare=True
     )
-    resume: bool = opt.switch("go on from the checkpoint", LONG, use=_BFS)
+    resume: bool = opt.switch("go on from the checkpoint", LONG, use=_BFS, hunts=True)
     trust: bool = opt.switch("whoever made the checkpoint", LONG, use=_BFS, rare=True)
     spill: str | Path | None = opt.text(
         None, "go on in files there past `--memory`", LONG, use=_SPILL

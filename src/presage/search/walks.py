@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from presage._core import FAULTS
 from presage.limits import Weighing
-from presage.model.weights import LOSSES, RECOVERIES, Weights, units
+from presage.model.weights import LOSSES, RECOVERIES, USUAL, units
 from presage.model.world.system import System
 
 CALM = "calm walks: no faults, and of the answers that have a likely one only that"
@@ -28,6 +28,6 @@ def kernel_weights(system: System, *, calm: bool) -> Weighing | None:
 
 def calm_weights(system: System) -> Weighing:
     """Weights in which no fault happens, though what faults have broken may come back."""
-    weights = system.weights or Weights()
+    weights = system.weights or USUAL
     faults = [units(weights.of(fault)) if fault in RECOVERIES else 0 for fault in FAULTS]
     return Weighing(faults, [units(weights.of(loss)) for loss in LOSSES], calm=True)

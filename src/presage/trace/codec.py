@@ -10,7 +10,6 @@ together with the trace (`seal.py`), so that only a trace made by this user lead
 
 from __future__ import annotations
 
-import hashlib
 import re
 from itertools import count
 from pathlib import Path
@@ -94,7 +93,7 @@ def file_name(trace: Trace) -> str:
         del told["trace"][name]
     for step in told["trace"]["steps"]:
         del step["lost"]  # which follows from the rest
-    digest = hashlib.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
+    digest = seal.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', trace.prop)[:60] or 'trace'}-{digest}{SUFFIX}"
 
 

@@ -9,7 +9,6 @@ Invariant: nothing here decodes anything.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final, Literal
 
 import msgspec
@@ -76,4 +75,4 @@ def _content(origin: SavedOrigin) -> bytes:
 
 
 def _digest(origin: SavedOrigin) -> str:
-    return hashlib.sha256(_content(origin)).hexdigest()
+    return seal.sha256(_content(origin)).hexdigest()

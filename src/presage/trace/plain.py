@@ -8,12 +8,12 @@ with that key alone is an atom: its text is all there is to see of it.
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from enum import Enum
 from math import isfinite
 from typing import Any, TypeAlias
 
+from presage.trace.seal import sha256
 from presage.trace.show import NESTING_MAX, declared_fields, fields_of, show, written_by_hand
 
 Plain: TypeAlias = (
@@ -85,7 +85,7 @@ def shortened(text: str, most: int = TEXT_MAX) -> str:
     clean = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if len(clean) <= most:
         return clean
-    digest = hashlib.sha256(clean.encode()).hexdigest()[:8]
+    digest = sha256(clean.encode()).hexdigest()[:8]
     return f"{clean[:most]}... ({len(clean):,} characters, digest {digest})"
 
 

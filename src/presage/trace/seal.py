@@ -10,13 +10,15 @@ is never replaced. Where no key can be had, files are written unsigned, which is
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from presage.errors import BadKey
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 STATE = "XDG_STATE_HOME"
 FILE = "key"
@@ -48,6 +50,8 @@ def sign(kind: str, content: bytes) -> str | None:
 
 def key_for(kind: str) -> bytes | None:
     """The key that files of `kind` alone are signed with; None as for `sign`."""
+    import hmac
+
     try:
         return hmac.digest(key(), kind.encode(), "sha256")
     except BadKey:
@@ -67,6 +71,8 @@ def is_ours(kind: str, content: bytes, signature: str | None) -> bool:
     """Whether `signature` was made by this user, here. Raises `BadKey` if the key is not safe."""
     if signature is None or not (state_folder() / FILE).exists():
         return False
+    import hmac
+
     known = _mac(key(), kind, content)
     return hmac.compare_digest(known.encode(), signature.encode("utf-8", "replace"))
 
@@ -84,7 +90,16 @@ def key() -> bytes:
 
 
 def _mac(secret: bytes, kind: str, content: bytes) -> str:
-    return hmac.new(secret, kind.encode() + b"\0" + content, hashlib.sha256).hexdigest()
+    import hmac
+
+    return hmac.new(secret, kind.encode() + b"\0" + content, "sha256").hexdigest()
+
+
+def sha256(content: bytes = b"") -> _Hash:
+    """A digest. Here and above, what computes it is loaded by those who ask: it holds ciphers."""
+    import hashlib
+
+    return hashlib.sha256(content)
 
 
 def _make(folder: Path, path: Path) -> None:

@@ -117,6 +117,9 @@ def _decides(violation: Violation, at: int, alike: bool) -> str:
     """Which step decides that a safety property breaks, and on what evidence."""
     assert violation.trace is not None and violation.live is not None
     steps, live = violation.trace.steps, violation.live
+    if at > len(steps):
+        text = f"after its last step, {_named(live.steps[at - 1], alike)} and it {live.message}"
+        return text if live.evidence == "exact" else f"{text}; {live.evidence}"
     bad = _named(steps[at - 1], alike)
     if at > len(live.steps):
         text = f"step {at} decides: without {bad} nothing more happens, and it holds"

@@ -5,6 +5,7 @@ import os
 import random
 import threading
 import time
+from itertools import count
 from time import sleep  # as user code may have it: taken before there was a fence
 from types import SimpleNamespace
 
@@ -147,6 +148,19 @@ def test_a_loop_cannot_catch_its_end():
 ASLEEP = (sleep,)  # where no fence finds it, not even that of real nodes
 
 
+def test_a_run_that_waits_for_the_processor_is_not_ended():
+    """Its thread works now and then, as on a busy machine, and far less than it may."""
+    ends = threading.Event()
+
+    def waits():
+        while not ends.is_set():
+            ASLEEP[0](0.02)
+
+    with Sandbox(seconds=0.3) as sandbox:
+        threading.Timer(1.2, ends.set).start()
+        sandbox.run(waits)
+
+
 def test_many_short_runs_are_not_one_long_run():
     with Sandbox(seconds=0.3) as sandbox:
         for _ in range(12):
@@ -188,10 +202,17 @@ def test_a_watchdog_that_cannot_start_is_an_error_and_leaves_nothing_behind(monk
 def test_code_that_someone_debugs_is_not_ended_with_its_process():
     forgotten = []
     asked = threading.Event()
+    seconds = count(1.0)
 
     class Native:
+        run = 0  # none yet
+
         def call(self, run, function):
+            self.run = run
             return function()
+
+        def spent(self):
+            return [(threading.main_thread().ident, self.run, next(seconds))]
 
         def forget(self, thread):
             forgotten.append(thread)

@@ -59,6 +59,8 @@ class Ready:
                 status = int.from_bytes(_exactly(self._socket, 8), "big", signed=True)
             except TimeoutError:
                 os.killpg(parent, signal.SIGKILL)
+                self._socket.settimeout(None)
+                _exactly(self._socket, 8)  # its status: else the next command would get it
                 raise
             finally:
                 self._socket.settimeout(None)

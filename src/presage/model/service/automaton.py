@@ -252,8 +252,8 @@ class Automaton(Node):
         if status != UP:
             return None if status == SLOW else unchanged(values)
         handler = self.shape.handler(type(message))
-        if isinstance(message, Lost) or (
-            isinstance(message, Connect) and Connect not in self.shape.handlers
+        if isinstance(message, (Lost, Connect)) and (
+            isinstance(message, Lost) or Connect not in self.shape.handlers
         ):
             return self._lose(values, message, source, chooser, again)
         if handler is None:

@@ -14,7 +14,6 @@ multiples of; so there are finitely many.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from presage._core import SLOW
@@ -22,7 +21,7 @@ from presage.errors import BadCall, BadSystem
 from presage.model.keywords import named_arguments
 from presage.model.service.local_state import Control, Outcome, Stimulus, Timers
 from presage.model.source import caller
-from presage.records import NamedTuple
+from presage.records import NamedTuple, record
 
 CLOCK = "(clock)"  # the name under which the clocks stand among the observers
 TICKS = 1000  # to a unit of time: times are whole numbers of thousandths, exact whatever is added
@@ -54,7 +53,7 @@ Faces: TypeAlias = tuple[Face, ...]
 
 
 @named_arguments
-@dataclass(frozen=True)
+@record(frozen=True)
 class Timed:
     """Timers fire by deadline, clocks differ by at most `drift`."""
 

@@ -92,7 +92,7 @@ class Run:
         and not by the garbage collector.
         """
         stream, self._stream = self._stream, None
-        return ((), ()) if stream is None else (stream.flows, stream.limits)
+        return ((), ()) if stream is None else stream.end()
 
     def send(self, to: str, message: Any) -> None:
         self.sends.append((self._peer(to, "send"), self._as_it_is_now(message, "message")))

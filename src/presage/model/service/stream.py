@@ -10,7 +10,6 @@ a handler: it runs it with both answers, and each branch says where it applies (
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -22,7 +21,7 @@ from presage.records import record
 
 
 @named_arguments
-@dataclass(frozen=True)
+@record(frozen=True)
 class Streams:
     """How the streams of a system are: `queue_size` messages fit into a queue; None: any number."""
 
@@ -94,17 +93,13 @@ class Stream:
             self._empty = {**self._empty, peer: self._limit(peer)}
         self._sent.append(Flow(peer, True))
 
-    @property
-    def flows(self) -> list[Flow]:
-        return self._sent
-
-    @property
-    def limits(self) -> Sequence[Limit]:
+    def end(self) -> tuple[Sequence[Flow], Sequence[Limit]]:
+        """What the run did to streams, in order, and what that rests on."""
         if self._chooser.held is not None or self._size is None:
-            return ()  # nothing was tried
+            return self._sent, ()  # nothing was tried
         peers = sorted({flow.peer for flow in self._sent} | self._full)
         known = (self._empty[at] if at in self._empty else self._limit(at) for at in peers)
-        return [limit for limit in known if limit is not None]
+        return self._sent, [limit for limit in known if limit is not None]
 
     def _queued(self, peer: int) -> int:
         """How many messages this run has put into the queue, since it was closed if it was."""

@@ -6,8 +6,8 @@ A budget is a number of times in one execution. What is not granted is no part o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from presage._core import FAULTS
@@ -65,8 +65,11 @@ def _bad_partition(sides: object, what: str) -> BadSystem:
     )
 
 
+_amounts: Callable[[Any], tuple[float, ...]] = attrgetter(*FAULTS)
+
+
 @named_arguments
-@dataclass(frozen=True)
+@record(frozen=True)
 class Faults:
     """How often each fault may happen in one execution: a count, or `UNLIMITED`."""
 
@@ -113,7 +116,7 @@ class Faults:
     @property
     def budgets(self) -> tuple[float, ...]:
         """The amounts in the order of `FAULTS`."""
-        return tuple(getattr(self, fault) for fault in FAULTS)
+        return _amounts(self)
 
 
 def _check_amount(fault: str, amount: float) -> None:

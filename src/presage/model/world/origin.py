@@ -58,10 +58,12 @@ def begun_in(
     observed: bool = True,
     filters: Collection[Filter] = (),
     faults: Faults | None = None,
+    like: System | None = None,
 ) -> System:
     """`system`, begun in `snapshot`; `faults` are those to come, left out `offered(system)`.
 
-    Unless `observed`, nothing is known of observers: a property that asks one says nothing.
+    Unless `observed`, nothing is known of observers: a property that asks one says nothing. `like`
+    is the same system begun elsewhere, with the same `outside` and `faults`: its nodes serve here.
     """
     found = sorted({*outside}, key=lambda name: _index(system, name))
     faults = offered(system) if faults is None else faults
@@ -74,7 +76,11 @@ def begun_in(
     derived = copy(system)
     derived.faults = faults
     derived.outside, derived.observed_known = tuple(found), observed
-    derived.automata = derived.automata_of()
+    if like is None:
+        derived.automata = derived.automata_of()
+    else:
+        assert (like.outside, like.faults) == (derived.outside, faults), "they begin alike"
+        derived.automata = like.automata
     saved = cleaned(derived, snapshot)
     derived.origin = Origin(saved, faults, derived.outside, checked_filters(system, filters))
     return derived

@@ -229,6 +229,7 @@ def _ghost(automaton: Automaton, field: str) -> property:
     return property(refuse)
 
 
+_new = object.__new__
 # Sets the slot of a view past its own `__setattr__`, which refuses.
 _attach: Callable[[Any, Reader], None] = Service._run.__set__
 
@@ -250,10 +251,14 @@ class LocalReader:
 
 def node_view(automaton: Automaton, seen: Reader | Values) -> Any:
     """The node of `automaton`, as a reader answers for it, or as its values are."""
-    reader: Any = LocalReader(seen) if isinstance(seen, list) else seen
-    if automaton.view is None:
-        automaton.view = view_class(automaton)
-    view = object.__new__(automaton.view)
+    return _view(automaton, LocalReader(seen) if isinstance(seen, list) else seen)
+
+
+def _view(automaton: Automaton, reader: Any) -> Any:
+    cls = automaton.view
+    if cls is None:
+        cls = automaton.view = view_class(automaton)
+    view = _new(cls)
     _attach(view, reader)
     return view
 
@@ -290,8 +295,10 @@ class WorldView:
         """Every node of which something is known, in the order of `System(nodes=...)`."""
         if self._nodes is None:
             reader, outside = self._reader, self._system.outside
-            known = [each for each in self._system.automata if each.name not in outside]
-            self._nodes = tuple([node_view(each, reader) for each in known])
+            known = self._system.automata
+            if outside:
+                known = tuple([each for each in known if each.name not in outside])
+            self._nodes = tuple([_view(each, reader) for each in known])
         return self._nodes
 
     def up(self) -> tuple[Any, ...]:

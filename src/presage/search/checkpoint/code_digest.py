@@ -10,15 +10,17 @@ What is found only at run time (`getattr` with a computed name, imports inside a
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections import deque
 from collections.abc import Iterator
 from enum import Enum
+from pathlib import PurePath
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 from presage.model.world.system import System
+from presage.process.program import Program
+from presage.trace.seal import sha256
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 # Of classes: where they stand, what Python derives from the rest, and caches.
@@ -36,8 +38,9 @@ DERIVED = {
     "__weakref__",
     "_abc_impl",
 }
-# Of objects of presage's own: texts for people, caches, and what is made from the rest.
-TOLD = {"source", "signature", "_found"}
+# Of objects of presage's own: texts for people, caches, and what is made from the rest, or of what
+# the process has around it, such as its environment.
+TOLD = {"source", "signature", "_found", "surroundings"}
 MADE = {
     "codec",
     "automata",
@@ -48,6 +51,7 @@ MADE = {
     "drivers",
     "isolations",
     "_ballast",
+    "files",
 }
 NESTED_MAX = 20  # of what is in a set
 
@@ -55,16 +59,20 @@ NESTED_MAX = 20  # of what is in a set
 class Definition:
     """A walk over everything that `system` reaches. `classes` has each class met, by name."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System | Program) -> None:
         self.classes: dict[str, list[type]] = {}
-        self._hash = hashlib.sha256()
+        self._hash = sha256()
         self._met: dict[int, int] = {}  # address -> its number, in the order of the walk
         self._kept: list[Any] = []  # so that no address is used twice
         self._waiting: deque[Any] = deque()
-        self._homes = {_top(type(node)) for node in system.nodes.values()}
+        self._homes = _homes(system)
         self._value({name: part for name, part in vars(system).items() if name not in MADE})
-        self._value([(node.name, node.service, node.initial()) for node in system.automata])
-        self._put(*system.sources())
+        if isinstance(system, System):
+            self._value([(node.name, node.service, node.initial()) for node in system.automata])
+            self._put(*system.sources())
+        else:
+            contents = (file.read_bytes() for file in system.files)
+            self._put(*sorted(sha256(content).hexdigest() for content in contents))
         while self._waiting:
             thing = self._waiting.popleft()
             if isinstance(thing, type):
@@ -76,8 +84,7 @@ class Definition:
     def _put(self, *texts: object) -> None:
         for text in texts:
             data = str(text).encode("utf-8", "surrogatepass")
-            self._hash.update(f"{len(data)}:".encode())
-            self._hash.update(data)
+            self._hash.update(b"%d:%b" % (len(data), data))
 
     def _seen(self, thing: Any) -> bool:
         """Number `thing`; true if it has a number already, which then stands for it."""
@@ -92,6 +99,8 @@ class Definition:
         kind = type(value)
         if kind in PLAIN:
             self._put(kind.__name__, repr(value))
+        elif isinstance(value, PurePath):  # which keeps its hash, another one in every process
+            self._put("path", value)
         elif kind in (tuple, frozenset):  # equal ones may or may not be one object
             self._compound(kind, value)
         elif self._seen(value):
@@ -181,6 +190,13 @@ class Definition:
             return _is_ours(thing)
         file = getattr(sys.modules.get(top), "__file__", None) or ""
         return "site-packages" in file and top not in self._homes
+
+
+def _homes(system: System | Program) -> set[str]:
+    """The packages that are checked, wherever they are installed."""
+    if isinstance(system, Program):
+        return {_top(process.body) for process in system.processes.values()}
+    return {_top(type(node)) for node in system.nodes.values()}
 
 
 def _alone(value: Any, depth: int = 0) -> str:

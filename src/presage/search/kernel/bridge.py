@@ -35,7 +35,7 @@ from presage.model.service.automaton import Automaton
 from presage.model.service.local_state import Outcome, Stimulus, Values, is_up
 from presage.model.service.stream import Lost
 from presage.model.source import raised
-from presage.model.weights import Weights, units
+from presage.model.weights import USUAL, Weights, units
 from presage.model.world.lane import encoded_lane
 from presage.model.world.observers import observer_error
 from presage.model.world.seals import condition_failed
@@ -93,7 +93,7 @@ class Bridge(Asymmetry, SpecAnswers):
         self.orders = Orders(system, sandbox)
         self.rules = RuleCheck(system, sandbox)
         self.arrived = self.rules.arrived
-        self._weights = (system.weights or Weights()) if weighs else None
+        self._weights = (system.weights or USUAL) if weighs else None
         self._haunted = [
             GhostCheck(node, self._names) if node.ghosts and not node.opaque else None
             for node in self.automata
@@ -159,9 +159,7 @@ class Bridge(Asymmetry, SpecAnswers):
             broken = EXCEPTION
             self._broke(NO_EXCEPTION)
         if fresh and self._step_properties[node] and is_up(outcome.values[0]):
-            before = fresh()
-            if is_up(before[0]):
-                broken |= self._broken(node, before, outcome)
+            broken |= self._broken(node, fresh, outcome)
         choices = [k for k, _ in outcome.choices]
         branch = (choices, outcome.values, outcome.sends, outcome.records, broken, *weighs)
         if self.system.streams is None:
@@ -172,15 +170,33 @@ class Bridge(Asymmetry, SpecAnswers):
         pardon: Pardon | None = self.system.pardon
         return pardon is not None and pardon.forgives(NO_EXCEPTION, failure)
 
-    def _broken(self, node: int, before: Values, outcome: Outcome) -> int:
-        automaton, codec = self.automata[node], self.system.codec
+    def _broken(self, node: int, fresh: Callable[[], Values], outcome: Outcome) -> int:
+        """The step properties that a step breaks, a bit for each.
+
+        The order of its values cannot matter to a program, which does not see them: it need not be
+        run in a second order to learn whether it matters to properties.
+        """
+        codec = self.system.codec
+        after = partial(codec.decode, codec.encode(outcome.values))
+        broken = self._false(node, fresh, after)
+        if self.automata[node].opaque:
+            differs = broken ^ codec.reorder(self._false, node, fresh, after)
+            for at, prop in self._step_properties[node]:
+                if differs >> at & 1:
+                    self.orders.add_property(prop)
+        return broken
+
+    def _false(self, node: int, before: Callable[[], Values], after: Callable[[], Values]) -> int:
+        automaton = self.automata[node]
         broken = 0
         for at, prop in self._step_properties[node]:
             if at in self.errors:
                 continue
             # Views of copies: a predicate must not change what the kernel goes on with.
-            earlier = node_view(automaton, before)
-            later = node_view(automaton, codec.decode(codec.encode(outcome.values)))
+            values = before()
+            if not is_up(values[0]):
+                return 0
+            earlier, later = node_view(automaton, values), node_view(automaton, after())
             if self._verdict(at, prop, earlier, later) is False:
                 broken |= 1 << at
         return broken
@@ -274,8 +290,8 @@ class Bridge(Asymmetry, SpecAnswers):
 
     def read_by_step(self, node: int, stimulus: Stimulus) -> int:
         """Which values of a node a step, and what is asked about it, can read; a bit for each."""
-        if self.automata[node].opaque and not self._step_properties[node]:
-            return 0  # the code of a program never sees the record
+        if self.automata[node].opaque:
+            return 0  # the code of a program never sees the record; for properties, see `_broken`
         if self._step_properties[node] or self._haunted[node]:
             return ALL
         return read_by_step(self.automata[node], stimulus)

@@ -23,7 +23,7 @@ from presage.model.service.service import Service
 from presage.model.source import PRESAGE, SHIPPED, is_standard
 from presage.model.world.system import System
 from presage.records import NamedTuple
-from presage.search.twin.sets import Sets
+from presage.search.twin.sets import Function, Sets, children
 
 # Modules that tell nothing of the process they are in, and make no sets, as `operator.sub` would,
 # or msgspec where it decodes one. Of others, some functions are refused.
@@ -79,7 +79,7 @@ def _is_suspicious(code: _Code) -> bool:
     try:
         scan = _Scan(code)
         scan.follow()
-        return Sets(scan.nodes, scan.fields, scan.constants).escape()
+        return Sets(scan.functions, scan.fields, scan.constants).escape()
     except (_Unclear, SyntaxError, RecursionError):
         return True
 
@@ -88,7 +88,7 @@ class _Scan:
     """All functions that a system may run, as far as they can be found by name."""
 
     def __init__(self, code: _Code) -> None:
-        self.nodes: list[Node] = []
+        self.functions: list[Function] = []
         self.fields = set(code.fields)  # whose values may be sets
         self.constants: set[str] = set()  # names, outside of functions, of sets
         self._met: set[int] = set()
@@ -156,45 +156,47 @@ class _Scan:
         nodes = [node for node in nodes if getattr(node, "name", code.co_name) == code.co_name]
         if not nodes:
             raise _Unclear
-        self.nodes += nodes
+        functions = [Function.of(node) for node in nodes]
+        self.functions += functions
         scope = {**vars(builtins), **function.__globals__}
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             try:
                 scope[name] = cell.cell_contents
             except ValueError:  # not assigned yet
                 raise _Unclear from None
-        for node in nodes:
-            self._names(node, scope)
+        for each in functions:
+            self._names(each, scope)
 
     def _nodes(self, file: str) -> dict[int, list[Node]]:
         lines = linecache.getlines(file)
         known, found = PARSED.get(file, (None, {}))
         if known is not lines:
             found = {}
-            for node in ast.walk(ast.parse("".join(lines))):
+            inside: list[ast.AST] = [ast.parse("".join(lines))]
+            for node in inside:  # grows meanwhile
+                inside += children(node)
                 if isinstance(node, Node):
                     marks = [each.lineno for each in getattr(node, "decorator_list", [])]
                     found.setdefault(min([node.lineno, *marks]), []).append(node)
             PARSED[file] = (lines, found)
         return found
 
-    def _names(self, function: Node, scope: dict[str, Any]) -> None:
+    def _names(self, function: Function, scope: dict[str, Any]) -> None:
         """Follow what the code names, and refuse what tells of the process."""
         own = set(_assigned(function))
-        for node in ast.walk(function):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                raise _Unclear
-            if isinstance(node, ast.JoinedStr):
-                self._writes = True
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        if any(function.every(ast.Import, ast.ImportFrom)):
+            raise _Unclear
+        self._writes = self._writes or any(function.every(ast.JoinedStr))
+        for node in function.every(ast.Attribute):
+            if isinstance(node.value, ast.Name):
                 module = scope.get(node.value.id)
                 if isinstance(module, ModuleType) and _is_users(module):
                     self._named(node.attr, vars(module).get(node.attr))
-            if isinstance(node, ast.Name) and node.id not in own:
-                if node.id in TELLING and scope.get(node.id) is vars(builtins).get(node.id):
-                    raise _Unclear
-                self._writes = self._writes or node.id in TEXTS
-                self._named(node.id, scope.get(node.id))
+        for called in {node.id for node in function.every(ast.Name)} - own:
+            if called in TELLING and scope.get(called) is vars(builtins).get(called):
+                raise _Unclear
+            self._writes = self._writes or called in TEXTS
+            self._named(called, scope.get(called))
 
     def _named(self, called: str, thing: Any) -> None:
         if _holds_set(thing):
@@ -227,11 +229,11 @@ def _holds_set(thing: Any, depth: int = 0) -> bool:
     return False
 
 
-def _assigned(function: Node) -> Iterator[str]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+def _assigned(function: Function) -> Iterator[str]:
+    for argument in function.every(ast.arg):
+        yield argument.arg
+    for node in function.every(ast.Name):
+        if not isinstance(node.ctx, ast.Load):
             yield node.id
 
 

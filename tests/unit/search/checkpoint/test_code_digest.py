@@ -6,27 +6,41 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from presage import Call, Faults, Service, System, always, check, on
+from presage import Call, Faults, Process, Program, Service, System, always, check, on
+from presage.cli.target.load import load
 from presage.search.checkpoint.code_digest import Definition
 
 SHIPPED = """
 import sys
 sys.path[:0] = {path!r}
-from presage import System
 from presage.cli.target.load import load, shipped
 from presage.search.checkpoint.code_digest import Definition
 from reference.random_systems import random_system
 for name in [system.name for system in shipped()]:
-    system = load(name).system
-    if isinstance(system, System):
-        print(name, Definition(system).digest)
+    print(name, Definition(load(name).system).digest)
+print("script", Definition(load({script!r}).system).digest)
 for seed in range(20):
     print(seed, Definition(random_system(seed)).digest)
 """
 
 
-def in_a_process(**environ):
-    program = SHIPPED.format(path=[path for path in sys.path if path])
+SCRIPT = """
+from mpi4py import MPI
+import beside
+
+beside.greet(MPI.COMM_WORLD)
+"""
+
+
+def script(folder, beside="def greet(comm): comm.barrier()"):
+    (folder / "hello.py").write_text(SCRIPT)
+    (folder / "beside.py").write_text(beside)
+    return f"{folder}/hello.py --mpi 2 --buffering zero"
+
+
+def in_a_process(folder, **environ):
+    path = [path for path in sys.path if path]
+    program = SHIPPED.format(path=path, script=script(folder))
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -34,10 +48,11 @@ def in_a_process(**environ):
 
 
 def test_every_process_finds_the_same_digest(tmp_path):
-    first = in_a_process(PYTHONHASHSEED="1")
-    assert in_a_process(PYTHONHASHSEED="2") == first
+    first = in_a_process(tmp_path, PYTHONHASHSEED="1")
+    assert in_a_process(tmp_path, PYTHONHASHSEED="2", ELSEWHERE="1") == first
     # Compiled anew, and not read from the files that Python keeps.
-    assert in_a_process(PYTHONHASHSEED="3", PYTHONPYCACHEPREFIX=str(tmp_path)) == first
+    cache = str(tmp_path / "cache")
+    assert in_a_process(tmp_path, PYTHONHASHSEED="3", PYTHONPYCACHEPREFIX=cache) == first
     digests = [line.split()[1] for line in first.splitlines()]
     assert len(set(digests)) == len(digests)
 
@@ -139,3 +154,25 @@ def test_values_of_classes_made_inside_a_function_are_taken_up(tmp_path):
     assert first.stopped_by == "depth"
     last = check(local_system(), traces=None, checkpoint=tmp_path, resume=True)
     assert (last.unique, last.generated) == (plain.unique, plain.generated)
+
+
+def test_a_program_of_processes_is_its_bodies_and_their_arguments():
+    def body(number):
+        helper(number)
+
+    def other(number):
+        helper(number + 1)
+
+    def of(body, *args, **options):
+        return Definition(Program({"a": Process(body, *args)}, **options)).digest
+
+    assert of(body, 1) == of(body, 1)
+    assert len({of(body, 1), of(body, 2), of(other, 1), of(body, 1, leftovers=True)}) == 4
+
+
+def test_a_script_is_itself_and_the_modules_beside_it(tmp_path):
+    target = script(tmp_path)
+    first = Definition(load(target).system).digest
+    assert Definition(load(target).system).digest == first
+    script(tmp_path, beside="def greet(comm): comm.Barrier()")
+    assert Definition(load(target).system).digest != first

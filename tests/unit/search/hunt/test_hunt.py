@@ -232,7 +232,7 @@ def test_settings_that_make_no_sense_are_refused(settings, words):
             "the reduction `sleep` is given for the search `hunt`",
         ),
         ({"search": "hunt", "symmetry": True}, "`symmetry` is given for the search `hunt`"),
-        ({"search": "hunt", "checkpoint": "kept"}, "only `bfs` can"),
+        ({"search": "hunt", "checkpoint": "kept"}, "only `bfs` keeps its progress"),
     ],
 )
 def test_what_does_not_go_together_with_a_hunt_is_refused(how, words):

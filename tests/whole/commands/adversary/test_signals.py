@@ -27,6 +27,7 @@ SEARCHES = [
 UNIQUE = {"clients=2": 16_668, "rms=5": 8_832, "rms=4": 1_568}  # of what ends in time
 NEVER = ("Traceback", "presage itself failed", "panicked")
 INTERRUPTED = 130
+NOTHING_JUDGED = 2  # no execution was followed to its end
 
 
 def begun(process):
@@ -52,6 +53,9 @@ def interrupt(seed):
     assert not any(text in ended.stdout + ended.stderr for text in NEVER), said
     if ended.returncode == INTERRUPTED:
         assert ended.stdout == "" and ended.stderr.startswith("error: interrupted"), said
+        return
+    if ended.returncode == NOTHING_JUDGED:
+        assert json.loads(ended.stdout)["traces"] == 0, said
         return
     assert ended.returncode in (0, 1), said
     judge(json.loads(ended.stdout), words, ended.returncode, said)
