@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import shutil
 import signal
@@ -41,6 +42,22 @@ def pytest_configure(config: pytest.Config) -> None:
     # Nothing depends on how fast a machine is.
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    _freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is None or nextitem.path != item.path:
+        _freeze()
+
+
+def _freeze() -> None:
+    # A worker holds all test modules and what they loaded, and presage collects garbage often.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

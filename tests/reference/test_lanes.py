@@ -154,7 +154,7 @@ def test_lanes_that_all_or_no_messages_have_are_another_network(lane, other, fau
 # -- reductions ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch", batches(1, 9))
+@pytest.mark.parametrize("batch", batches(1, 3))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_executions_and_states_tell_the_same_where_there_are_lanes(family, batch):
     make, number = FAMILIES[family], wanted(batch, 6 if family == "lively" else 3)
@@ -163,7 +163,7 @@ def test_executions_and_states_tell_the_same_where_there_are_lanes(family, batch
     assert all(saved[each] > number // 3 for each in REDUCTIONS)
 
 
-@pytest.mark.parametrize("batch", batches(1, 5))
+@pytest.mark.parametrize("batch", batches(1, 3))
 def test_executions_that_lose_datagrams_come_to_rest_where_live_worlds_do(batch):
     def compare(system):
         reduced = told_alone(system, "odpor")
@@ -195,7 +195,7 @@ def resting(system):
     return found
 
 
-@pytest.mark.parametrize("batch", batches(1, 5))
+@pytest.mark.parametrize("batch", batches(1, 3))
 def test_classes_of_executions_with_lanes_counted_one_by_one_are_met_once(batch):
     def compare(system):
         loses = system.faults.drop or system.faults.duplicate
@@ -208,7 +208,7 @@ def test_classes_of_executions_with_lanes_counted_one_by_one_are_met_once(batch)
     some(batch, compare, FAMILIES["fielded"], first=2)
 
 
-@pytest.mark.parametrize("batch", batches(1, 3))
+@pytest.mark.parametrize("batch", batches(1, 2))
 def test_a_queue_of_reversals_meets_the_classes_of_odpor_where_there_are_lanes(batch):
     def compare(system):
         return test_queued_reversals.compare(system, sandbox, alone=False)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from unit.ui.samples import CHEATING
+from whole.browser.waiting import wait_until
 
 from presage.cli import main
 from presage.cli.report import exploring
@@ -19,7 +20,7 @@ from presage.cli.target.load import load
 def wait_for_steps(page, count):
     """Until the page shows so many states; a step loads it anew, and its script comes late."""
     loaded = "typeof presage !== 'undefined'"
-    page.wait_for_function(f"{loaded} && presage.data.main.steps.length === {count}")
+    wait_until(page, f"{loaded} && presage.data.main.steps.length === {count}")
 
 
 @contextmanager

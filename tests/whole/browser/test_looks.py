@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 from whole.browser.building import data_of, made_up, write
+from whole.browser.waiting import wait_until
 
 from presage import Service, System, always, check, on
 from presage.systems import paxos, single_copy
@@ -15,7 +16,7 @@ WIDTHS = [1400, 800, 390]
 
 def resize(page, width):
     page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_function("width => presage.view.width === width", arg=width)
+    wait_until(page, "width => presage.view.width === width", width)
 
 
 def broken(system):

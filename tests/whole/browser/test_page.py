@@ -4,6 +4,7 @@ import json
 
 import pytest
 from whole.browser.building import hunted, made_up, write
+from whole.browser.waiting import wait_until
 
 from presage.execution.frames import frames
 from presage.trace.diff import same
@@ -103,7 +104,7 @@ def test_an_address_leads_to_a_step_and_a_node(opened, small):
     page.press("p")
     assert page.page.url.endswith("#step=7")
     page.page.evaluate("location.hash = '#step=12'")
-    page.page.wait_for_function("presage.view.step === 12")
+    wait_until(page.page, "presage.view.step === 12")
     assert page.selected == 12
     assert opened(small, "#step=999&node=nobody").selected == 40
     assert opened(small, "#step=x").selected == 20

@@ -2,6 +2,7 @@
 
 import pytest
 from whole.browser.building import made_up, write
+from whole.browser.waiting import wait_until
 
 from presage.ui.page.data import page_data
 
@@ -44,9 +45,7 @@ def test_long_traces_open_and_answer(opened, tmp_path, length, record_property):
     page.press("End")
     assert page.selected == length
     page.page.locator("#chart").evaluate("chart => { chart.scrollTop = chart.scrollHeight / 3; }")
-    page.page.wait_for_function(
-        "at => document.getElementById(`step-${at}`) !== null", arg=length // 3
-    )
+    wait_until(page.page, "at => document.getElementById(`step-${at}`) !== null", length // 3)
     page.page.locator(f"#step-{length // 3}").click()
     assert page.selected == length // 3
     assert page.page.locator("#step- .row").last.get_attribute("aria-setsize") == str(length + 1)
