@@ -32,7 +32,7 @@ export VIRTUAL_ENV := $(abspath .venv)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-all coverage lint bench shrinking catalogue delaying samc
-.PHONY: live rivals figures schemas docs screenshots wheel sdist release-check sbom lock clean
+.PHONY: workers trees live rivals figures schemas docs screenshots wheel sdist release-check sbom lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -89,6 +89,12 @@ shrinking: $(CORE) $(TOOLS) ## measure how much shorter shrinking makes what hun
 
 catalogue: $(CORE) $(TOOLS) ## hunt for every bug of the shipped systems, and write the table in the docs
 	$(BIN)/python benchmarks/catalogue.py $(CATALOGUE)
+
+workers: $(CORE) $(TOOLS) ## measure how much sooner two workers of a cluster hunt the catalogue; wants Ray
+	$(BIN)/python benchmarks/workers.py $(WORKERS)
+
+trees: $(CORE) $(TOOLS) ## measure how two threads share the work on one tree of executions
+	$(BIN)/python benchmarks/trees.py $(TREES)
 
 delaying: $(CORE) $(TOOLS) ## measure the tables of the delaying explorers, and write them in the docs
 	$(BIN)/python benchmarks/delaying.py $(DELAYING)

@@ -254,16 +254,16 @@ class OnRay:
         from presage.cli.cluster import where_of
         from presage.distribute.ray import Ray, Where
 
-        self._ray = Ray(where_of(where) or Where(os.environ.get("RAY_ADDRESS")))
+        self.ray = Ray(where_of(where) or Where(os.environ.get("RAY_ADDRESS")))
 
     def __enter__(self) -> OnRay:
         return self
 
     def __exit__(self, *ended: object) -> None:
-        self._ray.close()
+        self.ray.close()
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future:
-        return Future(self._ray, self._ray.call(function, *args))
+        return Future(self.ray, self.ray.call(function, *args))
 
 
 class Future:
