@@ -1,6 +1,7 @@
 """Constants of modules keep their identity: `self.x is MISSING` is true where it was set."""
 
 import sys
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,3 +154,34 @@ def test_handlers_guards_and_properties_see_constants_as_themselves():
     report = check(System({"n": Slot()}, properties=[red_when_empty]), traces=None)
     report.assert_holds()
     assert report.unique == 2
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """A module beside this one, with a class: neither has constants yet."""
+    module = types.ModuleType("elsewhere")
+    module.Held = type("Held", (), {"__module__": "elsewhere", "first": None})
+    module.first = None
+    monkeypatch.setitem(sys.modules, "elsewhere", module)
+    return module
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_constants_that_came_between_two_checks_are_seen_by_the_second(elsewhere, inside):
+    owner = elsewhere.Held if inside else elsewhere
+    before, after = Color("before"), Color("after")
+    for constant in (None, before, after):
+        owner.first = constant
+        codec = Codec()
+        for color in (before, after):
+            back = codec.decode(codec.encode([color]))[0]
+            assert (back is color) == (constant is color)
+
+
+def test_constants_of_a_module_that_is_gone_are_values_in_the_next_check(elsewhere):
+    elsewhere.first = mine = Color("mine")
+    codec = Codec()
+    assert codec.decode(codec.encode([mine]))[0] is mine
+    del sys.modules["elsewhere"]
+    codec = Codec()
+    assert codec.decode(codec.encode([mine]))[0] is not mine

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -144,7 +145,7 @@ class _Reading:
     def _code(self, code: CodeType, own: str) -> None:
         if not REVEALING.isdisjoint((*code.co_names, *code.co_freevars)):
             raise _Everything
-        instructions = list(_instructions(code))
+        instructions = _instructions(code)
         for at, each in enumerate(instructions):
             if own == each.argval or isinstance(each.argval, tuple) and own in each.argval:
                 if each.opname in LOADS:
@@ -194,10 +195,11 @@ class _Reading:
             raise _Everything
 
 
-def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
+@lru_cache(maxsize=1024)
+def _instructions(code: CodeType) -> list[dis.Instruction]:
     """Without those that do nothing between one that matters and the next."""
     skipped = ("CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "RESUME")
-    return (each for each in dis.get_instructions(code) if each.opname not in skipped)
+    return [each for each in dis.get_instructions(code) if each.opname not in skipped]
 
 
 def _is_called(load: dis.Instruction) -> bool:
