@@ -28,6 +28,7 @@ class Idle:
         self.host, self.name, self.life = Host(name, names), name, life
         self.now, self.steps, self.turns, self.dead = 0.0, 0, 0, False
         self.thread = None
+        self.threads: list[Any] = []
         self.sent: deque[tuple[str, Any]] = deque()
         self.choices: deque[int] = deque()
         self.stack = Stack(self)
