@@ -19,12 +19,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from presage.frontends.real.finder import FINDER
-from presage.frontends.real.machine.escapes import Bypassed
+from presage.frontends.real.machine.effects import Bypassed
 from presage.frontends.real.machine.process import current
+from presage.frontends.real.machine.strange import strange
 from presage.model.source import OURS, frame_place, is_standard, is_user_file
 from presage.process.leaves import ORIGINALS
 
@@ -167,8 +168,19 @@ class Native:
     def _line(self, frame: FrameType, event: str, value: Any) -> Any:
         if FINDER.copy is not None and self.is_armed():  # none: loading what is everybody's
             self.look()
+            if event == "exception":
+                self._check(*value[1:])
             self._place = frame_place(frame.f_back if event == "return" else frame)
         return self._line
+
+    def _check(self, error: Any, traceback: TracebackType | None) -> None:
+        """Raise if an exception is an answer of the real kernel, even if the program handles it."""
+        process = current()
+        is_one = isinstance(error, OSError)
+        found = strange(self.name, error.with_traceback(traceback)) if is_one else None
+        if found is not None and process is not None:
+            process.error = process.error or found
+            raise found
 
     def _refuse(self, what: str) -> None:
         names = " or ".join(f"`{each}`" for each in sorted(self._packages))

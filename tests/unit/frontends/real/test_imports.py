@@ -15,8 +15,7 @@ import pytest
 from presage import always, check
 from presage.frontends.real.isolate import Isolation
 from presage.frontends.real.machine import kernel
-from presage.frontends.real.machine.effects import Options
-from presage.frontends.real.machine.escapes import Bypassed
+from presage.frontends.real.machine.effects import Bypassed, Options
 from presage.frontends.real.machine.names import Host
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.machine.standing import standing

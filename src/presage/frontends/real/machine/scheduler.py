@@ -23,6 +23,7 @@ from presage.frontends.real.machine.greenlets import (
     resume,
     wait,
 )
+from presage.frontends.real.machine.strange import strange
 from presage.model.choice import NOT_THEIRS, Beyond, Chooser
 from presage.model.source import raised
 from presage.process.leaves import TABLE
@@ -34,6 +35,8 @@ SPINS_MAX = 1000  # readings of the clock in one step, after which a thread coun
 
 class Scheduler:
     """The threads of one process, and its clock."""
+
+    name: str  # of the node
 
     def __init__(self, clock: float, chooser: Chooser | None, options: Options) -> None:
         self.now = clock
@@ -66,7 +69,8 @@ class Scheduler:
         return number
 
     def fail(self, where: str, error: BaseException) -> None:
-        """Keep an exception that nothing handles."""
+        """Keep an exception that nothing handles; an answer of the real kernel is an error."""
+        self.error = self.error or strange(self.name, error)
         self.effects.failures.append(Failure(where, error))
 
     def read_clock(self) -> float:
@@ -268,6 +272,8 @@ class Scheduler:
                     break  # it waits for what was not there, and nothing has happened since
             if self.options.strict:
                 self.rest()
+                if self.error is not None:
+                    raise self.error
 
     def rest(self) -> None:
         """Every thread waits, or there is a choice among them; asked of those that are strict."""
