@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 import threading
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -68,6 +69,10 @@ def asks_rightly() -> None:
     with pytest.raises(ProcessLookupError):
         os.sched_getaffinity(1 + own)
     raise ProcessLookupError(3, "what a program raises is its own")
+
+
+def reads(path: str) -> None:
+    open(path)
 
 
 def asks_for_one() -> None:
@@ -152,6 +157,15 @@ def test_what_the_simulated_kernel_says_about_a_process_is_an_answer() -> None:
     report = check(RealSystem({"a": Node(asks_rightly)}), traces=None)
     (found,) = report.violations
     assert "what a program raises is its own" in found.message
+
+
+def test_a_real_file_that_nobody_gave_is_named_with_the_way_out(tmp_path: Path) -> None:
+    path = str(tmp_path / "settings")
+    Path(path).write_text("x", encoding="utf-8")
+    (found,) = check(RealSystem({"a": Node(reads, path)}), traces=None).violations
+    line = reads.__code__.co_firstlineno + 1
+    assert f"`{path}` is on the real disk, and not among the files of `a`" in found.message
+    assert f"test_native.py:{line} in reads" in found.message
 
 
 def test_what_outlives_its_process_is_named() -> None:
