@@ -17,7 +17,6 @@ from presage.frontends.real.machine.datagrams import DatagramEnd
 from presage.frontends.real.machine.descriptors import Description
 from presage.frontends.real.machine.greenlets import SimulatedThread, describe_wait
 from presage.frontends.real.machine.pairs import PipeEnd, UnixEnd
-from presage.frontends.real.machine.private import ALL_TASKS
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.machine.tcp import StreamEnd
 
@@ -32,7 +31,7 @@ def standing(process: Process) -> bytes:
         _by_deadline(process.threads),
         [(number, _description(each)) for number, each in open_numbers],
         sorted(map(repr, process.stack.connections)),
-        _tasks(process.threads),
+        _tasks(process),
     )
     return blake2b(repr(held).encode("utf-8", "replace"), digest_size=SIZE).digest()
 
@@ -57,14 +56,10 @@ def _timers(thread: SimulatedThread) -> list[str]:
     return [_name(each._callback) for each in handles]
 
 
-def _tasks(threads: list[SimulatedThread]) -> list[tuple[str, int]]:
-    loops = {id(each.loop) for each in threads if each.loop is not None}
-    names = [
-        _name(task.get_coro())
-        for task in list(ALL_TASKS)
-        if not task.done() and id(task.get_loop()) in loops
-    ]
-    return sorted(Counter(names).items())
+def _tasks(process: Process) -> list[tuple[str, int]]:
+    """How many tasks are pending, by the names of their coroutines."""
+    tasks = process.aio.tasks if "aio" in process.__dict__ else ()
+    return sorted(Counter(_name(task.get_coro()) for task in tasks if not task.done()).items())
 
 
 def _name(thing: Any) -> str:
