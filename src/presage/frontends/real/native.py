@@ -32,6 +32,7 @@ from presage.process.leaves import ORIGINALS
 DUP, CLOSE = ORIGINALS[os, "dup"], ORIGINALS[os, "close"]
 STAT, FSTAT = ORIGINALS[os, "stat"], os.fstat
 TASKS = "/proc/self/task"
+LINES_MAX = 200_000  # after so many, a program that is long in starting is looked at when it waits
 OWN = frozenset(("greenlet", "msgspec", "presage"))
 ENDINGS = tuple(EXTENSION_SUFFIXES)
 REMEDY = "use a version of it in Python, or let a node in Python stand for what it talks to"
@@ -85,6 +86,7 @@ class Native:
         self._loads = -1  # how many packages were loaded for everybody at the last look
         self._free = self._tasks = 0
         self._counts_threads = False
+        self._lines = 0  # looked at, of those that start the node
         self._place = ""  # where the code is, or was at the last look
 
     def is_armed(self) -> bool:
@@ -158,7 +160,9 @@ class Native:
         """
         if frame.f_code.co_filename.startswith(OURS):
             return None  # of presage, which is called all the time
-        if FINDER.copy is None or FINDER.copy.is_loading() or current() is None:
+        if self._lines > LINES_MAX or FINDER.copy is None:
+            return None
+        if FINDER.copy.is_loading() or current() is None:
             return None  # what imports do is seen after them
         is_theirs = _is_theirs(frame)
         if self.is_armed() and (is_theirs or not _is_below(frame)):
@@ -168,6 +172,10 @@ class Native:
     def _line(self, frame: FrameType, event: str, value: Any) -> Any:
         if FINDER.copy is not None and self.is_armed():  # none: loading what is everybody's
             self.look()
+            self._lines += 1
+            if self._lines > LINES_MAX:
+                sys.settrace(None)
+                return None
             if event == "exception":
                 self._check(*value[1:])
             self._place = frame_place(frame.f_back if event == "return" else frame)
