@@ -1,7 +1,7 @@
 """Numbers of the simulated kernel that compiled code took to the real one, which has none of them.
 
 A process and a descriptor have numbers that no real kernel gives. Compiled code that asks by one of
-them is told that there is no such process, or no such file: its program would fail, or take another
+them hears that there is no such process, or no such file: its program would fail, or take another
 way, where in reality it does not. So such an answer is an escape, and no behaviour of the program.
 
 How to tell: the exception came out of a call that has no frame. What the simulated kernel itself
