@@ -80,6 +80,8 @@ def await_ready(stack: Stack, scan: Callable[[], list[Any]], timeout: float | No
     deadline = None if timeout is None else process.now + timeout
     while True:
         wait, turns = Wait(process, scan), process.turns
+        if wait.found:
+            process.note_poll()
         if not process.block(wait.is_ready, deadline, "select"):
             return []
         if process.turns == turns or wait.holds():

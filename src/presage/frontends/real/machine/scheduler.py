@@ -2,7 +2,8 @@
 
 A thread leaves the processor in `block` only. Where exactly one can run, it runs; where several do,
 the step ends, and each is an own event. The clock stands still meanwhile: code that reads it again
-and again, as `while monotonic() < t: pass` does, is stopped as if it slept for a while.
+and again, as `while monotonic() < t: pass` does, is stopped as if it slept for a while. So is code
+that polls again and again; it goes on when something comes.
 """
 
 from __future__ import annotations
@@ -190,12 +191,22 @@ class Scheduler:
         if self.main is not None:
             self.main.interrupts.append(call)
 
-    def _spin(self, thread: SimulatedThread) -> None:
+    def note_poll(self) -> None:
+        """A poll did not wait; a thread that polls too often waits until something comes."""
+        self._readings += 1
+        if self._readings >= SPINS_MAX:
+            if self.dead:
+                raise Killed
+            step = self.steps
+            if self.thread is not None:
+                self._spin(self.thread, lambda: self.steps != step)
+
+    def _spin(self, thread: SimulatedThread, ready: Callable[[], bool] | None = None) -> None:
         if thread.name not in self.spins:
             self.spins.append(thread.name)
         seconds, thread.slept = thread.slept, min(thread.slept * 2, SPIN_SECONDS_MAX)
         self._readings = 0
-        self.block(_never, self.now + seconds, "spin")
+        self.block(ready or _never, self.now + seconds, "spin")
 
     def start(self, run: Callable[[], Any], name: str = "") -> SimulatedThread:
         """A new thread, which can run from now on."""

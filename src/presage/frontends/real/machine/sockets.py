@@ -176,6 +176,7 @@ class Simulated(socket.socket, metaclass=AsOriginal):
             process.preempt()
         while not ready():
             if self._limit == 0.0 or flags & DONTWAIT:
+                process.note_poll()
                 raise failure(errno.EAGAIN)
             end = self._end
             end.refs += 1
@@ -274,8 +275,7 @@ class Simulated(socket.socket, metaclass=AsOriginal):
     def sendto(self, data: Any, *rest: Any) -> int:
         if not 1 <= len(rest) <= 2:
             raise TypeError(f"sendto() takes 2 or 3 arguments ({1 + len(rest)} given)")
-        flags = rest[0] if len(rest) == 2 else 0
-        address = self._address(rest[-1], "sendto")
+        flags, address = rest[0] if len(rest) == 2 else 0, self._address(rest[-1], "sendto")
         return self._send(bytes_of(data), flags, address, self._deadline())
 
     def _send(self, data: bytes, flags: int, address: Any, deadline: float | None) -> int:

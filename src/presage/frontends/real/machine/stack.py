@@ -65,6 +65,8 @@ class Owner(Protocol):
 
     def preempt(self) -> None: ...
 
+    def note_poll(self) -> None: ...
+
 
 class Stack:
     """All sockets of one process."""

@@ -33,6 +33,9 @@ class Idle:
         self.choices: deque[int] = deque()
         self.stack = Stack(self)
 
+    def note_poll(self) -> None:
+        """It does not poll for ever."""
+
     def send(self, to: str, packet: Any) -> None:
         self.sent.append((to, packet))
 
