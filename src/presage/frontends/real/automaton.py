@@ -268,10 +268,12 @@ class RealAutomaton(Automaton):
         first = effects.failures[0]
         brief, full = describe_failure(first.error, self.real.main)
         text, at, place = full.rpartition(" at ")
+        if first.where != "main":
+            text = f"{text} (in {first.where})"
         full = f"{text}{missed_file(process, first.error)}{at}{place}"
         if first.where == "main":
             return FAILED, brief, full
-        return UP, None, f"{full} (in {first.where})"
+        return UP, None, full
 
     def _delays(
         self, process: Process, own: frozenset[tuple[Any, ...]]
