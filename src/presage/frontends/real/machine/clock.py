@@ -142,6 +142,11 @@ def _own_number(number: int = 0) -> int:
     return own
 
 
+def _no_descriptor(*_: Any) -> int:
+    """Linux before 5.3; `asyncio` asks whether it may watch the programs that it starts so."""
+    raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+
 def _priority(which: int, who: int) -> int:
     _own_number(who if which == os.PRIO_PROCESS else 0)
     return 0
@@ -181,6 +186,7 @@ def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
         (os, "getpgrp"): _own_number,
         (os, "getsid"): _own_number,
         (os, "getpriority"): _priority,
+        (os, "pidfd_open"): _no_descriptor,
         (os, "getloadavg"): lambda: (0.0, 0.0, 0.0),
         (os, "times"): _times,
         (os, "uname"): _uname,

@@ -322,6 +322,9 @@ class Scheduler:
         except BaseException as error:
             thread = self.thread
             self.fail(thread.name if thread is not None else "thread", error)
+        if self.thread is not None and not self.dead:
+            for kept in self.thread.locals.values():
+                kept.clear()  # while it is still the thread that runs
         return ENDED
 
 

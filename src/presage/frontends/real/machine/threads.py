@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -214,6 +215,12 @@ def _numbered(cls: type) -> Callable[[Any], int]:
 class SimulatedRLock(threading._PyRLock):  # type: ignore[name-defined,misc]
     """As what `threading.RLock()` gives, which says that it is written in C."""
 
+    def __init__(self, *args: Any, **named: Any) -> None:
+        if (args or named) and sys.version_info >= (3, 13):
+            text = "Passing arguments to RLock is deprecated and will be removed in 3.15"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+        super().__init__()
+
 
 SimulatedRLock.__module__, SimulatedRLock.__name__ = "_thread", "RLock"
 SimulatedRLock.__qualname__ = "RLock"
@@ -241,6 +248,8 @@ def _by_process() -> dict[tuple[Any, str], Any]:
         made[owner, name] = LockByProcess(name, getattr(owner, name))
     for owner, name in private.SETS:
         made[owner, name] = SetByProcess(name, getattr(owner, name), set)
+    for owner, name in private.LOCALS:
+        made[owner, name] = SimulatedLocal()
     for owner, name in private.LOCK_CLASSES:
         made[owner, name] = ClassStandIn(getattr(owner, name), SimulatedLock)
     return made
