@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-FOLDER = "/tmp"  # noqa: S108 # of the simulated host
+FOLDER = "/srv"  # of the simulated host
 
 
 class Disk:
