@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 from presage.frontends.real.machine import private
 from presage.frontends.real.machine.clock import here
 from presage.frontends.real.machine.locals import SimulatedLocal
-from presage.frontends.real.machine.locks import LockByProcess, SimulatedLock
+from presage.frontends.real.machine.locks import LockByProcess, SimulatedLock, new_lock
 from presage.frontends.real.machine.process import Part, Process, current
 from presage.frontends.real.machine.shared import (
     ClassStandIn,
@@ -92,7 +92,7 @@ class SimulatedHandle:
 
     def __init__(self, ident: int = 0) -> None:
         self.ident = ident
-        self._done = SimulatedLock()
+        self._done = new_lock()
         self._done.is_locked = True
 
     def is_done(self) -> bool:
@@ -148,7 +148,7 @@ def _start_joinable(function: Any, handle: Any = None, daemon: bool = True) -> A
 
 def _set_sentinel() -> SimulatedLock:
     """A lock that is released when the thread that asks has ended; Python 3.11 and 3.12."""
-    lock, thread = SimulatedLock(), here().thread
+    lock, thread = new_lock(), here().thread
     if thread is not None:
         thread.on_end.append(lambda: setattr(lock, "is_locked", False))
     return lock
@@ -257,8 +257,8 @@ def _by_process() -> dict[tuple[Any, str], Any]:
 
 def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
     answers: dict[tuple[Any, str], Callable[..., Any]] = {
-        (_thread, "allocate_lock"): SimulatedLock,
-        (_thread, "allocate"): SimulatedLock,
+        (_thread, "allocate_lock"): new_lock,
+        (_thread, "allocate"): new_lock,
         (_thread, "get_ident"): _ident,
         (_thread, "get_native_id"): _ident,
         (_thread, "start_new_thread"): _start,

@@ -40,10 +40,9 @@ EXCEPTIONS = {
     r"test_queue\.PySimpleQueueTest\.test_many_threads": "fifty threads that spin: too many steps",
     r"test_threading\.ExceptHookTests\.test_excepthook(_thread_None)?$": NATIVE,
     r"test_threading\.InterruptMainTests\.test_can_interrupt_tight_loops": "spins without a call",
-    r"test_threading\.MiscTestCase\.test__all__": "looks where functions were defined",
     r"test_threading\.SubinterpThreadingTests": "interpreters inside of the interpreter",
     r"test_threading\.ThreadTests\.test_PyThreadState_SetAsyncExc": NATIVE,
-    r"test_threading\.ThreadTests\.test_(disallow_instantiation|lock_no_subclass)": LOCKS,
+    r"test_threading\.ThreadTests\.test_lock_no_subclass": LOCKS,
 }
 
 needs_tests = pytest.mark.skipif(
