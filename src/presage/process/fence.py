@@ -165,7 +165,8 @@ class Output(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        self._out.flush()
+        if not getattr(self._out, "closed", False):  # who collects this closes it, and so flushes
+            self._out.flush()
 
     @property
     def encoding(self) -> str:  # type: ignore[override]

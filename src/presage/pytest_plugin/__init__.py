@@ -6,6 +6,7 @@ as they were. It is loaded by every run of pytest, so what it needs is imported 
     options.py   the flags, and what a mark may say
     nodes.py     the fixture `nodes`
     body.py      a test and its nodes as a system
+    folders.py   temporary folders of fixtures, on the disk of a node
     items.py     systems as items of pytest
     outcome.py   searching, and what is said of it
     quiet.py     keeps simulated processes from pytest's own watchers

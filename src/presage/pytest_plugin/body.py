@@ -22,10 +22,12 @@ from presage.frontends.real.surroundings import around
 from presage.frontends.real.system import RealSystem
 from presage.model.world.view import WorldView
 from presage.props.property import no_deadlock
+from presage.pytest_plugin.folders import Disk
 from presage.pytest_plugin.nodes import TEST, Nodes
 from presage.pytest_plugin.options import Options
 
 ATTEMPTS_MAX = 100
+EARLY = (pytest.skip.Exception, pytest.xfail.Exception)
 REWRITTEN = {"@py_builtins": builtins, "@pytest_ar": rewrite}  # what a rewritten `assert` names
 
 
@@ -36,8 +38,10 @@ class Body:
     failure says what was compared.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], instance: Any = None) -> None:
         self._function = function
+        self._instance = instance  # of the class that the test is a method of
+        self.ended_early: BaseException | None = None  # by `pytest.skip` or `pytest.xfail`
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
         self.__module__ = function.__module__
@@ -51,10 +55,27 @@ class Body:
         names = function.__globals__
         for name, value in REWRITTEN.items():
             names.setdefault(name, value)
-        if inspect.iscoroutinefunction(function):
-            asyncio.run(function(*args))
-        else:
-            function(*args)
+        if self._instance is not None:
+            args = (_instance_there(self._instance, names), *args)
+        try:
+            if inspect.iscoroutinefunction(function):
+                asyncio.run(function(*args))
+            else:
+                function(*args)
+        except EARLY as error:
+            self.ended_early = error
+
+
+def _instance_there(instance: Any, names: dict[str, Any]) -> Any:
+    """The object of a test class, as this process has the class; what it holds is the same."""
+    found: Any = None
+    for name in type(instance).__qualname__.split("."):
+        found = names.get(name) if found is None else getattr(found, name, None)
+        if found is None:
+            return instance
+    made = found.__new__(found)
+    vars(made).update(vars(instance))
+    return made
 
 
 def is_at_end(world: WorldView) -> bool:
@@ -74,6 +95,15 @@ def function_of(item: pytest.Function) -> Callable[..., Any]:
     return found
 
 
+def instance_of(item: pytest.Function) -> Any:
+    """The object that a method is called on; None for functions."""
+    owner: Any = item.parent
+    if not isinstance(owner, pytest.Class):
+        return None
+    written = inspect.getattr_static(owner.obj, item.originalname)
+    return item.instance if inspect.isfunction(written) else None
+
+
 class Test:
     """One test with its arguments; `system` makes what is to be searched."""
 
@@ -85,9 +115,14 @@ class Test:
         function = function_of(item)
         bound = getattr(function, "__self__", None)
         self.function = getattr(function, "__func__", function)
+        self.instance = instance_of(item)
+        self.body = Body(self.function, self.instance)
         wanted = [n for n in inspect.signature(function).parameters if n in item.funcargs]
         values = [item.funcargs[name] for name in wanted]
-        self.args = ([] if bound is None else [bound]) + values
+        before = [] if bound is None else [bound]
+        self.args = before + values
+        self.disk = Disk()
+        self._there = before + [self.disk.there(*each) for each in zip(wanted, values, strict=True)]
         found = [value for value in values if isinstance(value, Nodes)]
         self.nodes = found[0] if found else Nodes()
 
@@ -97,7 +132,8 @@ class Test:
         for _ in range(ATTEMPTS_MAX):
             nodes.begun = frozenset(nodes.declared)
             made = {name: each.node(options.nodes) for name, each in nodes.declared.items()}
-            body = Node(Body(self.function), *self.args, view=progress, **options.nodes)
+            of_body = options.nodes | {"files": self.disk.files | options.nodes.get("files", {})}
+            body = Node(self.body, *self._there, view=progress, **of_body)
             system = RealSystem(
                 {**made, TEST: body},
                 faults=options.faults(tuple(made)),

@@ -50,6 +50,7 @@ def run(item: pytest.Function) -> None:
 
 
 def _run(item: pytest.Function) -> None:
+    refused = None
     try:
         options = options_of(item)
         if returns_system(item):
@@ -61,7 +62,9 @@ def _run(item: pytest.Function) -> None:
         else:
             _run_body(item, Test(item, options))
     except PresageError as error:
-        pytest.fail(f"presage: {error}", pytrace=False)
+        refused = f"presage: {error}"
+    if refused is not None:
+        pytest.fail(refused, pytrace=False)
 
 
 def returns_system(item: pytest.Function) -> bool:
@@ -100,6 +103,8 @@ def _run_body(item: pytest.Function, test: Test) -> None:
         conclude(item, system, report, test.options)
     finally:
         system.tips.clear()
+    if test.body.ended_early is not None:
+        raise test.body.ended_early.with_traceback(None)
 
 
 def judge(item: pytest.Item, system: Checkable, options: Options) -> None:

@@ -41,7 +41,8 @@ def run(item: pytest.Function, options: Options) -> None:
     """Run the test in this process, its nodes in others."""
     test = Test(item, options)
     with RealNodes(test.nodes, options).running():
-        made = test.function(*test.args)
+        own = [] if test.instance is None else [test.instance]
+        made = test.function(*own, *test.args)
         if inspect.iscoroutine(made):
             asyncio.run(made)
 

@@ -100,6 +100,46 @@ def test_lost_update():
     assert run(tmp_path, text, "--presage-off").status == 0
 
 
+METHODS = """
+import asyncio
+import pytest
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "given").write_text("x")
+    return tmp_path
+
+class TestOfAClass:
+    def setup_method(self):
+        self.given = 7
+
+    def doubled(self):
+        return 2 * self.given
+
+    @pytest.mark.presage
+    async def test_method(self, folder):
+        await asyncio.sleep(1)
+        (folder / "own").write_text((folder / "inner" / "given").read_text())
+        assert self.doubled() == 14 and (folder / "own").exists()
+        assert type(self) is TestOfAClass
+
+    @pytest.mark.presage
+    async def test_skipped(self):
+        await asyncio.sleep(1)
+        pytest.skip("not here")
+"""
+
+
+@pytest.mark.slow
+def test_methods_folders_of_fixtures_and_skips_are_as_in_other_tests(tmp_path) -> None:
+    for options in ((), ("--presage-off",)):
+        found = run(tmp_path, METHODS, *options)
+        assert (found.status, found.count("passed"), found.count("skipped")) == (0, 1, 1), (
+            found.text
+        )
+
+
 @pytest.mark.slow
 def test_a_test_that_waits_for_ever_fails(tmp_path) -> None:
     text = """

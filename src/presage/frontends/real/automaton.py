@@ -22,6 +22,7 @@ from presage.frontends.real.looks import Look, Shown
 from presage.frontends.real.machine.disk import crashed
 from presage.frontends.real.machine.effects import Effects
 from presage.frontends.real.machine.packets import Segment
+from presage.frontends.real.machine.paths import missed_file
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.machine.standing import standing
 from presage.frontends.real.machine.tcp import reverse
@@ -266,9 +267,13 @@ class RealAutomaton(Automaton):
             return UP, None, None
         first = effects.failures[0]
         brief, full = describe_failure(first.error, self.real.main)
+        text, at, place = full.rpartition(" at ")
+        if first.where != "main":
+            text = f"{text} (in {first.where})"
+        full = f"{text}{missed_file(process, first.error)}{at}{place}"
         if first.where == "main":
             return FAILED, brief, full
-        return UP, None, f"{full} (in {first.where})"
+        return UP, None, full
 
     def _delays(
         self, process: Process, own: frozenset[tuple[Any, ...]]

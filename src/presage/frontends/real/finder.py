@@ -17,7 +17,9 @@ from typing import Any, Protocol
 
 from presage.frontends.real.machine.imports import ORIGINALS
 from presage.frontends.real.machine.private import BOOTSTRAP
+from presage.frontends.real.machine.randoms import share
 from presage.frontends.real.sources import COMMON, SHARED, Source, Sources
+from presage.model.source import PRESAGE, is_standard
 from presage.process.context import running
 
 
@@ -59,6 +61,7 @@ class Finder:
         self.path: list[str] = []
         self.finders: list[Any] = []
         self._stale = True  # a module came in since the last look
+        self._searched: dict[str, ModuleType] = {}  # for what they keep of chance
         self._hidden: dict[int, tuple[Sources, dict[str, ModuleType]]] = {}
 
     def install(self) -> None:
@@ -122,6 +125,7 @@ class Finder:
                 module = _load_common(copy.sources, name, path)
             else:
                 module = sys.modules.get(name) or _load(name, path)
+            self._share_chance(copy)
         if module is None:
             if sys.path == self.path and sys.meta_path == self.finders:
                 copy.sources.missing.add(name)  # nothing that a process writes shows there
@@ -129,6 +133,17 @@ class Finder:
         # If it was there now, `importlib` would take its own specification, and execute it again.
         sys.modules.pop(name, None)
         return importlib.machinery.ModuleSpec(name, _Shared(module))
+
+    def _share_chance(self, copy: Modules) -> None:
+        """Look for generators of random numbers in modules that all processes share from now on."""
+        for name, module in [*sys.modules.items(), *copy.sources.common.items()]:
+            if self._searched.get(name) is module or not isinstance(module, ModuleType):
+                continue
+            self._searched[name] = module
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and not is_standard(file) and not file.startswith(PRESAGE):
+                if copy.sources.kind(name) in (SHARED, COMMON):
+                    share(module)
 
     def _part(
         self, copy: Modules, name: str, path: Sequence[str] | None

@@ -19,18 +19,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from presage.frontends.real.finder import FINDER
-from presage.frontends.real.machine.escapes import Bypassed
+from presage.frontends.real.machine.effects import Bypassed
 from presage.frontends.real.machine.process import current
+from presage.frontends.real.machine.strange import strange
 from presage.model.source import OURS, frame_place, is_standard, is_user_file
 from presage.process.leaves import ORIGINALS
 
 DUP, CLOSE = ORIGINALS[os, "dup"], ORIGINALS[os, "close"]
 STAT, FSTAT = ORIGINALS[os, "stat"], os.fstat
 TASKS = "/proc/self/task"
+LINES_MAX = 200_000  # after so many, a program that is long in starting is looked at when it waits
 OWN = frozenset(("greenlet", "msgspec", "presage"))
 ENDINGS = tuple(EXTENSION_SUFFIXES)
 REMEDY = "use a version of it in Python, or let a node in Python stand for what it talks to"
@@ -84,6 +86,7 @@ class Native:
         self._loads = -1  # how many packages were loaded for everybody at the last look
         self._free = self._tasks = 0
         self._counts_threads = False
+        self._lines = 0  # looked at, of those that start the node
         self._place = ""  # where the code is, or was at the last look
 
     def is_armed(self) -> bool:
@@ -157,7 +160,9 @@ class Native:
         """
         if frame.f_code.co_filename.startswith(OURS):
             return None  # of presage, which is called all the time
-        if FINDER.copy is None or FINDER.copy.is_loading() or current() is None:
+        if self._lines > LINES_MAX or FINDER.copy is None:
+            return None
+        if FINDER.copy.is_loading() or current() is None:
             return None  # what imports do is seen after them
         is_theirs = _is_theirs(frame)
         if self.is_armed() and (is_theirs or not _is_below(frame)):
@@ -167,8 +172,23 @@ class Native:
     def _line(self, frame: FrameType, event: str, value: Any) -> Any:
         if FINDER.copy is not None and self.is_armed():  # none: loading what is everybody's
             self.look()
+            self._lines += 1
+            if self._lines > LINES_MAX:
+                sys.settrace(None)
+                return None
+            if event == "exception":
+                self._check(*value[1:])
             self._place = frame_place(frame.f_back if event == "return" else frame)
         return self._line
+
+    def _check(self, error: Any, traceback: TracebackType | None) -> None:
+        """Raise if an exception is an answer of the real kernel, even if the program handles it."""
+        process = current()
+        is_one = isinstance(error, OSError)
+        found = strange(self.name, error.with_traceback(traceback)) if is_one else None
+        if found is not None and process is not None:
+            process.error = process.error or found
+            raise found
 
     def _refuse(self, what: str) -> None:
         names = " or ".join(f"`{each}`" for each in sorted(self._packages))

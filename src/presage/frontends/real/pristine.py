@@ -37,6 +37,7 @@ from presage.frontends.real.records import (
     MemoRecord,
     PartsRecord,
     SetRecord,
+    SlotsRecord,
     Unreadable,
 )
 
@@ -234,7 +235,7 @@ class Survey:
             self._add(PartsRecord(thing, ("__dict__",)), ())
             self._visit(inside)
         if slots:
-            record = PartsRecord(thing, slots)
+            record = SlotsRecord(thing, slots)
             self._add(record, [part for part in record.saved if part is not UNSET])
         self._waiting.append(kind)
         if inside is None and not slots and not self._is_fixed(thing, kind):
@@ -291,11 +292,11 @@ def _has_dict(kind: type) -> bool:
     return isinstance(found, types.GetSetDescriptorType | types.MemberDescriptorType)
 
 
-def _slots(kind: type) -> list[str]:
-    """The names of an object's slots, as its classes wrote them."""
+def _slots(kind: type) -> list[types.MemberDescriptorType]:
+    """An object's slots, as its classes wrote them; a derived class may hide one by its name."""
     return [
-        name
+        slot
         for cls in kind.__mro__
-        for name, slot in vars(cls).items()
+        for slot in vars(cls).values()
         if isinstance(slot, types.MemberDescriptorType) and cls.__flags__ & HEAP
     ]

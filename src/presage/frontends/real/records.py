@@ -11,7 +11,7 @@ import operator
 import random
 from collections import OrderedDict, deque
 from collections.abc import Iterable
-from types import FrameType
+from types import FrameType, MemberDescriptorType
 from typing import Any
 
 
@@ -128,6 +128,39 @@ class PartsRecord:
                 else:
                     setattr(self.holder, name, value)
         return True
+
+
+class SlotsRecord:
+    """The slots of an object, past whatever derived classes say of their names."""
+
+    __slots__ = ("holder", "saved", "slots")
+
+    def __init__(self, holder: Any, slots: list[MemberDescriptorType]) -> None:
+        self.holder = holder
+        self.slots = slots
+        self.saved = self._now()
+
+    def _now(self) -> list[Any]:
+        return [_held(slot, self.holder) for slot in self.slots]
+
+    def is_same(self) -> bool:
+        return same(self._now(), self.saved)
+
+    def restore(self) -> bool:
+        for slot, now, value in zip(self.slots, self._now(), self.saved, strict=True):
+            if now is not value:
+                if value is UNSET:
+                    slot.__delete__(self.holder)
+                else:
+                    slot.__set__(self.holder, value)
+        return True
+
+
+def _held(slot: MemberDescriptorType, holder: Any) -> Any:
+    try:
+        return slot.__get__(holder)
+    except AttributeError:
+        return UNSET
 
 
 class LocalRecord:

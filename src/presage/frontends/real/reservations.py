@@ -32,7 +32,7 @@ def reservations(nodes: Sequence[RealAutomaton]) -> Iterator[str]:
         yield f"all processes share compiled packages, and what these keep: {', '.join(shared)}"
     spun = sorted({thread for node in nodes for thread in node.driver.spun})
     if spun:
-        yield f"threads that poll the clock were stopped as if they slept: {', '.join(spun)}"
+        yield f"threads that poll were stopped as if they slept: {', '.join(spun)}"
     threaded = [node for node in nodes if node.driver.threaded]
     if threaded:
         yield (

@@ -1,5 +1,6 @@
 """Private modules inside of simulated processes: identities, and what they ask while imported."""
 
+import asyncio
 import ctypes
 import importlib
 import random
@@ -15,8 +16,7 @@ import pytest
 from presage import always, check
 from presage.frontends.real.isolate import Isolation
 from presage.frontends.real.machine import kernel
-from presage.frontends.real.machine.effects import Options
-from presage.frontends.real.machine.escapes import Bypassed
+from presage.frontends.real.machine.effects import Bypassed, Options
 from presage.frontends.real.machine.names import Host
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.machine.standing import standing
@@ -237,6 +237,40 @@ def test_shared_modules_are_executed_once(tmp_path, monkeypatch) -> None:
         del sys.times, sys.modules["times"]
 
 
+DRAWS = """
+import random
+KEPT = random.Random()
+def default(kept=random.Random()): return kept.random()
+class Mask:
+    KEPT = random.Random()
+    def __init__(self, draw=random.Random()): self.bits = draw.getrandbits(32)
+"""
+
+
+def test_a_generator_that_a_shared_module_keeps_is_one_of_each_process(
+    tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "shared_draws.py").write_text(DRAWS, encoding="utf-8")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "lib.py").write_text("import shared_draws as draws\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    isolation = Isolation(("lib",), (str(tmp_path / "own"),))
+
+    def drawn(module):
+        draws = module.draws
+        seen = [draws.KEPT.random(), draws.default(), draws.Mask.KEPT.gauss(), draws.Mask().bits]
+        return [*seen, draws.KEPT.randint(1, 10**9), draws.KEPT.random()]
+
+    try:
+        first, again = (run(isolation, drawn) for _ in range(2))
+        assert first == again and len(set(first)) == len(first)
+        shared = sys.modules["shared_draws"]
+        assert isinstance(shared.KEPT, random.Random)
+        assert shared.KEPT.random() != first[0]  # outside it is what it was
+    finally:
+        del sys.modules["shared_draws"]
+
+
 def use_library() -> None:
     import lib
 
@@ -269,6 +303,19 @@ def test_what_waits_in_a_socket_tells_two_standings_apart() -> None:
     one, _ = held[0]
     process._settle(lambda: one.send(b"x"))
     assert standing(process) != before
+
+
+def test_pending_tasks_tell_two_standings_apart() -> None:
+    async def waits(count):
+        kept = [asyncio.create_task(asyncio.Event().wait()) for _ in range(count)]
+        await asyncio.gather(*kept)
+
+    def stands(count):
+        process = Process(Host("n", ["n"]), lambda: asyncio.run(waits(count)))
+        process.begin()
+        return standing(process)
+
+    assert stands(1) == stands(1) != stands(2)
 
 
 def test_a_socket_is_exactly_of_the_class_that_the_program_imports(isolation) -> None:

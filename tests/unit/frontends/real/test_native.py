@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 import threading
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,8 +13,7 @@ import pytest
 
 from presage import always, check
 from presage.errors import PresageError
-from presage.frontends.real.machine.effects import Outlived
-from presage.frontends.real.machine.escapes import Bypassed
+from presage.frontends.real.machine.effects import Bypassed, Outlived
 from presage.process.leaves import ORIGINALS
 from presage.real import Node, RealSystem, here
 
@@ -38,6 +38,41 @@ def opens_and_starts_a_thread() -> None:
         HIDDEN[0](0), threading.Thread(target=print).start()  # noqa: B018
     finally:
         UNWOUND.append(1)
+
+
+SESSION = (ORIGINALS[os, "getsid"],)  # as compiled code has it
+
+
+def asks_about_itself() -> None:
+    SESSION[0](os.getpid())
+
+
+async def asks_about_itself_later() -> None:
+    await asyncio.sleep(1)
+    try:
+        SESSION[0](os.getpid())
+    except ProcessLookupError as error:
+        raise RuntimeError("no session") from error
+
+
+def asks_and_goes_on() -> None:
+    try:
+        SESSION[0](os.getpid())
+    except ProcessLookupError:
+        UNWOUND.append(2)
+
+
+def asks_rightly() -> None:
+    own = os.getpid()
+    assert os.getsid(0) == os.getsid(own) == os.getpgrp() == os.getpgid(0) == own
+    assert os.sched_getaffinity(0) == {0} and os.getpriority(os.PRIO_PROCESS, own) == 0
+    with pytest.raises(ProcessLookupError):
+        os.sched_getaffinity(1 + own)
+    raise ProcessLookupError(3, "what a program raises is its own")
+
+
+def reads(path: str) -> None:
+    open(path)
 
 
 def asks_for_one() -> None:
@@ -95,6 +130,42 @@ def test_one_that_python_opens_is_refused_by_name() -> None:
     line = asks_for_one.__code__.co_firstlineno + 1
     with pytest.raises(PresageError, match=rf"test_native.py:{line}: .* calls `os.eventfd`"):
         RealSystem({"a": Node(asks_for_one)})
+
+
+ABOUT = "node `a` asks the real kernel about a process of the simulated one"
+
+
+def test_an_answer_of_the_real_kernel_about_a_simulated_process_is_no_violation() -> None:
+    line = asks_about_itself.__code__.co_firstlineno + 1
+    with pytest.raises(Bypassed, match=rf"test_native.py:{line}: {ABOUT}"):
+        RealSystem({"a": Node(asks_about_itself)})
+
+
+def test_so_it_is_where_the_program_raises_something_else_later() -> None:
+    line = asks_about_itself_later.__code__.co_firstlineno + 3
+    with pytest.raises(Bypassed, match=rf"test_native.py:{line}: {ABOUT}"):
+        check(RealSystem({"a": Node(asks_about_itself_later)}), traces=None)
+
+
+def test_so_it_is_where_the_program_goes_on_when_it_starts(compiled: None) -> None:
+    line = asks_and_goes_on.__code__.co_firstlineno + 2
+    with pytest.raises(Bypassed, match=rf"test_native.py:{line}: {ABOUT}"):
+        RealSystem({"a": Node(asks_and_goes_on)})
+
+
+def test_what_the_simulated_kernel_says_about_a_process_is_an_answer() -> None:
+    report = check(RealSystem({"a": Node(asks_rightly)}), traces=None)
+    (found,) = report.violations
+    assert "what a program raises is its own" in found.message
+
+
+def test_a_real_file_that_nobody_gave_is_named_with_the_way_out(tmp_path: Path) -> None:
+    path = str(tmp_path / "settings")
+    Path(path).write_text("x", encoding="utf-8")
+    (found,) = check(RealSystem({"a": Node(reads, path)}), traces=None).violations
+    line = reads.__code__.co_firstlineno + 1
+    assert f"`{path}` is on the real disk, and not among the files of `a`" in found.message
+    assert f"test_native.py:{line} in reads" in found.message
 
 
 def test_what_outlives_its_process_is_named() -> None:

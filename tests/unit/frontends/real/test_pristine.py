@@ -65,6 +65,29 @@ def test_an_object_that_cannot_be_saved_makes_copies_single_use(library) -> None
     assert any("range_iterator" in why for why in isolation.spoilt)
 
 
+def test_a_slot_that_a_derived_class_hides_is_put_back(library) -> None:
+    """As `pathlib` of Python 3.13 does it: modules often hold a path."""
+    text = """
+        import pathlib
+        class Base:
+            __slots__ = ("value", "unset")
+        class Hidden(Base):
+            __slots__ = ()
+            value = property(lambda self: Base.value.__get__(self))
+        hidden, here = Hidden(), pathlib.Path(__file__)
+        Base.value.__set__(hidden, 1)
+        """
+    isolation = Isolation(path=(library({"hides.py": text}),))
+    for _ in range(4):
+        copy, module = boot(isolation, "hides")
+        assert module.hidden.value == 1 and not hasattr(module.hidden, "unset")
+        module.Base.value.__set__(module.hidden, 2)
+        module.hidden.unset = str(module.here / "..")
+        isolation.give_back(copy)
+        isolation.recycle()
+    assert isolation.executed == 2
+
+
 def test_a_namespace_is_put_back(library) -> None:
     text = """
         from types import SimpleNamespace

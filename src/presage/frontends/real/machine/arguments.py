@@ -30,6 +30,10 @@ def descriptor(number: Any) -> int:
 
 def inet_address(address: Any, what: str, *, six: bool = False) -> tuple[str, int]:
     """Host and port; `what` is the call. One of IPv6 may have a flow and a scope, too."""
+    if type(address) is tuple and len(address) == 2:  # as nearly all are
+        host, number = address
+        if type(host) is str and type(number) is int and 0 <= number <= 0xFFFF:
+            return host, number
     if not isinstance(address, tuple):
         kind, family = type(address).__name__, "AF_INET6" if six else "AF_INET"
         raise TypeError(f"{what}(): {family} address must be tuple, not {kind}")

@@ -7,6 +7,7 @@ from it, too. The environment is a copy: what the process writes there, it alone
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import socket
@@ -133,6 +134,24 @@ def _uname() -> Any:
     return os.uname_result((real.sysname, here().name, real.release, real.version, real.machine))
 
 
+def _own_number(number: int = 0) -> int:
+    """The process that is meant by a number: this one, or nobody."""
+    own = pid(here())
+    if number not in (0, own):
+        raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+    return own
+
+
+def _no_descriptor(*_: Any) -> int:
+    """Linux before 5.3; `asyncio` asks whether it may watch the programs that it starts so."""
+    raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+
+def _priority(which: int, who: int) -> int:
+    _own_number(who if which == os.PRIO_PROCESS else 0)
+    return 0
+
+
 def _times() -> Any:
     spent = here().read_clock()
     return os.times_result((spent, 0.0, 0.0, 0.0, spent))
@@ -161,6 +180,13 @@ def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
         (os, "getppid"): lambda: 1,
         (os, "getlogin"): lambda: "user",
         (os, "cpu_count"): lambda: 1,
+        (os, "process_cpu_count"): lambda: 1,  # since Python 3.13
+        (os, "sched_getaffinity"): lambda number: {0} if _own_number(number) else set(),
+        (os, "getpgid"): _own_number,
+        (os, "getpgrp"): _own_number,
+        (os, "getsid"): _own_number,
+        (os, "getpriority"): _priority,
+        (os, "pidfd_open"): _no_descriptor,
         (os, "getloadavg"): lambda: (0.0, 0.0, 0.0),
         (os, "times"): _times,
         (os, "uname"): _uname,
@@ -173,5 +199,5 @@ def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
     }
 
 
-ANSWERS = _answers()
+ANSWERS = {key: answer for key, answer in _answers().items() if hasattr(*key)}
 extend((machine_leaf(*key) for key in ANSWERS), ANSWERS)

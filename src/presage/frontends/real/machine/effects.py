@@ -35,6 +35,24 @@ class Outlived(PresageError):
         )
 
 
+class Bypassed(PresageError):
+    """Cause: code of a node opened a real file or called the C library, past the simulated kernel.
+
+    Remedy: the text names the line and what to use instead.
+    """
+
+    exit_status = EXIT_NONDETERMINISM
+
+    def __init__(self, node: str, what: str, place: str, remedy: str) -> None:
+        self.node = node
+        self.place = place
+        super().__init__(
+            f"{place}: node `{node}` {what}, past its simulated kernel",
+            "compiled code, or a function that was taken from its module before the check began",
+            remedy,
+        )
+
+
 _unraisable = sys.unraisablehook
 
 

@@ -78,7 +78,7 @@ class Entered:
             Entered._wrapped = (out, err, own_out, own_err)
         sys.stdout, sys.stderr = own_out, own_err
         modules = sys.modules
-        self._outside = {name: modules[name] for name in INSIDE}
+        self._outside = [modules[name] for name in INSIDE]
         modules.update(INSIDE)
         running.stack.append(self._process)
 
@@ -89,7 +89,7 @@ class Entered:
         traceback: TracebackType | None,
     ) -> None:
         running.stack.pop()
-        sys.modules.update(self._outside)
+        sys.modules.update(zip(INSIDE, self._outside, strict=True))
         sys.stdout, sys.stderr = self._out, self._err
         if self._collects:
             ENABLE()

@@ -15,8 +15,8 @@ from threading import get_ident
 from types import FrameType
 from typing import Any
 
-from presage.errors import PresageError
 from presage.frontends.real.machine.clock import here
+from presage.frontends.real.machine.effects import Bypassed
 from presage.model.source import frame_place
 from presage.process.context import running
 from presage.process.leaves import HANDLERS, ORIGINALS, WATCHES, extend, machine_leaf
@@ -37,24 +37,6 @@ NATIVE = frozenset(
     " getaddrinfo pthread_create mmap syscall mach_absolute_time QueryPerformanceCounter".split()
 )
 OF_THREADS = "pthread_"  # functions of C that would take the number of a thread for an address
-
-
-class Bypassed(PresageError):
-    """Cause: code of a node opened a real file or called the C library, past the simulated kernel.
-
-    Remedy: the text names the line and what to use instead.
-    """
-
-    exit_status = 3
-
-    def __init__(self, node: str, what: str, place: str, remedy: str) -> None:
-        self.node = node
-        self.place = place
-        super().__init__(
-            f"{place}: node `{node}` {what}, past its simulated kernel",
-            "compiled code, or a function that was taken from its module before the check began",
-            remedy,
-        )
 
 
 def _refuse(what: str, remedy: str, frame: FrameType | None) -> None:

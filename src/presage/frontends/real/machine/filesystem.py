@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from presage.frontends.real.machine import attributes, maps, numbers, paths
+from presage.frontends.real.machine import attributes, flocks, maps, numbers, paths
 from presage.frontends.real.machine.clock import here
 from presage.frontends.real.machine.files import FileTable
 from presage.frontends.real.machine.opened import (
@@ -243,7 +243,7 @@ ANSWERS: dict[tuple[Any, str], Callable[..., Any]] = {
     (_io, "open"): open_,
     (io, "open_code"): lambda path: open_(path, "rb"),
     (fcntl, "fcntl"): numbers.control,
-    (fcntl, "flock"): numbers.nothing,
+    (fcntl, "flock"): flocks.flock,
     (fcntl, "lockf"): numbers.nothing,
     (tempfile, "_get_candidate_names"): _candidates,
     (tempfile, "_gettempdir"): _temporary_folder,

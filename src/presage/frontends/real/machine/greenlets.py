@@ -12,7 +12,6 @@ import sys
 from asyncio.events import _get_running_loop, _set_running_loop
 from collections.abc import Callable
 from contextvars import Context
-from sys import get_asyncgen_hooks, set_asyncgen_hooks
 from threading import get_ident
 from types import FrameType
 from typing import Any
@@ -20,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from greenlet import getcurrent
 
+from presage.frontends.real.machine.asyncgens import NONE, place
 from presage.model.source import is_user_file
 from presage.process.live import ENDED, lend_greenlet, return_greenlet
 
@@ -75,7 +75,7 @@ class SimulatedThread:
         self.taken: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.slept = SPIN_SECONDS  # how long it sleeps next if it spins
         self.loop: Any = None  # asyncio's running loop
-        self.hooks: Any = (None, None)  # of asynchronous generators
+        self.hooks = NONE  # of asynchronous generators
         self.locals: dict[int, dict[str, Any]] = {}  # of `threading.local`, by identity
         self.on_end: list[Callable[[], None]] = []
 
@@ -103,20 +103,17 @@ def _switch(thread: SimulatedThread, given: Any) -> object:
     if work.parent is not hub:
         work.parent = hub
     events, process = EVENTS, thread.process
-    loop, hooks, policy = _get_running_loop(), get_asyncgen_hooks(), events["_event_loop_policy"]
+    loop, policy = _get_running_loop(), events["_event_loop_policy"]
     _set_running_loop(thread.loop)
     events["_event_loop_policy"] = process.policy
-    if hooks != thread.hooks:  # setting them takes time: who audits is told
-        set_asyncgen_hooks(*thread.hooks)
+    place(thread.hooks)
     try:
         return work.switch(given)
     finally:
-        thread.loop, thread.hooks = _get_running_loop(), get_asyncgen_hooks()
+        thread.loop = _get_running_loop()
         process.policy = events["_event_loop_policy"]
         events["_event_loop_policy"] = policy
         _set_running_loop(loop)
-        if hooks != thread.hooks:
-            set_asyncgen_hooks(*hooks)
 
 
 def wait(thread: SimulatedThread) -> Any:

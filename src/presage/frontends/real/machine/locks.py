@@ -6,6 +6,7 @@ outside of its process touches, such as a finalizer, never waits.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from presage.frontends.real.machine.effects import Killed
@@ -19,8 +20,11 @@ class SimulatedLock:
 
     __slots__ = ("__weakref__", "is_locked")
 
-    def __init__(self) -> None:
-        self.is_locked = False
+    def __new__(cls) -> SimulatedLock:
+        """Before Python 3.13 a program cannot call the class of its locks."""
+        if sys.version_info < (3, 13):
+            raise TypeError("cannot create '_thread.lock' instances")
+        return new_lock()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """As `threading.Lock.acquire`."""
@@ -77,6 +81,17 @@ class SimulatedLock:
     locked_lock = locked
 
 
+SimulatedLock.__module__, SimulatedLock.__name__ = "_thread", "lock"
+SimulatedLock.__qualname__ = "lock"
+
+
+def new_lock() -> SimulatedLock:
+    """What `_thread.allocate_lock` gives."""
+    made = object.__new__(SimulatedLock)
+    made.is_locked = False
+    return made
+
+
 def _checked(blocking: bool, timeout: float) -> float | None:
     """How long an acquire waits; None: for ever."""
     if timeout == -1:
@@ -103,7 +118,7 @@ class LockByProcess:
             return self._original
         locks = process.notes.setdefault("locks", {})
         if self._name not in locks:
-            locks[self._name] = SimulatedLock()
+            locks[self._name] = new_lock()
         return locks[self._name]
 
     def acquire(self, *args: Any, **named: Any) -> bool:

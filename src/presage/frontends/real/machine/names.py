@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from presage.frontends.real.machine.arguments import FLOW_MAX
+from presage.frontends.real.machine.assigned import TCP, UDP, port_of, service_at
 from presage.frontends.real.machine.descriptors import failure
 
 NETWORK = "10.0.0."
@@ -122,7 +123,7 @@ def _text(value: bytes | str) -> str:
     return value.decode("idna") if isinstance(value, bytes) else value
 
 
-SERVICES = {"http": 80, "https": 443, "domain": 53, "ssh": 22, "smtp": 25, "ftp": 21, "redis": 6379}
+PROTOCOLS = {int(socket.SOCK_STREAM): TCP, int(socket.SOCK_DGRAM): UDP}
 TRANSPORTS = (
     (socket.SOCK_STREAM, socket.IPPROTO_TCP),
     (socket.SOCK_DGRAM, socket.IPPROTO_UDP),
@@ -130,7 +131,7 @@ TRANSPORTS = (
 )
 
 
-def _port(service: Any, flags: int) -> int:
+def _port(service: Any, kind: int, flags: int) -> int:
     if service is None:
         return 0
     if isinstance(service, int):
@@ -140,9 +141,10 @@ def _port(service: Any, flags: int) -> int:
         return int(text) & 0xFFFF
     if not text:
         return 0
-    if flags & socket.AI_NUMERICSERV or text not in SERVICES:
+    found = port_of(text, PROTOCOLS.get(kind))
+    if flags & socket.AI_NUMERICSERV or found is None:
         raise socket.gaierror(socket.EAI_SERVICE, "Servname not supported for ai_socktype")
-    return SERVICES[text]
+    return found
 
 
 def _transports(kind: int, proto: int) -> Iterator[tuple[socket.SocketKind, int]]:
@@ -159,7 +161,7 @@ def getaddrinfo(
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
     if family not in (0, *FAMILIES):
         raise socket.gaierror(socket.EAI_FAMILY, "ai_family not supported")
-    number = _port(port, flags)
+    number = _port(port, type & 0xF, flags)
     found = list(_transports(type & 0xF, proto))
     if not found:
         raise socket.gaierror(socket.EAI_SOCKTYPE, "ai_socktype not supported")
@@ -253,9 +255,8 @@ def getnameinfo(here: Host, sockaddr: tuple[Any, ...], flags: int) -> tuple[str,
         if flags & socket.NI_NAMEREQD:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         name = f"{address}%{CARDS.get(scope, scope)}" if scope else address
-    services = {number: each for each, number in SERVICES.items()}
-    service = str(port) if flags & socket.NI_NUMERICSERV else services.get(port, str(port))
-    return name, service
+    known = service_at(port, UDP if flags & socket.NI_DGRAM else TCP)
+    return name, str(port) if known is None or flags & socket.NI_NUMERICSERV else known
 
 
 def if_nameindex(here: Host) -> list[tuple[int, str]]:

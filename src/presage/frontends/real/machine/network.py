@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from presage.frontends.real.machine import names, polling
+from presage.frontends.real.machine import assigned, names, polling
 from presage.frontends.real.machine.arguments import small
 from presage.frontends.real.machine.descriptors import failure
 from presage.frontends.real.machine.originals import AsOriginal
@@ -106,6 +106,7 @@ ANSWERS: dict[tuple[Any, str], Callable[..., Any]] = {
     (socket, "if_nameindex"): _of_host(names.if_nameindex),
     (socket, "if_nametoindex"): _of_host(names.if_nametoindex),
     (socket, "if_indextoname"): _of_host(names.if_indextoname),
+    **{(socket, name): answer for name, answer in assigned.ANSWERS.items()},
     (select, "select"): polling.select,
     (select, "poll"): polling.Poll,
     (selectors.SelectSelector, "_select"): polling.select,

@@ -198,7 +198,7 @@ def copy_file_range(
 
 
 def nothing(number: Any = None, *_: Any, **__: Any) -> None:
-    """Advice, locks and modes of an open file: accepted, without effect within one process."""
+    """Advice, locks of a process and modes of an open file: accepted, without effect within it."""
     if isinstance(number, int):
         _get(number)
     elif number is not None:

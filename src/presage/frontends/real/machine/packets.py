@@ -10,7 +10,7 @@ Invariant: `flow` is written as the sender sees it, so each direction of a conne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Address: TypeAlias = tuple[str, int]
 Flow: TypeAlias = tuple[str, int, str, int]  # the sender's address and port, then the receiver's
@@ -29,6 +29,15 @@ class Datagram:
     data: bytes
     group: str = ""
     six: bool = False
+
+    def __init__(
+        self, sport: int, dport: int, data: bytes, group: str = "", six: bool = False
+    ) -> None:
+        _set_sport(self, sport)
+        _set_dport(self, dport)
+        _set_payload(self, data)
+        _set_group(self, group)
+        _set_six(self, six)
 
     @property
     def lane(self) -> None:
@@ -51,6 +60,12 @@ class Segment:
     data: bytes = b""
     cut: bool = False
 
+    def __init__(self, flow: Flow, kind: Kind, data: bytes = b"", cut: bool = False) -> None:
+        _set_flow(self, flow)
+        _set_kind(self, kind)
+        _set_data(self, data)
+        _set_cut(self, cut)
+
     @property
     def lane(self) -> tuple[str | int, ...]:
         return (*self.flow, "cut") if self.cut else self.flow
@@ -62,6 +77,15 @@ class Segment:
 
 
 Packet: TypeAlias = Datagram | Segment
+
+
+def _setters(kind: Any) -> list[Any]:
+    """What fills the slots of a frozen class: `object.__setattr__` takes three times as long."""
+    return [getattr(kind, name).__set__ for name in kind.__slots__]
+
+
+_set_sport, _set_dport, _set_payload, _set_group, _set_six = _setters(Datagram)
+_set_flow, _set_kind, _set_data, _set_cut = _setters(Segment)
 
 SHOWN_MAX = 40  # bytes of a payload
 

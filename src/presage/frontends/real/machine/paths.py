@@ -109,10 +109,21 @@ def _tell(path: str) -> None:
     met = process.notes.setdefault("files outside", set())
     if path not in met:
         met.add(path)
-        process.log.append(
-            f"{frame_place(sys._getframe(1))}: `{path}` is on the real disk, and not among the"
-            f" files of `{process.name}`: `Node(files={{{path!r}: ...}})` gives it to the node"
-        )
+        process.log.append(f"{frame_place(sys._getframe(1))}: {_outside(process.name, path)}")
+
+
+def _outside(name: str, path: str) -> str:
+    return (
+        f"`{path}` is on the real disk, and not among the files of `{name}`:"
+        f" `Node(files={{{path!r}: ...}})` gives it to the node"
+    )
+
+
+def missed_file(process: Any, error: BaseException) -> str:
+    """What to add about a failure: the real file that the program did not find, or nothing."""
+    path = getattr(error, "filename", None)
+    met = process.notes.get("files outside", ())
+    return f"; {_outside(process.name, path)}" if isinstance(path, str) and path in met else ""
 
 
 @named

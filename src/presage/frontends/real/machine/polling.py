@@ -80,6 +80,8 @@ def await_ready(stack: Stack, scan: Callable[[], list[Any]], timeout: float | No
     deadline = None if timeout is None else process.now + timeout
     while True:
         wait, turns = Wait(process, scan), process.turns
+        if wait.found:
+            process.note_poll()
         if not process.block(wait.is_ready, deadline, "select"):
             return []
         if process.turns == turns or wait.holds():
@@ -149,12 +151,17 @@ class Poll:
 class _Watched:
     """A registration with an epoll."""
 
-    __slots__ = ("description", "events", "mask", "seen")
+    __slots__ = ("description", "events", "mask", "seen", "wanted")
 
     def __init__(self, description: Description, events: int) -> None:
         self.description = description
         self.mask = description.mask
+        self.ask(events)
+
+    def ask(self, events: int) -> None:
+        """From now on, wait for these."""
         self.events = events
+        self.wanted = events | ALWAYS
         self.seen: tuple[int, int] | None = None  # the last answer, if edges are wanted
 
 
@@ -215,12 +222,13 @@ class Epoll(Description):
         watched = self._watched.get(number)
         if watched is not None and watched.description is description:
             raise failure(errno.EEXIST)
+        self._watched.pop(number, None)  # one that was closed
         self._watched[number] = _Watched(description, eventmask)
 
     def modify(self, fd: Any, eventmask: int) -> None:
         self._check()
         watched = self._registered(descriptor_of(fd))
-        watched.events, watched.seen = eventmask, None
+        watched.ask(eventmask)
 
     def unregister(self, fd: Any) -> None:
         self._check()
@@ -251,20 +259,15 @@ class Epoll(Description):
 
     def _scan(self) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
-        gone = None
         for number, watched in self._watched.items():
-            description, events = watched.description, watched.events
-            if not description.refs:
-                gone = [*(gone or ()), number]
-                continue
-            mask = watched.mask() & (events | ALWAYS)
-            if not mask or events == ONESHOT:
-                continue
-            if events & EDGE and watched.seen == (mask, description.changes):
-                continue
-            found.append((number, mask))
-        for number in gone or ():
-            del self._watched[number]
+            mask = watched.mask() & watched.wanted
+            if mask:
+                events, description = watched.events, watched.description
+                if not description.refs or events == ONESHOT:
+                    continue
+                if events & EDGE and watched.seen == (mask, description.changes):
+                    continue
+                found.append((number, mask))
         return found
 
     def mask(self) -> int:

@@ -35,6 +35,7 @@ threading                    _set_sentinel _start_new_thread                   3
 threading                    _shutdown_locks _shutdown_locks_lock              3.11 3.12
 threading                    _start_joinable_thread _get_main_thread_ident     3.13 3.13
 threading                    _ThreadHandle _make_thread_handle                 3.13 3.13
+threading                    _thread_local_info                                3.13 3.13
 queue                        _PySimpleQueue                                    3.11 3.13
 concurrent.futures.thread    _threads_queues _shutdown _global_shutdown_lock   3.11 3.13
 concurrent.futures.thread    ThreadPoolExecutor._counter                       3.11 3.13
@@ -99,6 +100,8 @@ LOCKS = _present(
     (concurrent.futures.thread, "_global_shutdown_lock"), (threading, "_shutdown_locks_lock")
 )
 SETS = _present((threading, "_shutdown_locks"))
+# What `threading` itself keeps per thread.
+LOCALS = _present((threading, "_thread_local_info"))
 # Its `_module_locks` has the lock of each module that is being imported.
 BOOTSTRAP: Any = importlib._bootstrap
 # Where `Lock` is a class, and not a function: since 3.13.

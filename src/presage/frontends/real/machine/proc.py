@@ -10,7 +10,7 @@ from typing import Any
 
 from presage.process.fence import EPOCH
 
-PID_FIRST = 1000  # of the first life
+PID_FIRST = 5_000_000  # of the first life; Linux gives none above 4,194,304
 PAGES, PAGE_KB, MEMORY_KB = 16_384, 4, 8_388_608
 TIMES = b" 0 0 0 0 0 0 0 0 0 0\n"
 MEMORY = ("Total", "Free", "Available")

@@ -118,7 +118,8 @@ class Process(Scheduler):
         """Give a packet to the network."""
         if self.dead:
             raise Killed
-        self.preempt()
+        if len(self.threads) > 1:
+            self.preempt()
         self.effects.sends.append((to, packet))
 
     def record(self, entry: Any) -> None:

@@ -2,7 +2,8 @@
 
 A thread leaves the processor in `block` only. Where exactly one can run, it runs; where several do,
 the step ends, and each is an own event. The clock stands still meanwhile: code that reads it again
-and again, as `while monotonic() < t: pass` does, is stopped as if it slept for a while.
+and again, as `while monotonic() < t: pass` does, is stopped as if it slept for a while. So is code
+that polls again and again; it goes on when something comes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from presage.frontends.real.machine.greenlets import (
     resume,
     wait,
 )
+from presage.frontends.real.machine.strange import strange
 from presage.model.choice import NOT_THEIRS, Beyond, Chooser
 from presage.model.source import raised
 from presage.process.leaves import TABLE
@@ -34,6 +36,8 @@ SPINS_MAX = 1000  # readings of the clock in one step, after which a thread coun
 
 class Scheduler:
     """The threads of one process, and its clock."""
+
+    name: str  # of the node
 
     def __init__(self, clock: float, chooser: Chooser | None, options: Options) -> None:
         self.now = clock
@@ -66,7 +70,8 @@ class Scheduler:
         return number
 
     def fail(self, where: str, error: BaseException) -> None:
-        """Keep an exception that nothing handles."""
+        """Keep an exception that nothing handles; an answer of the real kernel is an error."""
+        self.error = self.error or strange(self.name, error)
         self.effects.failures.append(Failure(where, error))
 
     def read_clock(self) -> float:
@@ -186,12 +191,22 @@ class Scheduler:
         if self.main is not None:
             self.main.interrupts.append(call)
 
-    def _spin(self, thread: SimulatedThread) -> None:
+    def note_poll(self) -> None:
+        """A poll did not wait; a thread that polls too often waits until something comes."""
+        self._readings += 1
+        if self._readings >= SPINS_MAX:
+            if self.dead:
+                raise Killed
+            step = self.steps
+            if self.thread is not None:
+                self._spin(self.thread, lambda: self.steps != step)
+
+    def _spin(self, thread: SimulatedThread, ready: Callable[[], bool] | None = None) -> None:
         if thread.name not in self.spins:
             self.spins.append(thread.name)
         seconds, thread.slept = thread.slept, min(thread.slept * 2, SPIN_SECONDS_MAX)
         self._readings = 0
-        self.block(_never, self.now + seconds, "spin")
+        self.block(ready or _never, self.now + seconds, "spin")
 
     def start(self, run: Callable[[], Any], name: str = "") -> SimulatedThread:
         """A new thread, which can run from now on."""
@@ -268,6 +283,8 @@ class Scheduler:
                     break  # it waits for what was not there, and nothing has happened since
             if self.options.strict:
                 self.rest()
+                if self.error is not None:
+                    raise self.error
 
     def rest(self) -> None:
         """Every thread waits, or there is a choice among them; asked of those that are strict."""
@@ -305,6 +322,9 @@ class Scheduler:
         except BaseException as error:
             thread = self.thread
             self.fail(thread.name if thread is not None else "thread", error)
+        if self.thread is not None and not self.dead:
+            for kept in self.thread.locals.values():
+                kept.clear()  # while it is still the thread that runs
         return ENDED
 
 

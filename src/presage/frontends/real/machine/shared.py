@@ -92,6 +92,8 @@ class ClassStandIn:
         self.original = original
         self.simulated = simulated
         self._base = base  # what classes derive from; None: by who runs
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(self, name, getattr(original, name))
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         return self._class()(*args, **named)

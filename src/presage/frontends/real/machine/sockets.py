@@ -164,16 +164,19 @@ class Simulated(socket.socket, metaclass=AsOriginal):
         return self._end
 
     def _deadline(self) -> float | None:
-        return None if self._limit is None else self._stack.process.now + self._limit
+        limit = self._limit
+        return self._stack.process.now + limit if limit else None
 
     def _wait(
         self, ready: Callable[[], bool], what: str, deadline: float | None, flags: int = 0
     ) -> None:
         """Return once `ready`; raise if that takes too long for this socket."""
         process = self._stack.process
-        process.preempt()
+        if len(process.threads) > 1:
+            process.preempt()
         while not ready():
             if self._limit == 0.0 or flags & DONTWAIT:
+                process.note_poll()
                 raise failure(errno.EAGAIN)
             end = self._end
             end.refs += 1
@@ -272,16 +275,16 @@ class Simulated(socket.socket, metaclass=AsOriginal):
     def sendto(self, data: Any, *rest: Any) -> int:
         if not 1 <= len(rest) <= 2:
             raise TypeError(f"sendto() takes 2 or 3 arguments ({1 + len(rest)} given)")
-        flags = rest[0] if len(rest) == 2 else 0
-        self._open()
-        address = self._address(rest[-1], "sendto")
+        flags, address = rest[0] if len(rest) == 2 else 0, self._address(rest[-1], "sendto")
         return self._send(bytes_of(data), flags, address, self._deadline())
 
     def _send(self, data: bytes, flags: int, address: Any, deadline: float | None) -> int:
         end, sent = self._open(), 0
         if flags & OOB:
             raise failure(errno.EOPNOTSUPP)
-        self._stack.process.preempt()
+        process = self._stack.process
+        if len(process.threads) > 1:
+            process.preempt()
         if self._limit == 0.0:
             sent = end.send(data, address)
             if sent or not data:

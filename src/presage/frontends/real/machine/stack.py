@@ -55,6 +55,7 @@ class Owner(Protocol):
     steps: int  # stimuli given to it so far
     turns: int  # how often a thread gave the processor back
     thread: Any  # that runs now, or is about to
+    threads: list[Any]
 
     def send(self, to: str, packet: Packet) -> None: ...
 
@@ -63,6 +64,8 @@ class Owner(Protocol):
     def block(self, ready: Any, deadline: float | None, what: str) -> bool: ...
 
     def preempt(self) -> None: ...
+
+    def note_poll(self) -> None: ...
 
 
 class Stack:
@@ -169,8 +172,14 @@ class Stack:
             self.process.send(name, packet)
 
     def _deliver(self, source: str, address: str, packet: Datagram) -> bool:
-        sender = source, packet.sport
-        ends = [e for e in self.datagrams.at(packet.dport) if e.wants(address, sender, packet)]
+        sender, holders = (source, packet.sport), self.datagrams.at(packet.dport)
+        if len(holders) == 1:
+            end = holders[0]
+            wants = end.wants(address, sender, packet)
+            if wants:
+                end.arrive(packet.data, sender, packet.group or address)
+            return wants
+        ends = [end for end in holders if end.wants(address, sender, packet)]
         if packet.group or len(ends) == 1:
             for end in ends:
                 end.arrive(packet.data, sender, packet.group or address)
@@ -259,10 +268,11 @@ class Stack:
         """A packet has come from another node."""
         if isinstance(packet, Segment):
             self._arrive(packet)
+        elif packet.six:
+            host = self.host
+            self._deliver(host.address_of(source, six=True), host.own_address(six=True), packet)
         else:
-            six = packet.six
-            sender, own = self.host.address_of(source, six), self.host.own_address(six)
-            self._deliver(sender, own, packet)
+            self._deliver(self.host.addresses[source], self.host.address, packet)
 
     def refuse(self, source: str, packet: Segment) -> None:
         """A request for a connection has come, and is refused even if somebody listens."""

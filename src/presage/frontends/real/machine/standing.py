@@ -15,9 +15,10 @@ from typing import Any
 
 from presage.frontends.real.machine.datagrams import DatagramEnd
 from presage.frontends.real.machine.descriptors import Description
+from presage.frontends.real.machine.flocks import HELD
 from presage.frontends.real.machine.greenlets import SimulatedThread, describe_wait
+from presage.frontends.real.machine.opened import OpenFile
 from presage.frontends.real.machine.pairs import PipeEnd, UnixEnd
-from presage.frontends.real.machine.private import ALL_TASKS
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.machine.tcp import StreamEnd
 
@@ -32,7 +33,8 @@ def standing(process: Process) -> bytes:
         _by_deadline(process.threads),
         [(number, _description(each)) for number, each in open_numbers],
         sorted(map(repr, process.stack.connections)),
-        _tasks(process.threads),
+        _tasks(process),
+        _locked(process, open_numbers),
     )
     return blake2b(repr(held).encode("utf-8", "replace"), digest_size=SIZE).digest()
 
@@ -57,14 +59,18 @@ def _timers(thread: SimulatedThread) -> list[str]:
     return [_name(each._callback) for each in handles]
 
 
-def _tasks(threads: list[SimulatedThread]) -> list[tuple[str, int]]:
-    loops = {id(each.loop) for each in threads if each.loop is not None}
-    names = [
-        _name(task.get_coro())
-        for task in list(ALL_TASKS)
-        if not task.done() and id(task.get_loop()) in loops
-    ]
-    return sorted(Counter(names).items())
+def _tasks(process: Process) -> list[tuple[str, int]]:
+    """How many tasks are pending, by the names of their coroutines."""
+    tasks = process.aio.tasks if "aio" in process.__dict__ else ()
+    return sorted(Counter(_name(task.get_coro()) for task in tasks if not task.done()).items())
+
+
+def _locked(process: Process, numbers: list[tuple[int, Description]]) -> list[tuple[int, bool]]:
+    """The descriptors that hold locks on files, and whether for themselves alone."""
+    held: dict[Description, bool] = {}
+    for each in process.notes.get(HELD, {}).values():
+        held |= each
+    return [(number, held[each]) for number, each in numbers if each in held]
 
 
 def _name(thing: Any) -> str:
@@ -84,6 +90,8 @@ def _description(end: Description) -> Any:
     if isinstance(end, UnixEnd):
         shut = (end.read_shut, end.write_shut, end.peer is None)
         return *common, list(end.messages), list(map(_description, end.queue)), end.bound, shut
+    if isinstance(end, OpenFile):
+        return *common, end.at, end.flags
     if isinstance(end, PipeEnd):
         return *common, end.reads, bytes(end._data), end._other is None
     return common

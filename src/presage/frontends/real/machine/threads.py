@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -25,7 +26,7 @@ from weakref import WeakKeyDictionary
 from presage.frontends.real.machine import private
 from presage.frontends.real.machine.clock import here
 from presage.frontends.real.machine.locals import SimulatedLocal
-from presage.frontends.real.machine.locks import LockByProcess, SimulatedLock
+from presage.frontends.real.machine.locks import LockByProcess, SimulatedLock, new_lock
 from presage.frontends.real.machine.process import Part, Process, current
 from presage.frontends.real.machine.shared import (
     ClassStandIn,
@@ -91,7 +92,7 @@ class SimulatedHandle:
 
     def __init__(self, ident: int = 0) -> None:
         self.ident = ident
-        self._done = SimulatedLock()
+        self._done = new_lock()
         self._done.is_locked = True
 
     def is_done(self) -> bool:
@@ -147,7 +148,7 @@ def _start_joinable(function: Any, handle: Any = None, daemon: bool = True) -> A
 
 def _set_sentinel() -> SimulatedLock:
     """A lock that is released when the thread that asks has ended; Python 3.11 and 3.12."""
-    lock, thread = SimulatedLock(), here().thread
+    lock, thread = new_lock(), here().thread
     if thread is not None:
         thread.on_end.append(lambda: setattr(lock, "is_locked", False))
     return lock
@@ -214,6 +215,12 @@ def _numbered(cls: type) -> Callable[[Any], int]:
 class SimulatedRLock(threading._PyRLock):  # type: ignore[name-defined,misc]
     """As what `threading.RLock()` gives, which says that it is written in C."""
 
+    def __init__(self, *args: Any, **named: Any) -> None:
+        if (args or named) and sys.version_info >= (3, 13):
+            text = "Passing arguments to RLock is deprecated and will be removed in 3.15"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+        super().__init__()
+
 
 SimulatedRLock.__module__, SimulatedRLock.__name__ = "_thread", "RLock"
 SimulatedRLock.__qualname__ = "RLock"
@@ -241,6 +248,8 @@ def _by_process() -> dict[tuple[Any, str], Any]:
         made[owner, name] = LockByProcess(name, getattr(owner, name))
     for owner, name in private.SETS:
         made[owner, name] = SetByProcess(name, getattr(owner, name), set)
+    for owner, name in private.LOCALS:
+        made[owner, name] = SimulatedLocal()
     for owner, name in private.LOCK_CLASSES:
         made[owner, name] = ClassStandIn(getattr(owner, name), SimulatedLock)
     return made
@@ -248,8 +257,8 @@ def _by_process() -> dict[tuple[Any, str], Any]:
 
 def _answers() -> dict[tuple[Any, str], Callable[..., Any]]:
     answers: dict[tuple[Any, str], Callable[..., Any]] = {
-        (_thread, "allocate_lock"): SimulatedLock,
-        (_thread, "allocate"): SimulatedLock,
+        (_thread, "allocate_lock"): new_lock,
+        (_thread, "allocate"): new_lock,
         (_thread, "get_ident"): _ident,
         (_thread, "get_native_id"): _ident,
         (_thread, "start_new_thread"): _start,

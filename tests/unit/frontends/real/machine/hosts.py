@@ -28,9 +28,13 @@ class Idle:
         self.host, self.name, self.life = Host(name, names), name, life
         self.now, self.steps, self.turns, self.dead = 0.0, 0, 0, False
         self.thread = None
+        self.threads: list[Any] = []
         self.sent: deque[tuple[str, Any]] = deque()
         self.choices: deque[int] = deque()
         self.stack = Stack(self)
+
+    def note_poll(self) -> None:
+        """It does not poll for ever."""
 
     def send(self, to: str, packet: Any) -> None:
         self.sent.append((to, packet))

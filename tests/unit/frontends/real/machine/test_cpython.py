@@ -22,25 +22,27 @@ SHARE = 0.98  # of all tests that are not refused
 # What the tests need, and the simulated kernel has not.
 TERMINALS = "pseudo-terminals"
 TLS = "TLS runs in the clear: no certificate is checked, no cipher is there"
-# These would wait in C, or spin, until an alarm ends them.
+# These would wait in C, spin, or take 100,000 steps, until an alarm ends them.
 NATIVE_WAITS = (
     r"CSimpleQueueTest\.test_(many_threads|order)|PySimpleQueueTest\.test_many_threads_nonblock"
     r"|test_can_interrupt_tight_loops|SetAsyncExc|SubinterpThreadingTests"
+    r"|all_methods_in_many_threads"
 )
 NATIVE = "C code that waits, prints or looks at threads by itself"
+LOCKS = "the class of locks is another"
 EXCEPTIONS = {
     r"test_events\..*_pty": TERMINALS,
     r"test_events\..*_pty_output": TERMINALS,
     r"test_events\..*ssl": TLS,
     r"test_streams\..*ssl": TLS,
     r"test_queue\.CSimpleQueueTest\.test_(many_threads|order)": NATIVE,
+    r"test_queue\..*all_methods_in_many_threads": "65,536 messages, twelve threads: too many steps",
     r"test_queue\.PySimpleQueueTest\.test_many_threads": "fifty threads that spin: too many steps",
     r"test_threading\.ExceptHookTests\.test_excepthook(_thread_None)?$": NATIVE,
     r"test_threading\.InterruptMainTests\.test_can_interrupt_tight_loops": "spins without a call",
-    r"test_threading\.MiscTestCase\.test__all__": "looks where functions were defined",
     r"test_threading\.SubinterpThreadingTests": "interpreters inside of the interpreter",
     r"test_threading\.ThreadTests\.test_PyThreadState_SetAsyncExc": NATIVE,
-    r"test_threading\.ThreadTests\.test_disallow_instantiation": "the class of locks is another",
+    r"test_threading\.ThreadTests\.test_lock_no_subclass": LOCKS,
 }
 
 needs_tests = pytest.mark.skipif(

@@ -15,8 +15,7 @@ from unit.frontends.real.machine.file_scripts import run, script
 
 from presage.frontends.real.machine import kernel
 from presage.frontends.real.machine.disk import content, contents, crashed
-from presage.frontends.real.machine.effects import Options
-from presage.frontends.real.machine.escapes import Bypassed
+from presage.frontends.real.machine.effects import Bypassed, Options
 from presage.frontends.real.machine.names import Host
 from presage.frontends.real.machine.process import Process
 from presage.model.choice import Chooser, following

@@ -1,6 +1,7 @@
 """Programs in several nodes: what one sends is an event of the other."""
 
 import asyncio
+import contextlib
 import errno
 import http.client
 import http.server
@@ -14,6 +15,7 @@ import pytest
 from unit.frontends.real.machine.eager import Eager
 
 from presage.errors import Escaped
+from presage.frontends.real.machine.assigned import SERVICES
 
 
 def test_an_http_server_answers_clients_in_other_nodes() -> None:
@@ -144,6 +146,28 @@ def test_names_are_answered_from_the_table() -> None:
     Eager({"a": ask, "b": lambda: None}).run().close()
     assert seen[:5] == ["a", "10.0.0.2", "b", "b", ("10.0.0.2", 80)]
     assert seen[5:] == [("a", "http"), socket.EAI_NONAME, socket.EAI_NONAME]
+
+
+def test_services_have_the_ports_that_they_have_on_real_hosts() -> None:
+    seen: list[Any] = []
+
+    def ask() -> None:
+        for protocol, services in SERVICES.items():
+            for name in services:
+                port = socket.getservbyname(name, protocol)
+                seen.append((name, protocol, port, socket.getservbyport(port, protocol)))
+        seen.append(socket.getaddrinfo("b", "ntp", type=socket.SOCK_DGRAM)[0][4])
+        seen.append(socket.getprotobyname("udp"))
+        for ask in (socket.getservbyname, socket.getprotobyname):
+            with pytest.raises(OSError, match="not found"):
+                ask("nothing")
+
+    Eager({"a": ask, "b": lambda: None}).run().close()
+    assert seen[-2:] == [("10.0.0.2", 123), 17]
+    for name, protocol, port, again in seen[:-2]:
+        assert again == name
+        with contextlib.suppress(OSError):  # not every host has a list, nor all names in it
+            assert socket.getservbyname(name, protocol) == port
 
 
 def test_classes_that_derive_from_a_socket_keep_their_methods() -> None:

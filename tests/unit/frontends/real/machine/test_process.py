@@ -2,11 +2,13 @@
 
 import asyncio
 import atexit
+import contextlib
 import gc
 import os
 import pickle
 import random
 import secrets
+import select
 import signal
 import socket
 import subprocess
@@ -20,6 +22,7 @@ from unit.frontends.real.machine.fair_driver import Table, effects, process_of, 
 
 from presage.errors import Escaped
 from presage.frontends.real.machine.effects import Killed, Options
+from presage.frontends.real.machine.packets import Datagram
 from presage.model.choice import Chooser
 
 pytestmark = pytest.mark.usefixtures(table.__name__)
@@ -129,6 +132,30 @@ def test_a_thread_that_reads_the_clock_for_ever_is_stopped_as_if_it_slept() -> N
     process = run(program)
     assert process.collect().logs == ["over"]
     assert process.spins == ["MainThread"]
+
+
+def test_a_thread_that_polls_for_ever_waits_until_something_comes() -> None:
+    heard: list[bytes] = []
+
+    def program() -> None:
+        end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        end.bind(("", 9))
+        while len(heard) < 2:
+            readable, _, _ = select.select([end], [end], [], 0.1)
+            if readable:
+                heard.append(end.recv(9))
+        end.setblocking(False)
+        while len(heard) < 3:
+            with contextlib.suppress(BlockingIOError):
+                heard.append(end.recv(9))
+
+    with Table():
+        process = process_of(program)
+        process.begin()
+        for number in range(3):
+            assert len(heard) == number and process.own_events()
+            process.receive("b", Datagram(1, 9, b"%d" % number))
+        assert heard == [b"0", b"1", b"2"] and process.ended
 
 
 def test_exceptions_that_nothing_handles_are_failures() -> None:
