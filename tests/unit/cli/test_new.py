@@ -30,6 +30,10 @@ def test_what_a_comment_of_it_says_breaks_it_breaks_it() -> None:
     text = service.read_text(encoding="utf-8")
     service.write_text(text.replace('durable("")', '""'), encoding="utf-8")
     assert run("check", "shop/shop.py").returncode == 1
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(pytest_run, cwd="shop", capture_output=True, text=True)
+    assert "one_leader fails at step 6" in done.stdout
+    assert "report.py" not in done.stdout  # what is shown is the test that failed, not presage
 
 
 @pytest.mark.parametrize(
