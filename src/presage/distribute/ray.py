@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from presage.errors import BadTarget
 
 T = TypeVar("T")
 RETRIES = 2
+REACH_SECONDS = 10.0
 STORE_BYTES = 512 * 2**20  # of Ray's object store, on this machine
 HASH_SEED = {"PYTHONHASHSEED": "0"}  # as the command itself has it
 QUIET = {
@@ -82,6 +84,7 @@ class Ray:
                 runtime["working_dir"] = folder
         with _into_file() as log:
             try:
+                _reach(where.address)
                 self.ray.init(**how, runtime_env=runtime or None)
             except Exception as error:
                 raise BadTarget(
@@ -181,6 +184,13 @@ class Actors:
         for actor in self._actors:
             with contextlib.suppress(Exception):
                 self._ray.kill(actor)
+
+
+def _reach(address: str | None) -> None:
+    """Raise `OSError` where nobody listens: Ray itself tries again for minutes."""
+    host, _, port = (address or "").rpartition("://")[2].rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
 
 
 def _import() -> Any:

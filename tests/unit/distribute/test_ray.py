@@ -102,6 +102,23 @@ def test_one_two_and_five_workers_find_the_same(words, tmp_path, on_ray):
     assert found["auto"] == found["1"] == found["2"] == found["5"]
 
 
+def test_a_ray_that_runs_is_used_by_its_address_and_runs_on(tmp_path, on_ray):
+    words = ["check", "two_phase_commit", "--search", "walk", "--walks", "500"]
+    how = {"cwd": tmp_path, "run": on_ray}
+    here = report(*words, "--cluster", "auto", **how)
+    for _ in range(2):
+        there = report(*words, "--cluster", "ADDRESS", **how)
+        assert facts_of(there) == facts_of(here)
+        assert "on Ray, 5 workers" in there["notes"]
+
+
+def test_an_address_where_nobody_listens_is_said_to_have_no_ray(tmp_path):
+    words = ["check", "two_phase_commit", "--search", "walk", "--cluster", "127.0.0.1:9"]
+    status, _, complaint = run(PRESAGE, *words, cwd=tmp_path)
+    assert status == 2
+    assert "no Ray at `127.0.0.1:9`: [Errno 111] Connection refused" in complaint
+
+
 def test_a_worker_that_is_killed_loses_nothing(tmp_path, on_ray):
     dies = "if IN_WORKER and not os.path.exists(MARK):\n"
     dies += "        open(MARK, 'w').close()\n        os.kill(os.getpid(), signal.SIGKILL)"
