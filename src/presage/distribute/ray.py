@@ -62,7 +62,7 @@ class Ray:
             self._exits.close()
             raise
         self.workers = max(1, int(self.ray.cluster_resources().get("CPU", 1)))
-        self._work = self.ray.remote(max_retries=RETRIES, num_cpus=1)(work)
+        self._tasks: dict[Callable[..., Any], Any] = {}  # what workers have loaded once
 
     def _connect(self, where: Where, folder: str | None) -> None:
         how: dict[str, Any] = {
@@ -99,7 +99,7 @@ class Ray:
             self.ray.shutdown()
 
     def submit(self, task: Task) -> Any:
-        return self._work.remote(task)
+        return self.call(work, task)
 
     def wait(self, handles: Sequence[Any], seconds: float) -> list[Any]:
         done, _ = self.ray.wait(list(handles), num_returns=1, timeout=seconds)
@@ -126,7 +126,9 @@ class Ray:
 
     def call(self, function: Callable[..., T], *args: Any) -> Any:
         """Let a worker call a function that has no side effects; `result` waits for it."""
-        return self.ray.remote(max_retries=RETRIES, num_cpus=1)(function).remote(*args)
+        if function not in self._tasks:
+            self._tasks[function] = self.ray.remote(max_retries=RETRIES, num_cpus=1)(function)
+        return self._tasks[function].remote(*args)
 
     def result(self, handle: Any) -> Any:
         """What a function gave; raises `WorkerLost` if each worker died of it."""
@@ -200,7 +202,7 @@ def _import() -> Any:
         raise BadTarget(
             "Ray is not installed here",
             "`--cluster` needs it, and nothing else does",
-            "`pip install presage[ray]`",
+            '`pip install "presage[ray]"`',
         ) from error
 
 
