@@ -13,7 +13,7 @@ PAUSE_MS = 20
 
 
 def wait_until(page: Page, condition: str, arg: object = None) -> None:
-    """Wait until the JavaScript `condition` is true; a page that is just loaded anew is asked again."""
+    """Wait until the JavaScript `condition` is true; a page that loads anew is asked again."""
     deadline = time.monotonic() + SECONDS
     while True:
         answer: object
