@@ -223,7 +223,7 @@ def test_the_catalogue_is_hunted_on_a_cluster(tmp_path, on_ray):
 
 def test_two_workers_hunt_the_catalogue_and_find_what_one_finds(tmp_path, on_ray):
     script = Path(__file__).parents[3] / "benchmarks" / "workers.py"
-    words = ["--systems", "randtree", "--bugs", "RT-init", "RT-10", "--seeds", "2"]
+    words = ["--systems", "randtree", "--bugs", "RT-init", "RT-m3", "--seeds", "2"]
     status, out, complaint = on_ray(script, *words, cwd=tmp_path)
     assert status == 0, complaint
     assert "4 hunts" in out and "found the same: yes" in out
