@@ -199,6 +199,37 @@ def test_a_driver_that_is_killed_takes_its_workers_along(tmp_path):
     assert of_session(process.pid) == []
 
 
+DIES = """
+import threading, time
+
+def die(kept):
+    while len([name for name in os.listdir(kept) if name.endswith(".part")]) < 5:
+        time.sleep(0.01)
+    open(MARK, "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_done_when_the_driver_was_killed_is_not_done_again(tmp_path, on_ray):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    dies = "if not IN_WORKER and not os.path.exists(MARK):\n"
+    dies += f"        threading.Thread(target=die, args=({str(kept)!r},), daemon=True).start()"
+    name = target(tmp_path, before=DIES, at_load=dies)
+    words = ["--search", "walk", "--walks", "10000", "--depth", "20"]
+    how = {"cwd": tmp_path, "run": on_ray}
+    there = ["--checkpoint", kept, "--cluster"]
+    status, _, complaint = on_ray(PRESAGE, "check", name, *words, *there, "ADDRESS", cwd=tmp_path)
+    assert status == 137, complaint
+    assert (tmp_path / "died").exists() and len(list(kept.glob("*.part"))) >= 5
+    calm = report("check", name, *words, **how)
+    found = report("check", name, *words, *there, "2", "--resume", **how)
+    assert found["executions"] == calm["executions"] == 10_000
+    assert found["states"]["generated"] == calm["states"]["generated"]
+    assert (found["properties"], found["stopped_by"]) == ({"small": "held"}, None)
+    assert not kept.exists()  # it is over
+
+
 def test_the_commands_of_the_documentation_work(tmp_path, on_ray):
     page = Path(__file__).parents[3] / "docs" / "howto" / "any-number-of-machines.md"
     lines = [line[2:] for line in page.read_text().splitlines() if line.startswith("$ presage ")]
