@@ -96,6 +96,8 @@ class Parser(argparse.ArgumentParser):
                 hint = f"; did you mean `presage check {given}`?"
             what = where.removeprefix("argument ")
             return f"{what}: there is no {given!r}{hint or ''} (choose from {', '.join(known)})"
+        if message.endswith("are required: TARGET"):
+            return f"{message}, such as `paxos`, which is shipped, or `path/to/file.py`"
         return message
 
 

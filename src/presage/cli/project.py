@@ -52,15 +52,15 @@ README = """\
 
 A service, a claim about it, and a test that checks it under every order of messages and crashes.
 
-    presage run-once $name.py          # show one ordinary run
-    presage check $name.py             # check all of them
+    presage run-once $name.py    # show one ordinary run
+    presage check $name.py       # check all of them
     presage check $name.py --set nodes=4
     presage check $name.py --sweep nodes=2..8 --budget 1m
-    pytest                             # the same, as a test
+    pytest    # the same, as a test
 
-Take `durable` away in `$name.py`, check again, and open what was found:
-
-    presage report .presage/traces/*.trace
+Take `durable` away in `$name.py` and check again. What was found is a file below
+`.presage/traces`; the lines marked `help` are the commands that replay it, step through it, and
+show it as a page for a browser.
 """
 
 WORKFLOW = """\

@@ -147,7 +147,7 @@ class Kept:
 
     def forget(self) -> None:
         """The search is over: leave nothing behind."""
-        for kind in ("*.part", "*.shard", "*.divided"):
+        for kind in ("*.part", "*.shard", "*.divided", "*.unfinished"):
             for path in self.folder.glob(kind):
                 path.unlink(missing_ok=True)
         with suppress(OSError):  # which holds something else

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from presage.errors import BadTarget
 
 T = TypeVar("T")
 RETRIES = 2
+REACH_SECONDS = 10.0
 STORE_BYTES = 512 * 2**20  # of Ray's object store, on this machine
 HASH_SEED = {"PYTHONHASHSEED": "0"}  # as the command itself has it
 QUIET = {
@@ -60,7 +62,7 @@ class Ray:
             self._exits.close()
             raise
         self.workers = max(1, int(self.ray.cluster_resources().get("CPU", 1)))
-        self._work = self.ray.remote(max_retries=RETRIES, num_cpus=1)(work)
+        self._tasks: dict[Callable[..., Any], Any] = {}  # what workers have loaded once
 
     def _connect(self, where: Where, folder: str | None) -> None:
         how: dict[str, Any] = {
@@ -82,6 +84,7 @@ class Ray:
                 runtime["working_dir"] = folder
         with _into_file() as log:
             try:
+                _reach(where.address)
                 self.ray.init(**how, runtime_env=runtime or None)
             except Exception as error:
                 raise BadTarget(
@@ -96,7 +99,7 @@ class Ray:
             self.ray.shutdown()
 
     def submit(self, task: Task) -> Any:
-        return self._work.remote(task)
+        return self.call(work, task)
 
     def wait(self, handles: Sequence[Any], seconds: float) -> list[Any]:
         done, _ = self.ray.wait(list(handles), num_returns=1, timeout=seconds)
@@ -123,7 +126,9 @@ class Ray:
 
     def call(self, function: Callable[..., T], *args: Any) -> Any:
         """Let a worker call a function that has no side effects; `result` waits for it."""
-        return self.ray.remote(max_retries=RETRIES, num_cpus=1)(function).remote(*args)
+        if function not in self._tasks:
+            self._tasks[function] = self.ray.remote(max_retries=RETRIES, num_cpus=1)(function)
+        return self._tasks[function].remote(*args)
 
     def result(self, handle: Any) -> Any:
         """What a function gave; raises `WorkerLost` if each worker died of it."""
@@ -183,6 +188,13 @@ class Actors:
                 self._ray.kill(actor)
 
 
+def _reach(address: str | None) -> None:
+    """Raise `OSError` where nobody listens: Ray itself tries again for minutes."""
+    host, _, port = (address or "").rpartition("://")[2].rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+
+
 def _import() -> Any:
     try:
         return importlib.import_module("ray")
@@ -190,7 +202,7 @@ def _import() -> Any:
         raise BadTarget(
             "Ray is not installed here",
             "`--cluster` needs it, and nothing else does",
-            "`pip install presage[ray]`",
+            '`pip install "presage[ray]"`',
         ) from error
 
 

@@ -322,6 +322,7 @@ class Report:
         hunts that made as many executions as they were asked for have done what they can. Code that
         depends on an order is an `OrderDependence`.
         """
+        __tracebackhide__ = True  # pytest shows the test, not this function
         orders = [str(found) for found in self.orders]
         if self.violations:
             stories = [violation.explanation() for violation in self.violations]

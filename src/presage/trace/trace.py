@@ -154,6 +154,9 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         notes = sorted([*self.notes, (step, storable(text))], key=lambda note: note[0])
         return msgspec.structs.replace(self, notes=tuple(notes))
 
+    def __repr__(self) -> str:
+        return f"<Trace of {self.system}: {self.prop}, {len(self.steps)} steps>"
+
     def prefix(self, steps: int) -> Trace:
         """The first `steps` steps: how the execution began."""
         return msgspec.structs.replace(self, steps=self.steps[:steps])

@@ -5,7 +5,8 @@ import argparse
 import pytest
 
 from presage.cli import main
-from presage.cli.cluster import cluster, loader, services, where_of
+from presage.cli.cluster import cluster, loader, pool_of, services, where_of
+from presage.distribute import ray
 from presage.distribute.divide import refuse
 from presage.distribute.stateful import refuse as refuse_states
 from presage.errors import BadSystem, BadTarget
@@ -29,6 +30,14 @@ def test_what_is_meant_by_each():
     assert where_of("auto") is None
     assert (where_of("3").workers, where_of("3").is_local) == (3, True)
     assert (where_of("host:6379").address, where_of("host:6379").is_local) == ("host:6379", False)
+
+
+def test_auto_means_the_ray_that_the_environment_names(monkeypatch):
+    monkeypatch.setattr(ray, "Ray", lambda where: where)
+    assert pool_of("auto")() == pool_of(None)() == ray.Where()
+    monkeypatch.setenv("RAY_ADDRESS", "host:6379")
+    assert pool_of("auto")() == ray.Where(address="host:6379")
+    assert pool_of("3")() == ray.Where(workers=3)
 
 
 def test_a_loader_loads_the_target_with_its_parameters():

@@ -81,7 +81,7 @@ def test_a_trace_of_a_changed_system_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["check"], "the following arguments are required: TARGET"),
+        (["check"], "the following arguments are required: TARGET, such as `paxos`"),
         (["chekc", "paxos"], "there is no 'chekc'; did you mean `check`?"),
         (["check", "paxos", "--dept", "3"], "unrecognized arguments: --dept 3"),
         (["check", "paxos", "--depth", "0"], "argument --depth: 0 is not between 1 and 4294967295"),

@@ -32,6 +32,13 @@ def test_what_was_meant_is_named(line, words, capsys):
         assert each.strip() in told
 
 
+def test_a_file_named_without_its_ending_is_what_was_meant(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").touch()
+    assert main(["check", "mine"]) == 2
+    assert "there is no system `mine`; did you mean `mine.py`?" in capsys.readouterr().err
+
+
 def test_an_mpi4py_script_is_told_how_to_be_checked(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mw.py").write_text("from mpi4py import MPI\nprint(MPI.COMM_WORLD.rank)\n")

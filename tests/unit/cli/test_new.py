@@ -24,12 +24,27 @@ def test_a_new_project_holds_and_its_own_test_passes() -> None:
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
 
 
+def test_the_commands_in_the_readme_of_a_new_project_work(monkeypatch) -> None:
+    run("new", "shop")
+    monkeypatch.chdir("shop")
+    lines = Path("README.md").read_text(encoding="utf-8").splitlines()
+    commands = [line.split("#")[0].split()[1:] for line in lines if line[:12] == "    presage "]
+    assert len(commands) == 4
+    for words in commands:
+        told = run(*words)
+        assert told.returncode == 0, told.stderr
+
+
 def test_what_a_comment_of_it_says_breaks_it_breaks_it() -> None:
     run("new", "shop")
     service = Path("shop/shop.py")
     text = service.read_text(encoding="utf-8")
     service.write_text(text.replace('durable("")', '""'), encoding="utf-8")
     assert run("check", "shop/shop.py").returncode == 1
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(pytest_run, cwd="shop", capture_output=True, text=True)
+    assert "one_leader fails at step 6" in done.stdout
+    assert "report.py" not in done.stdout  # what is shown is the test that failed, not presage
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import runpy
+import subprocess
 import sys
 import traceback
 from typing import Any
@@ -18,6 +19,7 @@ from presage.distribute import ray
 from presage.process.fence import take_leaves
 
 WORKERS = 5
+ADDRESS = "ADDRESS"  # stands for that of the Ray; such a command is a process of its own
 Ray = ray.Ray
 
 
@@ -40,6 +42,8 @@ class Some:
 def command(words: list[str]) -> int:
     from presage.cli import main
 
+    if ADDRESS in words:
+        return elsewhere(words)
     if not words[0].endswith(".py"):
         return main(words)
     sys.argv = words
@@ -51,6 +55,18 @@ def command(words: list[str]) -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+def elsewhere(words: list[str]) -> int:
+    """In a process that knows of the workers what Ray's address tells it."""
+    address = Some.shared.ray.get_runtime_context().gcs_address
+    words = [address if word == ADDRESS else word for word in words]
+    ended = subprocess.run(
+        [sys.executable, "-m", "presage", *words], capture_output=True, text=True
+    )
+    print(ended.stdout, end="")
+    print(ended.stderr, end="", file=sys.stderr)
+    return ended.returncode
 
 
 def serve() -> None:

@@ -76,6 +76,7 @@ def test_what_was_done_is_not_done_again(how, tasks, tmp_path):
     assert all_tasks > 5 and tasks in (None, all_tasks)
     folder = tmp_path / "kept"
     stopped(3, checkpoint=folder, **how)
+    (folder / "1-0.unfinished").touch()  # a worker was killed while it wrote
     report = searched(checkpoint=folder, resume=True, **how)
     assert facts(report) == facts(whole)
     assert Counted.done == all_tasks - 3

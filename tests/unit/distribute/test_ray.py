@@ -102,6 +102,23 @@ def test_one_two_and_five_workers_find_the_same(words, tmp_path, on_ray):
     assert found["auto"] == found["1"] == found["2"] == found["5"]
 
 
+def test_a_ray_that_runs_is_used_by_its_address_and_runs_on(tmp_path, on_ray):
+    words = ["check", "two_phase_commit", "--search", "walk", "--walks", "500"]
+    how = {"cwd": tmp_path, "run": on_ray}
+    here = report(*words, "--cluster", "auto", **how)
+    for _ in range(2):
+        there = report(*words, "--cluster", "ADDRESS", **how)
+        assert facts_of(there) == facts_of(here)
+        assert "on Ray, 5 workers" in there["notes"]
+
+
+def test_an_address_where_nobody_listens_is_said_to_have_no_ray(tmp_path):
+    words = ["check", "two_phase_commit", "--search", "walk", "--cluster", "127.0.0.1:9"]
+    status, _, complaint = run(PRESAGE, *words, cwd=tmp_path)
+    assert status == 2
+    assert "no Ray at `127.0.0.1:9`: [Errno 111] Connection refused" in complaint
+
+
 def test_a_worker_that_is_killed_loses_nothing(tmp_path, on_ray):
     dies = "if IN_WORKER and not os.path.exists(MARK):\n"
     dies += "        open(MARK, 'w').close()\n        os.kill(os.getpid(), signal.SIGKILL)"
@@ -182,6 +199,37 @@ def test_a_driver_that_is_killed_takes_its_workers_along(tmp_path):
     assert of_session(process.pid) == []
 
 
+DIES = """
+import threading, time
+
+def die(kept):
+    while len([name for name in os.listdir(kept) if name.endswith(".part")]) < 5:
+        time.sleep(0.01)
+    open(MARK, "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_done_when_the_driver_was_killed_is_not_done_again(tmp_path, on_ray):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    dies = "if not IN_WORKER and not os.path.exists(MARK):\n"
+    dies += f"        threading.Thread(target=die, args=({str(kept)!r},), daemon=True).start()"
+    name = target(tmp_path, before=DIES, at_load=dies)
+    words = ["--search", "walk", "--walks", "10000", "--depth", "20"]
+    how = {"cwd": tmp_path, "run": on_ray}
+    there = ["--checkpoint", kept, "--cluster"]
+    status, _, complaint = on_ray(PRESAGE, "check", name, *words, *there, "ADDRESS", cwd=tmp_path)
+    assert status == 137, complaint
+    assert (tmp_path / "died").exists() and len(list(kept.glob("*.part"))) >= 5
+    calm = report("check", name, *words, **how)
+    found = report("check", name, *words, *there, "2", "--resume", **how)
+    assert found["executions"] == calm["executions"] == 10_000
+    assert found["states"]["generated"] == calm["states"]["generated"]
+    assert (found["properties"], found["stopped_by"]) == ({"small": "held"}, None)
+    assert not kept.exists()  # it is over
+
+
 def test_the_commands_of_the_documentation_work(tmp_path, on_ray):
     page = Path(__file__).parents[3] / "docs" / "howto" / "any-number-of-machines.md"
     lines = [line[2:] for line in page.read_text().splitlines() if line.startswith("$ presage ")]
@@ -206,7 +254,7 @@ def test_the_catalogue_is_hunted_on_a_cluster(tmp_path, on_ray):
 
 def test_two_workers_hunt_the_catalogue_and_find_what_one_finds(tmp_path, on_ray):
     script = Path(__file__).parents[3] / "benchmarks" / "workers.py"
-    words = ["--systems", "randtree", "--bugs", "RT-init", "RT-10", "--seeds", "2"]
+    words = ["--systems", "randtree", "--bugs", "RT-init", "RT-m3", "--seeds", "2"]
     status, out, complaint = on_ray(script, *words, cwd=tmp_path)
     assert status == 0, complaint
     assert "4 hunts" in out and "found the same: yes" in out

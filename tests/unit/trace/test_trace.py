@@ -93,6 +93,7 @@ def test_steps_are_numbered_from_one_and_the_last_is_the_bad_one() -> None:
 def test_a_prefix_keeps_the_first_steps_and_a_projection_those_of_one_node() -> None:
     trace = recorded(Crash("n0"), Crash("n1"), Crash("n0"))
     assert [step.index for step in trace.prefix(2).steps] == [1, 2]
+    assert repr(trace.prefix(2)) == f"<Trace of {trace.system}: {trace.prop}, 2 steps>"
     assert [step.index for step in trace.project("n0")] == [1, 3]
 
 

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,13 @@ def test_what_somebody_new_types_is_what_is_tried_on_every_wheel() -> None:
     tried = runpy.run_path(str(README.parent / "tools" / "first_hour.py"))["COMMANDS"]
     typed = "\n".join(command.format(wheel="presage") for command in tried)
     assert f"```text\n{typed}\n```" in README.read_text(encoding="utf-8")
+
+
+def test_every_extra_is_told_where_the_installation_is() -> None:
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    page = (README.parent / "docs" / "howto" / "install.md").read_text(encoding="utf-8")
+    extras = {*project["project"]["optional-dependencies"]} - {"dev"}
+    assert {*re.findall(r"^\| `presage\[(\w+)\]` \|", page, re.M)} == extras
 
 
 def test_the_example_is_short() -> None:

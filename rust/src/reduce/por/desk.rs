@@ -1,20 +1,21 @@
 //! Several threads on one tree, and the same exploration as by one.
 //!
 //! One thread explores as if it were alone. From time to time it offers a part of what it will come
-//! to: `Backtrack::pending` names a node, and the sleep set there is that of the branch's level,
+//! to: `Backtrack::pending` names a branch, and the sleep set there is that of the branch's level,
 //! the branch at hand, which will sleep by then, and nothing else. Another thread explores all that
-//! is below this node, and notes what races ask for above it. When the first thread comes to the
-//! node it takes over counts and notes, in their order, and goes on behind it. Threads that explore
+//! is below this branch, and notes what races ask for above it. When the first thread comes there
+//! it takes over counts and notes, in their order, and goes on behind it. Threads that explore
 //! parts offer parts of these.
 //!
 //! Claim: what is taken over is what the thread would have met by itself. All that is explored
 //! below a node follows from the way there, from what sleeps there, from what must be taken first
 //! there and from `Stack::reversed`. The first two do not change while the thread is in branches to
-//! the left; what must be taken first is nothing, and stays so (`pending`); `reversed` is then the
-//! level of the branch. What races ask for above the node is read by nothing below it. What may be
-//! learnt on the way is learnt in the order of one thread (`turn`), and where that changes what is
-//! explored, the part is given up (`Machine::version`, `Visitor::hand_in`). So is one in which
-//! something is found, or during which a limit is reached: then the thread explores it by itself.
+//! the left; what must be taken first is offered as it is (`below`), and the part is explored again
+//! if more was added (`is_as`); `reversed` is then the level of the branch. What races ask for
+//! above the node is read by nothing below it. What may be learnt on the way is learnt in the
+//! order of one thread (`turn`), and where that changes what is explored, the part is given up
+//! (`Machine::version`, `Visitor::hand_in`). So is one in which something is found, or during which
+//! a limit is reached: then the thread explores it by itself.
 //!
 //! A thread that must wait for a part helps with parts of that one only. So nothing waits for
 //! what is below it on its own thread, and there is always one that goes on.
@@ -175,7 +176,7 @@ impl<'p, 't, M: Machine, V: Visitor<M>> Shared<'p, 't, M, V> {
         &mut self,
         stack: &Stack<'_, M, B::Set>,
         backtrack: &B,
-    ) -> Option<(usize, Vec<Step>)> {
+    ) -> Option<(usize, Step)> {
         let depth = stack.depth();
         let last = match backtrack.reduces() {
             true => depth.min(stack.reversed + 1),
@@ -185,8 +186,8 @@ impl<'p, 't, M: Machine, V: Visitor<M>> Shared<'p, 't, M, V> {
         let mut levels = (stack.floor..last).filter(|level| !offered(level));
         let Some(dice) = &mut self.dice else {
             return levels.find_map(|level| {
-                let path = backtrack.pending(stack, level)?;
-                (level + path.len() + STEPS_MIN <= depth).then_some((level, path))
+                let step = backtrack.pending(stack, level)?;
+                (level + 1 + STEPS_MIN <= depth).then_some((level, step))
             });
         };
         let pending = |level| Some((level, backtrack.pending(stack, level)?));
@@ -199,7 +200,7 @@ impl<'p, 't, M: Machine, V: Visitor<M>> Shared<'p, 't, M, V> {
         &self,
         stack: &Stack<'_, M, B::Set>,
         backtrack: &B,
-        (level, path): (usize, Vec<Step>),
+        (level, step): (usize, Step),
     ) -> Offer<M, V::Record> {
         let mut sleep = stack.levels[level].sleep.clone();
         if backtrack.reduces() {
@@ -211,7 +212,8 @@ impl<'p, 't, M: Machine, V: Visitor<M>> Shared<'p, 't, M, V> {
             brief: stack.machine.brief(),
             version: stack.machine.version(),
             prefix: stack.trace.steps[..level].to_vec(),
-            path,
+            step,
+            below: backtrack.below(stack, level),
             sleep,
             progress: Mutex::new(Progress::Waiting),
         }
@@ -236,8 +238,8 @@ impl<M: Machine, B: Backtrack<M>, V: Visitor<M>> Desk<M, B, V> for Shared<'_, '_
         }
         let steps = &stack.trace.steps;
         let here = |offer: &Arc<Offer<M, V::Record>>| {
-            let (level, end) = (offer.prefix.len(), offer.prefix.len() + offer.path.len());
-            steps.len() == end && steps[level..] == offer.path && steps[..level] == offer.prefix
+            let before = steps.split_last().filter(|(last, _)| **last == offer.step);
+            before.is_some_and(|(_, before)| *before == offer.prefix)
         };
         let Some(at) = self.offers.iter().position(here) else {
             return Ok(Collected::Nothing);
@@ -257,7 +259,7 @@ impl<M: Machine, B: Backtrack<M>, V: Visitor<M>> Desk<M, B, V> for Shared<'_, '_
             let mut asleep = level.sleep.iter().map(|(step, _)| step);
             let same = handed.asleep.iter().all(|it| asleep.next() == Some(it));
             same && asleep.next().is_none()
-                && backtrack.is_free()
+                && backtrack.is_as(&offer.below)
                 && offer.version == stack.machine.version()
                 && visitor.accepts(&handed.record)
         };

@@ -15,7 +15,7 @@
 //! them covers it is covered whatever the choice. The price is a few executions begun in vain.
 
 use super::debt::{Debt, Debts};
-use super::stack::{self, Backtrack, Race, Reversal};
+use super::stack::{self, Backtrack, Race, Reversal, Twigs};
 use super::tree::{Forest, NONE};
 use super::{Machine, Step};
 
@@ -85,10 +85,27 @@ impl<M: Machine> Backtrack<M> for Odpor<M> {
         Ok(Some(step))
     }
 
-    /// Branches are added on the right, and none below a leaf. So the first one, and the first of
-    /// each list below it, stay what they are until they are taken.
-    fn pending(&self, stack: &Stack<'_, M>, depth: usize) -> Option<Vec<Step>> {
-        self.forest.way(stack.levels[depth].backtrack.tree)
+    /// Branches are added on the right, so the first one stays the first until it is taken.
+    fn pending(&self, stack: &Stack<'_, M>, depth: usize) -> Option<Step> {
+        let tree = stack.levels[depth].backtrack.tree;
+        (tree != NONE).then(|| self.forest.get(tree).step)
+    }
+
+    fn below(&self, stack: &Stack<'_, M>, depth: usize) -> Twigs<M> {
+        let tree = stack.levels[depth].backtrack.tree;
+        self.forest.twigs(self.forest.get(tree).first)
+    }
+
+    fn plant(&mut self, below: &Twigs<M>) {
+        self.below = self.forest.plant(below);
+    }
+
+    fn is_as(&self, below: &Twigs<M>) -> bool {
+        self.forest.is_as(self.below, below)
+    }
+
+    fn close(&mut self, set: &mut Set) {
+        self.forest.clear(std::mem::replace(&mut set.tree, NONE));
     }
 
     fn is_free(&self) -> bool {

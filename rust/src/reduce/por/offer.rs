@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use parking_lot::Mutex;
 
 use super::debt::Debt;
-use super::stack::Labelled;
+use super::stack::{Labelled, Twigs};
 use super::{Machine, Reduction, Step, Visitor};
 use crate::python::turn::{Bell, Turn};
 
@@ -35,9 +35,10 @@ pub struct Offer<M: Machine, R> {
     pub turn: Arc<Turn>,
     pub brief: M::Brief,
     pub version: u64,
-    /// To the level of the branch, and from there to the node.
+    /// To the level of the branch; from there to the node; what must be taken first behind it.
     pub prefix: Vec<Step>,
-    pub path: Vec<Step>,
+    pub step: Step,
+    pub below: Twigs<M>,
     /// At the level of the branch, when it is its turn.
     pub sleep: Vec<Labelled<M>>,
     pub progress: Mutex<Progress<M, R>>,

@@ -33,6 +33,7 @@ pub fn settle<M: Machine, B: Backtrack<M>>(
 ) -> Result<(), M::Error> {
     let depth = stack.depth();
     backtrack.open(&mut stack.levels[depth].backtrack);
+    backtrack.close(&mut stack.levels[depth].backtrack);
     let once = stack.machine.labels_depend_on_order();
     for (level, debt) in debts {
         if level < stack.floor {
@@ -122,10 +123,9 @@ fn follow<M: Machine, B: Backtrack<M>, V: Visitor<M>>(
     }
     let level = stack.depth();
     stack.levels[level].sleep.clone_from(&offer.sleep);
-    for &step in &offer.path {
-        backtrack.retrace(&mut stack, step)?;
-        stack.descend(&backtrack, step)?;
-    }
+    backtrack.retrace(&mut stack, offer.step)?;
+    stack.descend(&backtrack, offer.step)?;
+    backtrack.plant(&offer.below);
     stack.floor = stack.depth();
     stack.reversed = if backtrack.reduces() { level } else { 0 };
     let asleep = stack.levels[stack.floor].sleep.iter();

@@ -86,11 +86,10 @@ impl<M: Machine> Backtrack<M> for Sets<M> {
     }
 
     /// Steps are added at the end.
-    fn pending(&self, stack: &Stack<'_, M>, depth: usize) -> Option<Vec<Step>> {
+    fn pending(&self, stack: &Stack<'_, M>, depth: usize) -> Option<Step> {
         let level = &stack.levels[depth];
         let mut left = level.backtrack.todo[level.backtrack.next..].iter();
-        left.find(|&&step| !level.sleeps(step))
-            .map(|&step| vec![step])
+        left.find(|&&step| !level.sleeps(step)).copied()
     }
 
     fn is_free(&self) -> bool {

@@ -14,9 +14,11 @@
 
 use super::debt::{Debt, Debts};
 use super::trace::Trace;
+use super::tree::Twig;
 use super::{End, Machine, Step, Visitor};
 
 pub type Labelled<M> = (Step, <M as Machine>::Label);
+pub type Twigs<M> = Vec<Twig<<M as Machine>::Label>>;
 
 pub struct Level<M: Machine, S> {
     pub state: M::State,
@@ -97,10 +99,24 @@ pub trait Backtrack<M: Machine>: Reversal<M> {
     /// Take the next step to explore from the set of the deepest level.
     fn next(&mut self, stack: &mut Stack<'_, M, Self::Set>) -> Result<Option<Step>, M::Error>;
 
-    /// The steps that lead from a level on the way, once its branch at hand is done, to a node from
-    /// which everything is free: no step of it is to be taken first. What is explored there is
-    /// fixed, whatever is added to the set meanwhile.
-    fn pending(&self, stack: &Stack<'_, M, Self::Set>, depth: usize) -> Option<Vec<Step>>;
+    /// The step that is taken from a level on the way once its branch at hand is done, as it seems.
+    fn pending(&self, stack: &Stack<'_, M, Self::Set>, depth: usize) -> Option<Step>;
+
+    /// What must be taken first behind the step of `pending`. More may be added meanwhile.
+    fn below(&self, _stack: &Stack<'_, M, Self::Set>, _depth: usize) -> Twigs<M> {
+        Vec::new()
+    }
+
+    /// Have this be taken first from the node that was just descended to.
+    fn plant(&mut self, _below: &Twigs<M>) {}
+
+    /// Whether this, and nothing else, must be taken first from the node just descended to.
+    fn is_as(&self, below: &Twigs<M>) -> bool {
+        below.is_empty()
+    }
+
+    /// Leave nothing to explore in a set that was just opened.
+    fn close(&mut self, _set: &mut Self::Set) {}
 
     /// Whether nothing must be taken first from the node that was just descended to.
     fn is_free(&self) -> bool;

@@ -15,6 +15,13 @@ pub struct Node<L> {
     pub next: u32,
 }
 
+/// A node apart from its list: how far below that it is, and what is there.
+pub struct Twig<L> {
+    pub depth: usize,
+    pub step: Step,
+    pub label: L,
+}
+
 pub struct Forest<L> {
     nodes: Vec<Node<L>>,
     free: u32,
@@ -64,16 +71,71 @@ impl<L: Clone> Forest<L> {
         Some((node.step, node.first))
     }
 
-    /// The steps from the first of a list down to its leaf, by the first of each list.
-    pub fn way(&self, list: u32) -> Option<Vec<Step>> {
-        let mut way = Vec::new();
-        let mut at = list;
-        while at != NONE {
-            let node = self.get(at);
-            way.push(node.step);
-            at = node.first;
+    /// What a list holds, each node before what is below it.
+    pub fn twigs(&self, list: u32) -> Vec<Twig<L>> {
+        let mut twigs = Vec::new();
+        self.visit(list, |depth, node| {
+            let (step, label) = (node.step, node.label.clone());
+            twigs.push(Twig { depth, step, label });
+            true
+        });
+        twigs
+    }
+
+    /// Whether a list holds these, and nothing else.
+    pub fn is_as(&self, list: u32, twigs: &[Twig<L>]) -> bool {
+        let mut left = twigs.iter();
+        let same = self.visit(list, |depth, node| {
+            let fits = |twig: &Twig<L>| twig.depth == depth && twig.step == node.step;
+            left.next().is_some_and(fits)
+        });
+        same && left.next().is_none()
+    }
+
+    /// A new list that holds these.
+    pub fn plant(&mut self, twigs: &[Twig<L>]) -> u32 {
+        let mut root = NONE;
+        let mut last: Vec<u32> = Vec::new(); // at each depth
+        for twig in twigs {
+            let fresh = self.add(twig.step, twig.label.clone());
+            let place = match (last.get(twig.depth), twig.depth.checked_sub(1)) {
+                (Some(&before), _) => &mut self.nodes[before as usize].next,
+                (None, Some(above)) => &mut self.nodes[last[above] as usize].first,
+                (None, None) => &mut root,
+            };
+            *place = fresh;
+            last.truncate(twig.depth);
+            last.push(fresh);
         }
-        (!way.is_empty()).then_some(way)
+        root
+    }
+
+    /// Forget a list.
+    pub fn clear(&mut self, list: u32) {
+        let mut left = vec![list];
+        while let Some(at) = left.pop() {
+            if at != NONE {
+                let free = std::mem::replace(&mut self.free, at);
+                let node = &mut self.nodes[at as usize];
+                left.extend([node.first, node.next]);
+                node.next = free;
+            }
+        }
+    }
+
+    /// Show every node of a list with how far below it is, until somebody has seen enough.
+    fn visit(&self, list: u32, mut show: impl FnMut(usize, &Node<L>) -> bool) -> bool {
+        let mut left = vec![(0, list)];
+        while let Some((depth, at)) = left.pop() {
+            if at != NONE {
+                let node = self.get(at);
+                if !show(depth, node) {
+                    return false;
+                }
+                left.extend([(depth, node.next), (depth + 1, node.first)]);
+            }
+        }
+        true
     }
 
     /// Put a step before all others of a list.

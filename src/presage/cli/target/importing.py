@@ -32,7 +32,8 @@ def unknown(target: str) -> BadTarget:
         cause, remedy = "a module without a name in it", f"add the name: `{target}:name`"
     else:
         cause, remedy = "a misspelt name", LISTING
-    hint = did_you_mean(target, SHIPPED)
+    file = Path(f"{target}.py")
+    hint = f"; did you mean `{file}`?" if file.is_file() else did_you_mean(target, SHIPPED)
     return BadTarget(f"there is no system `{target}`{hint}", cause, f"{remedy}; {FORMS}")
 
 
