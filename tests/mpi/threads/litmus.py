@@ -1,0 +1,385 @@
+"""Litmus tests of threads inside ranks: what MPI and `threading` promise, and what they do not.
+
+Clauses are those of MPI 4.1, or name the part of Python's library.
+"""
+
+from mpi.litmus.build import HEAD, Litmus, indented
+
+START = """\
+import threading
+from queue import Queue, Empty
+from threading import Thread
+
+out = []
+
+
+def run(*bodies):
+    threads = [Thread(target=body) for body in bodies]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+"""
+RAISES, STUCK, LEFT = "no_exception", "no_deadlock", "no_leftovers"
+MULTIPLE = "11.6.2 THREAD_MULTIPLE: any thread may call MPI at any time"
+BLOCKING = "11.6.1 a blocking call blocks its own thread only"
+CONCURRENT = "3.5 Order: sends of two threads are logically concurrent"
+ORDERED = "3.5 Order: operations that the semantics of threads order are ordered"
+LEVEL = "11.6.2 MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED"
+PYTHON = "threading: locks, events and queues"
+
+
+def of_ranks(name, clause, *bodies, breaks="", before=""):
+    parts = [f"if rank == {at}:\n{indented(body)}" for at, body in enumerate(bodies)]
+    return Litmus(name, clause, len(bodies), before + HEAD + START + "".join(parts), breaks)
+
+
+PING = "comm.send(1, 0)"
+FAILS = (
+    of_ranks(
+        "who of two threads sends first",
+        CONCURRENT,
+        "assert [comm.recv(source=1), comm.recv(source=1)] == [1, 2]",
+        "run(lambda: comm.send(1, 0), lambda: comm.send(2, 0))",
+        breaks=RAISES,
+    ),
+    of_ranks(
+        "which of two threads receives first",
+        MULTIPLE,
+        """
+        got = {}
+        def first(): got["first"] = comm.recv(source=1)
+        def second(): got["second"] = comm.recv(source=1)
+        run(first, second)
+        assert got == {"first": 1, "second": 2}
+        """,
+        "comm.send(1, 0)\ncomm.send(2, 0)",
+        breaks=RAISES,
+    ),
+    of_ranks(
+        "a receive under a lock that the sender wants",
+        BLOCKING,
+        """
+        lock = threading.Lock()
+        def receive():
+            with lock:
+                comm.recv(source=1)
+        def send():
+            with lock:
+                comm.send(1, 1)
+        run(receive, send)
+        """,
+        "comm.recv(source=0)\ncomm.send(1, 0)",
+        breaks=STUCK,
+    ),
+    of_ranks(
+        "two locks in two orders",
+        PYTHON,
+        """
+        one, two = threading.Lock(), threading.Lock()
+        def left():
+            with one, two: pass
+        def right():
+            with two, one: pass
+        run(left, right)
+        """,
+        breaks=STUCK,
+    ),
+    of_ranks(
+        "a number that is read before a message and written after it",
+        MULTIPLE,
+        """
+        count = 0
+        def work(other):
+            global count
+            known = count
+            comm.sendrecv(0, other, source=other)
+            count = known + 1
+        run(lambda: work(1), lambda: work(2))
+        assert count == 2
+        """.replace("global count\n", "global count\n"),
+        "comm.sendrecv(0, 0, source=0)",
+        "comm.sendrecv(0, 0, source=0)",
+        breaks=RAISES,
+    ),
+    of_ranks(
+        "an event that is set before anybody knows",
+        PYTHON,
+        """
+        ready = threading.Condition()
+        def wait():
+            with ready:
+                ready.wait()
+        def tell():
+            with ready:
+                ready.notify()
+        run(wait, tell)
+        """,
+        breaks=STUCK,
+    ),
+    of_ranks(
+        "a thread that nobody joins",
+        PYTHON,
+        """
+        Thread(target=lambda: out.append(comm.recv(source=1))).start()
+        assert out == [1]
+        """,
+        PING,
+        breaks=RAISES,
+    ),
+    of_ranks(
+        "an exception in a thread",
+        "threading.excepthook",
+        """
+        def work():
+            assert comm.recv(source=1) == 2
+        run(work)
+        """,
+        PING,
+        breaks=RAISES,
+    ),
+    of_ranks(
+        "a queue that is looked into too early",
+        PYTHON,
+        """
+        queue = Queue()
+        def put(): queue.put(comm.recv(source=1))
+        thread = Thread(target=put)
+        thread.start()
+        try:
+            queue.get_nowait()
+        finally:
+            thread.join()
+        """,
+        PING,
+        breaks=RAISES,
+    ),
+    of_ranks(
+        "a call of another thread with THREAD_FUNNELED",
+        LEVEL,
+        "run(lambda: comm.recv(source=1))",
+        PING,
+        breaks=RAISES,
+        before="import mpi4py\nmpi4py.rc.thread_level = 'funneled'\n",
+    ),
+    of_ranks(
+        "two calls at once with THREAD_SERIALIZED",
+        LEVEL,
+        "run(lambda: comm.recv(source=1), lambda: comm.recv(source=1))",
+        PING + "\n" + PING,
+        breaks=RAISES,
+        before="import mpi4py\nmpi4py.rc.thread_level = 'serialized'\n",
+    ),
+    of_ranks(
+        "more tasks that wait for each other than threads of a pool",
+        "concurrent.futures",
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        with ThreadPoolExecutor(1) as pool:
+            inner = lambda: 1
+            assert pool.submit(lambda: pool.submit(inner).result()).result() == 1
+        """,
+        breaks=STUCK,
+    ),
+    of_ranks(
+        "a message that a daemon has not received when its rank ends",
+        "11.2.2 Finalize: all communication is complete by then",
+        "Thread(target=lambda: comm.recv(source=1), daemon=True).start()",
+        "comm.ssend(1, 0)",
+        breaks=STUCK,
+    ),
+    of_ranks(
+        "a thread that the end of the rank waits for",
+        PYTHON,
+        "Thread(target=lambda: comm.recv(source=1)).start()",
+        "pass",
+        breaks=STUCK,
+    ),
+)
+HOLDS = (
+    of_ranks(
+        "a thread receives while another waits",
+        BLOCKING,
+        """
+        def echo():
+            comm.send(comm.recv(source=1, tag=1), 1, tag=1)
+        def wait():
+            assert comm.recv(source=1, tag=2) == 5
+        run(wait, echo)
+        """,
+        "comm.send(5, 0, tag=1)\ncomm.send(comm.recv(source=0, tag=1), 0, tag=2)",
+    ),
+    of_ranks(
+        "sends that a join orders",
+        ORDERED,
+        "assert [comm.recv(source=1), comm.recv(source=1)] == [1, 2]",
+        "run(lambda: comm.send(1, 0))\nrun(lambda: comm.send(2, 0))",
+    ),
+    of_ranks(
+        "sends that an event orders",
+        ORDERED,
+        "assert [comm.recv(source=1), comm.recv(source=1)] == [1, 2]",
+        """
+        sent = threading.Event()
+        def first():
+            comm.send(1, 0)
+            sent.set()
+        def second():
+            sent.wait()
+            comm.send(2, 0)
+        run(second, first)
+        """,
+    ),
+    of_ranks(
+        "threads that receive with tags of their own",
+        MULTIPLE,
+        """
+        got = {}
+        def receive(tag): got[tag] = comm.recv(source=1, tag=tag)
+        run(lambda: receive(1), lambda: receive(2))
+        assert got == {1: 1, 2: 2}
+        """,
+        "comm.send(2, 0, tag=2)\ncomm.send(1, 0, tag=1)",
+    ),
+    of_ranks(
+        "a number under a lock",
+        PYTHON,
+        """
+        count, lock = [0], threading.Lock()
+        def work(other):
+            comm.sendrecv(0, other, source=other)
+            with lock:
+                count[0] += 1
+        run(lambda: work(1), lambda: work(2))
+        assert count == [2]
+        """,
+        "comm.sendrecv(0, 0, source=0)",
+        "comm.sendrecv(0, 0, source=0)",
+    ),
+    of_ranks(
+        "a queue between threads",
+        PYTHON,
+        """
+        queue = Queue(1)
+        def put():
+            for _ in range(2):
+                queue.put(comm.recv(source=1))
+        def get():
+            out.append(queue.get())
+            out.append(queue.get())
+        run(put, get)
+        assert out == [1, 2]
+        """,
+        "comm.send(1, 0)\ncomm.send(2, 0)",
+    ),
+    of_ranks(
+        "a condition with a predicate",
+        PYTHON,
+        """
+        ready = threading.Condition()
+        def wait():
+            with ready:
+                ready.wait_for(lambda: out)
+        def tell():
+            with ready:
+                out.append(comm.recv(source=1))
+                ready.notify_all()
+        run(wait, tell)
+        """,
+        PING,
+    ),
+    of_ranks(
+        "a listener that gets a message to stop",
+        MULTIPLE,
+        """
+        def listen():
+            while comm.recv(source=1) != "stop":
+                pass
+        run(listen)
+        """,
+        "comm.send(1, 0)\ncomm.send('stop', 0)",
+    ),
+    of_ranks(
+        "threads of a pool that send",
+        "concurrent.futures",
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        with ThreadPoolExecutor(2) as pool:
+            assert sorted(pool.map(lambda tag: comm.recv(source=1, tag=tag), (1, 2))) == [1, 2]
+        """,
+        "comm.send(1, 0, tag=1)\ncomm.send(2, 0, tag=2)",
+    ),
+    of_ranks(
+        "names that each thread has to itself",
+        "threading.local",
+        """
+        own = threading.local()
+        def work(tag):
+            own.tag = tag
+            comm.recv(source=1, tag=tag)
+            out.append(own.tag)
+        run(lambda: work(1), lambda: work(2))
+        assert sorted(out) == [1, 2] and not hasattr(own, "tag")
+        """,
+        "comm.send(1, 0, tag=1)\ncomm.send(2, 0, tag=2)",
+    ),
+    of_ranks(
+        "a daemon that waits for ever",
+        "threading.Thread: daemons end with their program",
+        "Thread(target=threading.Event().wait, daemon=True).start()\ncomm.recv(source=1)",
+        PING,
+    ),
+    of_ranks(
+        "collective calls on communicators of their own",
+        "6.14 Threads: not on the same communicator at once",
+        """
+        one, two = comm.Dup(), comm.Dup()
+        run(lambda: out.append(one.allreduce(1)), lambda: out.append(two.allreduce(1)))
+        assert out == [2, 2]
+        one.Free()
+        two.Free()
+        """,
+        "one, two = comm.Dup(), comm.Dup()\nassert two.allreduce(1) == one.allreduce(1) == 2\n"
+        "one.Free()\ntwo.Free()",
+    ),
+    of_ranks(
+        "what is promised is what was asked for",
+        LEVEL,
+        """
+        assert MPI.Query_thread() == MPI.THREAD_MULTIPLE and MPI.Is_thread_main()
+        run(lambda: out.append(MPI.Is_thread_main()))
+        assert out == [False]
+        """,
+    ),
+    of_ranks(
+        "a loop of tests that another thread ends",
+        "3.7.3 Communication completion",
+        """
+        done = threading.Event()
+        def work():
+            comm.recv(source=1, tag=1)
+            done.set()
+        thread = Thread(target=work)
+        thread.start()
+        while not done.is_set():
+            comm.iprobe(source=1, tag=2)
+        thread.join()
+        """,
+        "comm.send(1, 0, tag=1)",
+    ),
+    of_ranks(
+        "calls one after another with THREAD_SERIALIZED",
+        LEVEL,
+        """
+        lock = threading.Lock()
+        def receive(tag):
+            with lock:
+                comm.recv(source=1, tag=tag)
+        run(lambda: receive(0), lambda: receive(0))
+        """,
+        PING + "\n" + PING,
+        before="import mpi4py\nmpi4py.rc.thread_level = 'serialized'\n",
+    ),
+)
