@@ -24,7 +24,6 @@ from presage.process.context import current, running
 from presage.process.leaves import WAYS_OUT
 from presage.records import NamedTuple, record
 
-Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
 TICK = 1e-6  # seconds that a look at a clock takes, so that no duration is 0
 USUAL = {
@@ -38,6 +37,23 @@ INSTEAD = {
     " that comes with it: those threads are simulated",
 }
 NOTE = "mpi"  # where a rank is kept among the notes of its process
+
+
+class Places(dict[tuple[str, RankId, int], str]):
+    """Where ranks make their collective calls, by communicator, rank and number: for reports.
+
+    A search comes to the same ones again and again; one plain run keeps the last ones only.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most: int | None = None
+
+    def keep(self, name: str, rank: RankId, number: int) -> None:
+        """The call is made now."""
+        self[name, rank, number] = where()
+        if self.most is not None and len(self) > self.most:
+            del self[next(iter(self))]
 
 
 class Launcher(Protocol):

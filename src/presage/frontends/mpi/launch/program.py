@@ -211,7 +211,7 @@ class ScriptLauncher:
         self.status = 1  # of a plain run that a rank has ended
         self.program: Any = None
         self.had_threads = False  # whether some rank has started threads
-        self.places: Places = {}
+        self.places = Places()
         self.surroundings = Surroundings()
         self._code: dict[Path, CodeType] = {}
         self._bodies: dict[Any, Body] = {}
