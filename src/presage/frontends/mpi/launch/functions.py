@@ -216,7 +216,7 @@ def Pcontrol(level: int) -> None:
 
 def Get_hw_resource_info() -> Any:
     """Nothing is known of the machine."""
-    return Info._of({"mpi_library": "presage"})
+    return Info.of_items({"mpi_library": "presage"})
 
 
 def Register_datarep(datarep: str, read_fn: Any, write_fn: Any, extent_fn: Any) -> NoReturn:
