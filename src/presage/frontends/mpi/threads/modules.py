@@ -118,7 +118,12 @@ class Modules:
     @property
     def _for_locals(self) -> Any:
         threading: Any = self.get("threading")
-        return SimpleNamespace(current_thread=lambda: threading.current_thread(), RLock=_NoLock)
+
+        def current_thread() -> Any:
+            known = getattr(threading, "current_thread", None)
+            return threading if known is None else known()  # which is being made: Python 3.13
+
+        return SimpleNamespace(current_thread=current_thread, RLock=_NoLock)
 
     def at_end(self) -> None:
         """The main thread has ended: executors let their threads end."""
