@@ -7,6 +7,7 @@ from mpi.litmus.build import HEAD, Litmus, indented
 
 START = """\
 import threading
+import time
 from queue import Queue, Empty
 from threading import Thread
 
@@ -191,6 +192,17 @@ FAILS = (
         breaks=STUCK,
     ),
     of_ranks(
+        "a loop that nobody ends",
+        "3.7.3 Communication completion",
+        """
+        Thread(target=lambda: comm.recv(source=1)).start()
+        while not threading.Event().is_set():
+            time.sleep(0.1)
+        """,
+        "pass",
+        breaks=STUCK,
+    ),
+    of_ranks(
         "a thread that the end of the rank waits for",
         PYTHON,
         "Thread(target=lambda: comm.recv(source=1)).start()",
@@ -343,6 +355,43 @@ HOLDS = (
         """,
         "one, two = comm.Dup(), comm.Dup()\nassert two.allreduce(1) == one.allreduce(1) == 2\n"
         "one.Free()\ntwo.Free()",
+    ),
+    of_ranks(
+        "a loop that sleeps until a variable changes",
+        PYTHON,
+        """
+        Thread(target=lambda: out.append(comm.recv(source=1))).start()
+        while not out:
+            time.sleep(0.1)
+        """,
+        PING,
+    ),
+    of_ranks(
+        "a heart that beats until it is stopped",
+        PYTHON,
+        """
+        stop = threading.Event()
+        def beat():
+            while not stop.wait(0.5): pass
+        heart = Thread(target=beat)
+        heart.start()
+        comm.recv(source=1)
+        stop.set()
+        heart.join()
+        """,
+        PING,
+    ),
+    of_ranks(
+        "a loop of sleeps with an end, which the other rank waits for",
+        PYTHON,
+        """
+        def work():
+            for _ in range(40):
+                time.sleep(0.1)
+            comm.send(1, 1)
+        run(work, lambda: comm.recv(source=1))
+        """,
+        "comm.recv(source=0)\ncomm.send(1, 0)",
     ),
     of_ranks(
         "what is promised is what was asked for",

@@ -5,7 +5,9 @@ from mpi.threads.litmus import FAILS, HOLDS
 
 from presage.search.scripts import check_script
 
-LONG = (  # more than a second of the processor
+LONG = (  # about a second of the processor, and more
+    "a heart that beats until it is stopped",
+    "a loop that nobody ends",
     "a number that is read before a message and written after it",
     "a number under a lock",
     "a queue between threads",

@@ -57,8 +57,9 @@ class Asking:
 
     def _test(self, thread: RankThread, op: Op) -> Response:
         where = str(self._threads.context.notes.get("call", ""))
-        if not self._threads.is_alone and self._threads.has_spun(thread, where):
-            waits, instead = self._threads.order.forced(self._threads.slots.real(op))
+        order, is_free = self._threads.order, self._threads.is_alone or self._threads.order.has_time
+        if not is_free and self._threads.has_spun(thread, where):
+            waits, instead = order.forced(self._threads.slots.real(op))
             if waits is not None:
                 return self._wait(thread, waits)
             response = self._threads.ask_world(instead)
@@ -69,7 +70,7 @@ class Asking:
         self._threads.slots.answered(op, response)
         if response.choice == (0 if isinstance(op, ops.Probe) else ops.NONE):
             self._threads.tested_in_vain(where)
-            self._threads.order.yielded(self._threads)
+            order.yielded(self._threads)
         else:
             self._threads.done_something()
         return response

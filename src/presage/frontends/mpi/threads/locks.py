@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from presage.frontends.mpi.threads.lines import user_line
 from presage.frontends.mpi.threads.threads import Threads, running_threads
 
 TIMEOUT_MAX = 9223372036.0  # seconds, as `threading.TIMEOUT_MAX`
@@ -39,7 +40,7 @@ class SimulatedLock:
         try:
             is_taken = self._holder is threads
             if is_taken and not (blocking and threads.block(self._is_free, seconds)):
-                threads.tested_in_vain(f"lock {self._number}")
+                threads.tested_in_vain(f"lock at {user_line()}")
                 return False
             self._holder = threads
             threads.touched()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from presage.frontends.mpi.threads.thread import RankThread
 
-ROUNDS_MAX = 100
+ROUNDS_MAX = 1_000
 
 
 class Loops:

@@ -167,7 +167,7 @@ class Exact:
                     return found
                 at = self._chosen(threads, ready, []) if ready else at
             if at < len(ready):
-                return Guessed.went_on(threads, *ready[at])
+                return Guessed.went_on(threads, *ready[at]) if self._chooses else ready[at]
             if not self._pass_time(threads, waits):
                 threads.wait_for_ever()
 
