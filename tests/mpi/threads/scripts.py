@@ -4,7 +4,7 @@ from math import factorial
 from random import Random
 
 ANY = -1
-ORDERS_MAX = 60
+ORDERS_MAX = 30
 HEAD = """\
 import queue
 import threading

@@ -5,7 +5,8 @@ from mpi.threads.litmus import FAILS, HOLDS
 
 from presage.search.scripts import check_script
 
-LONG = (  # about a second of the processor, and more
+LONG = (  # half a second of the processor, and more
+    "which of two threads receives first",
     "a heart that beats until it is stopped",
     "a loop that nobody ends",
     "a number that is read before a message and written after it",

@@ -7,7 +7,7 @@ from mpi.threads.scripts import random_script, small_scripts, text_of
 from reference.batches import FACTOR
 
 SCRIPTS = 12
-MANY = SCRIPTS + round(108 * FACTOR)
+MANY = SCRIPTS + round(92 * FACTOR)
 ALL = "p99"  # so many preemptions that there is no bound
 
 
