@@ -1,7 +1,8 @@
 """Every litmus test of threads has the verdict of the standard."""
 
 import pytest
-from mpi.threads.litmus import FAILS, HOLDS
+from mpi.threads.fails import FAILS
+from mpi.threads.holds import HOLDS
 
 from presage.search.scripts import check_script
 
