@@ -230,6 +230,7 @@ class Check(msgspec.Struct):
     errors: list[str]
     order_dependence: list[OrderDependent]
     second_process: SecondProcess | None
+    leaves_out: list[str]
     assumes: list[str]
     notes: list[str]
     resumed_from: int | None

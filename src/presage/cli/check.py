@@ -115,7 +115,7 @@ def _check_script(args: argparse.Namespace, baseline: Baseline | None) -> Report
     options = check_options(args)
     progress = _progress(args, options, args.target, args.mpi, "process")
     options |= _running(args, progress)
-    options |= {"eager_limit": args.eager_limit, "ordered": args.ordered}
+    options |= {name: vars(args)[name] for name in ("eager_limit", "ordered", "preemptions")}
     known = {} if baseline is None else baseline.known(args.target)
     try:
         report = check_script(

@@ -36,6 +36,7 @@ def add_check(parser: Parser) -> None:
     add_script(parser, ("zero", "eager", "any", "both"), argparse.SUPPRESS)
     parser.add_argument("--eager-limit", metavar="N", type=size, help=argparse.SUPPRESS)
     parser.add_argument("--ordered", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--preemptions", metavar="N", type=size, help=argparse.SUPPRESS)
     _add_many(parser)
     add_options(parser, Hunt, shown=False)  # as they were spelt before `presage hunt`
 

@@ -6,7 +6,7 @@ import argparse
 
 from presage.errors import BadTarget
 
-OPTIONS = ("arg", "buffering", "eager_limit", "ordered")
+OPTIONS = ("arg", "buffering", "eager_limit", "ordered", "preemptions")
 
 
 def script_of(args: argparse.Namespace) -> tuple[int | None, list[str], str]:

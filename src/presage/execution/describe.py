@@ -128,6 +128,8 @@ class Words:
                 if taken.response.choice == ops.NONE:
                     return "nothing yet"
                 return "complete" if op.n == 1 else f"{taken.response.choice} of {op.n} is complete"
+            case ops.Switch():
+                return op.names[taken.response.choice]
             case ops.Choose():
                 return f"{taken.response.choice} of {op.n}"
             case ops.Sleep():

@@ -45,6 +45,7 @@ class Context:
         "clock",
         "clock_read",
         "error",
+        "frame",
         "free",
         "guide",
         "log",
@@ -71,6 +72,7 @@ class Context:
         self.error: PresageError | None = None  # kept, because an `except` of the body may eat it
         self.ask = ask  # puts an operation to the world; None in a coroutine, which has to await
         self.guide: Meeting | None = None  # answers what is known; see `presage.process.guide`
+        self.frame: Callable[[], Any] | None = None  # where it stands, if it has several stacks
         self.free: list[int] = []  # slots, a heap
         self._slots = 0
 
@@ -100,6 +102,11 @@ class Context:
 
     def give_back(self, slot: int) -> None:
         heappush(self.free, slot)
+
+    @property
+    def newest(self) -> int:
+        """The slot that was taken last, where none is given back."""
+        return self._slots - 1
 
     @property
     def open_slots(self) -> tuple[int, ...]:

@@ -151,7 +151,9 @@ class RunningProcess:
         """The line of the user's code at which it stands; "" if that is not known."""
         told, inner = "", self._coroutine
         if inner is None:
-            told = frame_place(self._greenlet.gr_frame if self._greenlet is not None else None)
+            frame = self._greenlet.gr_frame if self._greenlet is not None else None
+            own = self.context.frame
+            told = frame_place(frame if own is None else own() or frame)
         while inspect.iscoroutine(inner):
             outer, inner = inner, inner.cr_await
             here = frame_place(outer.cr_frame)

@@ -118,6 +118,12 @@ class Choose(msgspec.Struct, frozen=True):
     n: int
 
 
+class Switch(Choose, frozen=True):
+    """Choose which stack of the process goes on, if it has several: they are called so."""
+
+    names: tuple[str, ...] = ()
+
+
 class Sleep(msgspec.Struct, frozen=True):
     """Let time pass. To a search, others may do anything meanwhile."""
 

@@ -134,6 +134,7 @@ class Program:
         self.wording: Wording | None = None
         self.refine: Refine | None = None
         self.files: tuple[Path, ...] = ()
+        self.leaves_out: Callable[[], tuple[str, ...]] = tuple  # what no search of it looks at
         self.pardon: Any = None  # what is known to break, and looked behind
         self.codec = Codec()
         if not self.processes:

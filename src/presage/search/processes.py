@@ -190,7 +190,8 @@ def _report(
     stopped_by = outcome.stopped_by or (StopReason.DEPTH if outcome.cut else cut)
     names = [*ALWAYS_JUDGED, *(["no_leftovers"] if program.leftovers else [])]
     names += [prop.name for prop in program.properties]
-    exhausted = stopped_by is None
+    leaves_out = program.leaves_out()
+    exhausted = stopped_by is None and not leaves_out
     coverage = processes_covered(histories, histories.vacuity, exhausted=exhausted)
     return replace(
         empty_report(program, settings),
@@ -199,6 +200,7 @@ def _report(
         traces=outcome.traces,
         seconds=outcome.seconds,
         exhausted=exhausted,
+        leaves_out=leaves_out,
         stopped_by=stopped_by,
         depth=outcome.depth + 1,
         executions=outcome.traces + outcome.blocked + outcome.walks,

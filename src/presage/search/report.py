@@ -257,6 +257,7 @@ class Report:
     known: tuple[tuple[str, str], ...] = ()  # property and cause: met, and no violation anew
     errors: tuple[str, ...] = ()  # of properties that raised
     orders: tuple[OrderDependent, ...] = ()  # what depends on an order
+    leaves_out: tuple[str, ...] = ()  # what no search of this system looks at
     assumes: tuple[str, ...] = ()  # the seals of the system: what was taken for granted
     notes: tuple[str, ...] = ()
     nodes: int = 0
@@ -368,6 +369,7 @@ class Report:
             "errors": list(self.errors),
             "order_dependence": [found.to_json() for found in self.orders],
             "second_process": None if second is None else second.to_json(),
+            "leaves_out": list(self.leaves_out),
             "assumes": list(self.assumes),
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,

@@ -18,7 +18,7 @@ from presage._results import StopReason
 from presage.execution.budget import Budget
 from presage.frontends.mpi.core.command_line import FUTURES, command_of
 from presage.frontends.mpi.core.delivery import ANY as EITHER
-from presage.frontends.mpi.core.delivery import ZERO, Delivery
+from presage.frontends.mpi.core.delivery import PREEMPTIONS_DEFAULT, ZERO, Delivery
 from presage.frontends.mpi.launch.program import depends_on_buffering, script
 from presage.frontends.mpi.report.races import HAZARD, NEEDS_ROOM
 from presage.process.program import Program
@@ -44,18 +44,21 @@ def check_script(
     *,
     eager_limit: int | None = None,
     ordered: bool = False,
+    preemptions: int | None = None,
     **options: Any,
 ) -> Report:
     """Check a script run by `ranks` processes; `options` are those of `check`.
 
     `eager_limit`: standard sends of more bytes always wait. `ordered`: who sends first is received
-    first, which MPI does not promise.
+    first, which MPI does not promise. `preemptions`: how often, in each rank, a thread may be
+    stopped where it need not wait.
     """
+    stops = PREEMPTIONS_DEFAULT if preemptions is None else preemptions
     reports = []
     budget = options.pop("budget", None) or Budget(options.get("seconds"))
     with budget.watching():
         for kind in WAYS if buffering == BOTH else (buffering,):
-            way = str(Delivery(kind, eager_limit, ordered))
+            way = str(Delivery(kind, eager_limit, ordered, stops))
             target = target_of(path, ranks, args, way)
             program = script(path, ranks, args, way)
             reports.append(check(program, **{**options, "target": target, "budget": budget}))
@@ -107,6 +110,7 @@ def _together(report: Report, other: Report) -> Report:
         peak_mib=max(report.peak_mib, other.peak_mib),
         delayed=_fewer_delays(report, other),
         exhausted=report.exhausted and other.exhausted,
+        leaves_out=tuple(dict.fromkeys([*report.leaves_out, *other.leaves_out])),
         stopped_by=report.stopped_by or other.stopped_by,
     )
     return with_notes(whole, other.notes)

@@ -178,6 +178,8 @@ def _extent(report: Report) -> str:
         return " in one order of sets and dicts"
     if report.exhausted:
         return ", exhaustively"
+    if report.leaves_out and report.stopped_by is None:
+        return ", in the orders that were tried"
     if report.hunted is not None and report.violations:
         return " so far"
     if report.search in ("hunt", "walk", "semantic"):
@@ -239,16 +241,19 @@ def not_covered(report: Report) -> list[str]:
             return ["whatever only the faults lead to that were skipped as alike"]
         if report.hunted is not None and not report.exhausted:
             return ["other executions: a hunt proves nothing; `check` does, where it ends"]
+        if report.leaves_out:
+            return list(report.leaves_out)
         return [] if report.exhausted else ["whatever the search did not come across"]
     text = STOPPED.get(report.stopped_by, f"the rest; the search ended by {report.stopped_by}")
     return [
+        *report.leaves_out,
         text.format(
             depth=f"{report.depth:,}",
             unique=f"{report.unique:,}",
             executions=f"{report.executions:,}",
             seconds=seconds(report),
             delays=plural(report.delayed.reached, "delay") if report.delayed else "",
-        )
+        ),
     ]
 
 

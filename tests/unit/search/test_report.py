@@ -105,6 +105,7 @@ def test_the_json_form_has_exactly_the_promised_keys() -> None:
         "errors": [],
         "order_dependence": [],
         "second_process": None,
+        "leaves_out": [],
         "assumes": [],
         "notes": ["a note"],
         "resumed_from": None,

@@ -1,6 +1,7 @@
 """mpi4py without MPI: unmodified scripts, run and checked on presage's own processes.
 
 launch        a script as a program of ranks; one plain run; the module that scripts import
+threads       threads that ranks start
 report        how reports name messages, waiting ranks and races
 io, rma       files; windows
 communicator  what scripts hold

@@ -29,7 +29,7 @@ from presage.frontends.mpi.collective.exchange import (
 )
 from presage.frontends.mpi.core.comm_state import CommState, PendingReceive
 from presage.frontends.mpi.core.groups import FROM_ROOT, TO_ROOT
-from presage.frontends.mpi.core.rank import current_rank, enter_call, where
+from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.status import Status
 from presage.frontends.mpi.data.hazards import Watched
 from presage.frontends.mpi.point.request import Request
@@ -60,7 +60,7 @@ def announced(core: CommState, call: Call) -> None:
 
 def _numbered(core: CommState, call: Call) -> Call:
     """The next call of the rank. Where it stands is no part of what ranks tell each other."""
-    current_rank().places[core.name, current_rank().number, core.calls] = where()
+    current_rank().places.keep(core.name, current_rank().number, core.calls)
     core.calls += 1
     return call._replace(number=core.calls - 1)
 

@@ -93,7 +93,7 @@ class Session(Numbered, Handled):
 
     def Get_pset_info(self, pset_name: str) -> Any:
         """What is known of a set: how many ranks it has."""
-        return Info._of({"mpi_size": str(len(self._members(pset_name, "Get_pset_info")))})
+        return Info.of_items({"mpi_size": str(len(self._members(pset_name, "Get_pset_info")))})
 
     def Create_group(self, pset_name: str) -> Any:
         """The ranks of a set."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from presage.frontends.mpi.core.comm_state import RankId
 from presage.frontends.mpi.core.mistakes import invalid
-from presage.frontends.mpi.core.numbered import Numbered, family
+from presage.frontends.mpi.core.numbered import StateHandle, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.status import PROC_NULL, UNDEFINED
 
@@ -24,26 +24,17 @@ class GroupState:
 
 
 @family
-class Group(Numbered):
+class Group(StateHandle):
     """Ranks, numbered anew."""
 
     _state: GroupState | None
 
     def __new__(cls, group: Any = None) -> Any:
-        made = object.__new__(cls)
-        made._state = None
-        if group is not None:
-            made._become(cls._checked(group))
-        return made
+        return cls._copied(group)
 
     @classmethod
     def of(cls, ranks: Sequence[RankId], what: str = "group") -> Any:
-        group = cls.__new__(cls)
-        group._state = GroupState(ranks, current_rank().keep(what) if what else 0)
-        return group
-
-    def _identity(self) -> object | None:
-        return None if self._state is None or self._state.freed else self._state
+        return cls._of(GroupState(ranks, current_rank().keep(what) if what else 0))
 
     @property
     def members(self) -> tuple[RankId, ...]:

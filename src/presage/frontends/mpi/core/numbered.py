@@ -130,6 +130,32 @@ class Numbered:
         ends()
 
 
+class StateHandle(Numbered):
+    """A handle that stands for a state, which says whether it was freed, or for nothing."""
+
+    _state: Any = None
+
+    @classmethod
+    def _copied(cls, given: Any) -> Any:
+        """What a constructor gives: a null handle, or one that stands for the same as another."""
+        made = object.__new__(cls)
+        made._state = None
+        if given is not None:
+            made._become(cls._checked(given))
+        return made
+
+    @classmethod
+    def _of(cls, state: Any) -> Any:
+        """One that stands for a state."""
+        made = cls.__new__(cls)
+        made._state = state
+        return made
+
+    def _identity(self) -> object | None:
+        state = self._state
+        return None if state is None or getattr(state, "freed", False) else state
+
+
 def family(cls: type[Any]) -> type[Any]:
     """Of a class: all handles of its subclasses are of one kind."""
     cls.family = cls

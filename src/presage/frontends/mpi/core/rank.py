@@ -17,21 +17,43 @@ from typing import Any, Protocol
 from presage.errors import BadCall
 from presage.frontends.mpi.core.comm_state import CommState, RankId
 from presage.frontends.mpi.core.delivery import Delivery
+from presage.frontends.mpi.core.levels import LEVELS, SINGLE
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.model.source import place
 from presage.process.context import current, running
 from presage.process.leaves import WAYS_OUT
 from presage.records import NamedTuple, record
 
-Places = dict[tuple[str, RankId, int], str]
 OURS = tuple(str(Path(__file__).parents[3] / name) for name in ("frontends/mpi", "process"))
 TICK = 1e-6  # seconds that a look at a clock takes, so that no duration is 0
-USUAL = {"initialize": True, "errors": "exception"}  # options of one without an `mpi4py`
+USUAL = {
+    "initialize": True,
+    "errors": "exception",
+    "threads": True,
+    "thread_level": "multiple",
+}  # options of one without an `mpi4py`
 INSTEAD = {
-    "starts a thread": "calls that do not block (`irecv`, `iallreduce`), one more rank, or tasks of"
-    " `mpi4py.futures`; a rank has one thread, as `MPI.Query_thread()` says",
+    "starts a thread": "`threading` or `concurrent.futures`, imported by the script or by a module"
+    " that comes with it: those threads are simulated",
 }
 NOTE = "mpi"  # where a rank is kept among the notes of its process
+
+
+class Places(dict[tuple[str, RankId, int], str]):
+    """Where ranks make their collective calls, by communicator, rank and number: for reports.
+
+    A search comes to the same ones again and again; one plain run keeps the last ones only.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most: int | None = None
+
+    def keep(self, name: str, rank: RankId, number: int) -> None:
+        """The call is made now."""
+        self[name, rank, number] = where()
+        if self.most is not None and len(self) > self.most:
+            del self[next(iter(self))]
 
 
 class Launcher(Protocol):
@@ -43,7 +65,12 @@ class Launcher(Protocol):
     is_plain: bool  # whether it is one run as of MPI: no orders to try, no buffers to watch
     has_files: bool  # whether somebody holds files
     status: int  # of a plain run that a rank has ended
+    had_threads: bool  # whether some rank has started threads
     places: Places
+
+    @property
+    def spins(self) -> int:
+        """Tests in vain after which a thread has to find something; 0: never."""
 
     def body(self, path: Path, args: tuple[str, ...], job: Job, command: int = 0) -> Any:
         """What a rank runs; the same each time it is asked for the same."""
@@ -80,6 +107,8 @@ class Rank:
     numbers: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # of handles, and those
     keyvals: dict[int, Any] = field(default_factory=dict)  # keys of attributes, by number
     own_notes: dict[Any, Any] = field(default_factory=dict)  # of constants: names, attributes
+    threads: Any = None  # if it has imported what starts some
+    level: int | None = None  # what `Init_thread` has promised of threads; None: as `rc` says
 
     @property
     def eager(self) -> bool:
@@ -91,6 +120,15 @@ class Rank:
         if self.initialized is None:
             self.initialized = bool(self.option("initialize"))
         return self.initialized
+
+    @property
+    def thread_level(self) -> int:
+        """What is promised of threads."""
+        if self.level is None:
+            words = [each.removeprefix("THREAD_").lower() for each in LEVELS]
+            usual = words.index(self.option("thread_level"))
+            self.level = usual if self.option("threads") else SINGLE
+        return self.level
 
     def option(self, name: str) -> Any:
         """What its `mpi4py.rc` says."""
@@ -183,7 +221,7 @@ def running_rank() -> Rank | None:
 
 
 @lru_cache(maxsize=4096)
-def _place(file: str, line: int) -> str:
+def place_of_line(file: str, line: int) -> str:
     return place(file, line)
 
 
@@ -192,7 +230,9 @@ def where() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
-    return _place(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
+    return (
+        place_of_line(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -213,6 +253,8 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
     Windows are told of it, but for the one that is called.
     """
     rank = current_rank()
+    if rank.threads is not None and rank.threads.started:
+        rank.threads.on_call(name)
     if rank.drain is not None:
         rank.drain.settle()
     if rank.finalized:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from presage.frontends.mpi.core.mistakes import Aborted, invalid, wrong_type
-from presage.frontends.mpi.core.numbered import Numbered, family
+from presage.frontends.mpi.core.numbered import StateHandle, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.info import Info
 
@@ -29,26 +29,17 @@ class HandlerState:
 
 
 @family
-class Errhandler(Numbered):
+class Errhandler(StateHandle):
     """An error handler."""
 
     _state: HandlerState | None
 
     def __new__(cls, errhandler: Any = None) -> Any:
-        made = object.__new__(cls)
-        made._state = None
-        if errhandler is not None:
-            made._become(cls._checked(errhandler))
-        return made
+        return cls._copied(errhandler)
 
     @classmethod
     def named(cls, name: str) -> Any:
-        made = cls()
-        made._state = HandlerState(name)
-        return made
-
-    def _identity(self) -> object | None:
-        return self._state
+        return cls._of(HandlerState(name))
 
     def Free(self) -> None:
         """Let go of the handle; where the handler is set, it stays."""
@@ -125,7 +116,7 @@ class Handled:
 
     def Get_info(self) -> Any:
         """The hints that were given."""
-        return Info._of(self._kept().get("info", {}))
+        return Info.of_items(self._kept().get("info", {}))
 
     def Set_info(self, info: Any) -> None:
         """Take hints, and do nothing with them."""

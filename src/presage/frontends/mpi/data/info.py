@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from presage.frontends.mpi.core.mistakes import invalid
-from presage.frontends.mpi.core.numbered import Numbered, family
+from presage.frontends.mpi.core.numbered import StateHandle, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.constants import NUMBERS
 
@@ -23,26 +23,18 @@ class InfoState:
 
 
 @family
-class Info(Numbered):
+class Info(StateHandle):
     """Hints; a null one has none, and takes none."""
 
     _state: InfoState | None
 
     def __new__(cls, info: Any = None) -> Any:
-        made = object.__new__(cls)
-        made._state = None
-        if info is not None:
-            made._become(cls._checked(info))
-        return made
+        return cls._copied(info)
 
     @classmethod
-    def _of(cls, items: Any) -> Any:
-        made = cls()
-        made._state = InfoState(items)
-        return made
-
-    def _identity(self) -> object | None:
-        return None if self._state is None or self._state.freed else self._state
+    def of_items(cls, items: Any) -> Any:
+        """Hints of the library."""
+        return cls._of(InfoState(items))
 
     def _used(self, call: str) -> dict[str, str]:
         if self._state is None or self._state.freed:
@@ -62,7 +54,7 @@ class Info(Numbered):
     @classmethod
     def Create(cls, items: Any = None) -> Any:
         """New hints."""
-        made = cls._of({})
+        made = cls.of_items({})
         if items is not None:
             made.update(items)
         return made
@@ -70,7 +62,9 @@ class Info(Numbered):
     @classmethod
     def Create_env(cls, args: Any = None) -> Any:
         """What is known of the environment."""
-        return cls._of({"command": sys.argv[0] if sys.argv else "", "thread_level": "single"})
+        return cls.of_items(
+            {"command": sys.argv[0] if sys.argv else "", "thread_level": "multiple"}
+        )
 
     def Free(self) -> None:
         """Let go of them."""
@@ -84,7 +78,7 @@ class Info(Numbered):
 
     def Dup(self) -> Any:
         """A copy."""
-        return type(self)._of(self._used("Info.Dup"))
+        return type(self).of_items(self._used("Info.Dup"))
 
     def Get(self, key: str) -> str | None:
         """The value of a key, or None."""
@@ -200,4 +194,4 @@ def _key(key: str) -> str:
 
 INFO_NULL: Info = Info()
 INFO_ENV: Info = Info()
-INFO_ENV._state = InfoState({"thread_level": "single"}, fixed=True)
+INFO_ENV._state = InfoState({"thread_level": "multiple"}, fixed=True)

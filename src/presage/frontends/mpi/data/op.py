@@ -10,7 +10,7 @@ from typing import Any
 
 from presage.frontends.mpi.core.error_codes import CODES
 from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_type, wrong_value
-from presage.frontends.mpi.core.numbered import Numbered, family
+from presage.frontends.mpi.core.numbered import StateHandle, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.buffers import Data, buffer
 from presage.frontends.mpi.data.long_double import fold_long
@@ -33,26 +33,13 @@ class OpState:
 
 
 @family
-class Op(Numbered):
+class Op(StateHandle):
     """An operation; called with two objects it gives the result."""
 
     _state: OpState | None
 
     def __new__(cls, op: Any = None) -> Any:
-        made = object.__new__(cls)
-        made._state = None
-        if op is not None:
-            made._become(cls._checked(op))
-        return made
-
-    @classmethod
-    def _of(cls, state: OpState) -> Any:
-        made = cls()
-        made._state = state
-        return made
-
-    def _identity(self) -> object | None:
-        return None if self._state is None or self._state.freed else self._state
+        return cls._copied(op)
 
     @property
     def name(self) -> str:

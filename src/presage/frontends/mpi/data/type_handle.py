@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from presage.frontends.mpi.core.attributes import Attributed
 from presage.frontends.mpi.core.mistakes import WrongKey, invalid, wrong_value
-from presage.frontends.mpi.core.numbered import Numbered, family
+from presage.frontends.mpi.core.numbered import StateHandle, family
 from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.data.constants import NUMBERS
 from presage.frontends.mpi.data.layout import Basic, Layout
@@ -45,7 +45,7 @@ class TypeState:
 
 
 @family
-class TypeHandle(Attributed, Numbered):
+class TypeHandle(Attributed, StateHandle):
     """A type of element in a buffer."""
 
     named: ClassVar[dict[str, Any]] = {}  # the predefined ones
@@ -53,20 +53,7 @@ class TypeHandle(Attributed, Numbered):
     _state: TypeState | None
 
     def __new__(cls, datatype: Any = None) -> Any:
-        made = object.__new__(cls)
-        made._state = None
-        if datatype is not None:
-            made._become(cls._checked(datatype))
-        return made
-
-    @classmethod
-    def _of(cls, state: TypeState) -> Any:
-        made = object.__new__(cls)
-        made._state = state
-        return made
-
-    def _identity(self) -> object | None:
-        return None if self._state is None or self._state.freed else self._state
+        return cls._copied(datatype)
 
     def __repr__(self) -> str:
         state = self._state

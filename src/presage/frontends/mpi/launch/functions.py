@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from presage.frontends.mpi.communicator import grid
 from presage.frontends.mpi.core import error_codes
+from presage.frontends.mpi.core.levels import MULTIPLE, SINGLE
 from presage.frontends.mpi.core.mistakes import invalid, unsupported, wrong_type
 from presage.frontends.mpi.core.numbered import Numbered
 from presage.frontends.mpi.core.rank import TICK, current_rank, enter_call
@@ -19,7 +20,6 @@ from presage.frontends.mpi.launch.finalize import finalize
 from presage.frontends.mpi.point.request import Request, at_once
 from presage.process.context import current
 
-THREADS = ("THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE")
 PORTS = (
     ports.open_port,
     ports.close_port,
@@ -27,7 +27,6 @@ PORTS = (
     ports.unpublish_name,
     ports.lookup_name,
 )
-SINGLE = THREADS.index("THREAD_SINGLE")  # ranks have one thread each
 HANDLE_BYTES, STATUS_BYTES = 8, 24  # as in C
 
 
@@ -46,10 +45,13 @@ def Init() -> None:
     current_rank().initialized = True
 
 
-def Init_thread(required: int = THREADS.index("THREAD_MULTIPLE")) -> int:
-    """The same; ranks have one thread, whatever is asked for."""
+def Init_thread(required: int = MULTIPLE) -> int:
+    """The same; threads may do what is asked for."""
     Init()
-    return SINGLE
+    if not SINGLE <= required <= MULTIPLE:
+        raise invalid(f"Init_thread: {required} is no level of threads")
+    current_rank().level = required
+    return required
 
 
 def Finalize() -> None:
@@ -68,13 +70,14 @@ def Is_finalized() -> bool:
 
 
 def Query_thread() -> int:
-    """Ranks have one thread."""
-    return SINGLE
+    """What threads may do: what was asked for."""
+    return current_rank().thread_level
 
 
 def Is_thread_main() -> bool:
-    """Always."""
-    return True
+    """Whether the thread that calls is the one that has initialized MPI."""
+    threads = current_rank().threads
+    return threads is None or threads.current is threads.main
 
 
 def Get_processor_name() -> str:
@@ -213,7 +216,7 @@ def Pcontrol(level: int) -> None:
 
 def Get_hw_resource_info() -> Any:
     """Nothing is known of the machine."""
-    return Info._of({"mpi_library": "presage"})
+    return Info.of_items({"mpi_library": "presage"})
 
 
 def Register_datarep(datarep: str, read_fn: Any, write_fn: Any, extent_fn: Any) -> NoReturn:

@@ -18,7 +18,7 @@ from presage.frontends.mpi.communicator import (
     neighbours,
     session,
 )
-from presage.frontends.mpi.core import group, status
+from presage.frontends.mpi.core import group, levels, status
 from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.numbered import Numbered
 from presage.frontends.mpi.data import (
@@ -35,7 +35,7 @@ from presage.frontends.mpi.data import named_constants as places
 from presage.frontends.mpi.inter import spawn
 from presage.frontends.mpi.io import file as files
 from presage.frontends.mpi.launch import package
-from presage.frontends.mpi.launch.functions import THREADS, functions
+from presage.frontends.mpi.launch.functions import functions
 from presage.frontends.mpi.launch.rc import Module, Package
 from presage.frontends.mpi.point import generalized, message, persistent, request
 from presage.frontends.mpi.rma import synchronisation as syncs
@@ -73,7 +73,7 @@ SHARED = (
 
 CONSTANTS: dict[str, Any] = {
     **{name: getattr(module, name) for module, names in SHARED for name in names.split()},
-    **{name: level for level, name in enumerate(THREADS)},
+    **{name: level for level, name in enumerate(levels.LEVELS)},
     **files.MODES,
     "Exception": MPIException,
     "TAG_UB": comm.TAG_UB_KEY,

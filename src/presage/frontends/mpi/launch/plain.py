@@ -186,7 +186,7 @@ class PlainRun:
     def _begin(self, name: str, process: Process) -> None:
         self._member = None
         live = RunningProcess.of(self._program, name, process)
-        live.context.guide = self
+        live.context.guide = live.context.guide or self
         member = Member(live, process.daemon, len(self.members), self._now)
         self.members[name] = member
         if isinstance(live.at, ops.Done | ops.Failed):

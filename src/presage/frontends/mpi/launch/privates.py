@@ -14,6 +14,10 @@ from collections import defaultdict
 from types import ModuleType
 from typing import Any
 
+from presage.frontends.mpi.core.rank import running_rank
+from presage.frontends.mpi.threads.begin import modules_of
+from presage.frontends.mpi.threads.modules import is_copied
+
 MPI4PY = "mpi4py"
 MAIN = "__main__"
 
@@ -44,6 +48,9 @@ class Imports:
         level: int = 0,
     ) -> Any:
         """Stands in for `builtins.__import__`."""
+        if not level and is_copied(name) and variables is not None:
+            if self.is_foreign(variables.get("__name__") or "") and (rank := running_rank()):
+                return modules_of(rank).imported(name, fromlist)
         module = self._original(name, variables, local, fromlist, level)
         if not level and variables is not None:
             user = top(variables.get("__name__") or "")

@@ -28,12 +28,17 @@ from presage.frontends.mpi.launch.environment import Environment, Surroundings
 from presage.frontends.mpi.launch.finalize import finalize
 from presage.frontends.mpi.report import wording
 from presage.frontends.mpi.report.races import refined
+from presage.frontends.mpi.threads.threads import ThreadFailed
 from presage.model.source import place
 from presage.process.context import current
-from presage.process.program import Process, Program
+from presage.process.program import SPINS_DEFAULT, Process, Program
 
 RANKS_MAX = 1_000  # beyond, one run alone takes minutes
 BESIDE_MAX = 100  # modules looked at
+THREADS = (
+    "what threads of one rank do to the same variables between two calls of MPI or `threading`, and"
+    " orders in which one of them is stopped more than {} where it need not wait (`--preemptions`)"
+)
 
 
 class Script:
@@ -45,24 +50,36 @@ class Script:
     def run(self, main: ModuleType, common: Surroundings, place: tuple[RankId, int, int]) -> None:
         main.__dict__["__file__"] = str(self.path.absolute())
         around = Environment(main, self.path, self._args, common, place)
-        current_rank().package, current_rank().add_module = around.package, around.add
+        rank = current_rank()
+        rank.package, rank.add_module = around.package, around.add
         around.surround(current())
         around.enter()
         try:
             try:
-                self._run(main)
+                self._run_threads(main)
                 around.run_exit_handlers()
             except Aborted as ended:
-                current_rank().launcher.status = ended.status
+                rank.launcher.status = ended.status
                 raise
             except Exception:
-                if (drain := current_rank().drain) is not None:
-                    drain.settle()  # or it would not have come so far
+                if rank.drain is not None:
+                    rank.drain.settle()  # or it would not have come so far
                 raise
-            if current_rank().is_initialized():
+            if rank.is_initialized():
                 finalize()
         finally:
+            if rank.threads is not None:
+                rank.threads.close()
             around.leave()
+
+    def _run_threads(self, main: ModuleType) -> None:
+        """Run it, and wait for its threads; what leaves one of them ends the rank."""
+        try:
+            self._run(main)
+            if (threads := current_rank().threads) is not None:
+                threads.finish()
+        except ThreadFailed:
+            current_rank().threads.raise_failure()
 
     def _run(self, main: ModuleType) -> None:
         try:
@@ -124,6 +141,8 @@ def script(
     if common.has_files:
         processes[KEEPER] = Process(Keeper(to_disk), daemon=True)
     program = Program(processes, name=file.stem, leftovers=strict)
+    common.program = program
+    program.leaves_out = common.leaves_out
     program.wording = wording
     program.refine = refined
     program.files = tuple(_beside(file))
@@ -190,10 +209,23 @@ class ScriptLauncher:
         self.is_plain = False
         self.has_files = has_files  # whether somebody holds files
         self.status = 1  # of a plain run that a rank has ended
-        self.places: Places = {}
+        self.program: Any = None
+        self.had_threads = False  # whether some rank has started threads
+        self.places = Places()
         self.surroundings = Surroundings()
         self._code: dict[Path, CodeType] = {}
         self._bodies: dict[Any, Body] = {}
+
+    def leaves_out(self) -> tuple[str, ...]:
+        """What no search of the program looks at, by now."""
+        count = self.delivery.preemptions
+        times = f"{count:,} time{'s' * (count != 1)}"
+        return (THREADS.format(times),) if self.had_threads else ()
+
+    @property
+    def spins(self) -> int:
+        """Tests in vain after which a thread has to find something; 0: never."""
+        return SPINS_DEFAULT if self.program is None else int(self.program.spins)
 
     def body(
         self,

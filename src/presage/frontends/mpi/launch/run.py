@@ -17,6 +17,8 @@ from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.records import NamedTuple
 
+PLACES_MAX = 10_000  # of collective calls that a report may name
+
 
 class Outcome(NamedTuple):
     """How a run ended; `text` says what went wrong, if something did."""
@@ -60,7 +62,8 @@ def mpirun(
 ) -> Outcome:
     """Run a script once, as fast as it goes; what it prints is printed."""
     program = script(path, ranks, args, "eager:ordered", strict=False, to_disk=True)
-    launcher(program).is_plain = True
+    common = launcher(program)
+    common.is_plain, common.places.most = True, PLACES_MAX
     before = sys.stdout
     out = Tagged(sys.stdout) if tagged else None
     try:

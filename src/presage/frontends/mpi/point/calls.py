@@ -243,7 +243,7 @@ class PointToPoint(Handle):
             of = of._replace(rank=found.key[0], tag=found.key[1])
         response = next_message(of)
         fill(status, post.status_of(response))
-        return Message.of(response)
+        return Message._of(response)
 
 
 def _any(number: Any, name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage.frontends.mpi.core.mistakes import invalid
-from presage.frontends.mpi.core.numbered import Numbered, family
+from presage.frontends.mpi.core.numbered import StateHandle, family
 from presage.frontends.mpi.core.rank import enter_call
 from presage.frontends.mpi.core.status import Status, fill
 from presage.frontends.mpi.point import envelope as post
@@ -15,40 +15,27 @@ from presage.process.ops import Response
 
 
 @family
-class Message(Numbered):
+class Message(StateHandle):
     """A message that was matched and not received yet."""
 
-    _response: Response | None
+    _state: Response | None
 
     def __new__(cls, message: Any = None) -> Any:
         """A handle that stands for the same."""
-        made = object.__new__(cls)
-        made._response = None
-        if message is not None:
-            made._become(cls._checked(message))
-        return made
-
-    @classmethod
-    def of(cls, response: Response) -> Any:
-        message = Message.__new__(cls)
-        message._response = response
-        return message
-
-    def _identity(self) -> object | None:
-        return self._response
+        return cls._copied(message)
 
     def _take(self, call: str) -> Response:
-        response = self._response
+        response = self._state
         if self is not MESSAGE_NO_PROC:
-            self._response = None
+            self._state = None
         if response is None:
             raise invalid(f"{call}: the message was received before")
         return response
 
     def peek(self) -> Any:
         """The object that it holds; it stays to be received."""
-        assert self._response is not None, "a message that was matched"
-        return ObjectContent("peek").finish([self._response])[0]
+        assert self._state is not None, "a message that was matched"
+        return ObjectContent("peek").finish([self._state])[0]
 
     def recv(self, status: Status | None = None) -> Any:
         call = enter_call("Message.recv")
@@ -85,4 +72,4 @@ class Message(Numbered):
 
 
 MESSAGE_NULL: Message = Message()
-MESSAGE_NO_PROC: Message = Message.of(post.NO_MESSAGE)
+MESSAGE_NO_PROC: Message = Message._of(post.NO_MESSAGE)

@@ -66,7 +66,8 @@ class RequestSets:
     @classmethod
     def Waitany(cls, requests: Requests, status: Status | None = None) -> int:
         rank = current_rank()
-        if status is not None or rank.delivery.ordered or rank.windows:
+        has_threads = rank.threads is not None and rank.threads.started
+        if status is not None or rank.delivery.ordered or rank.windows or has_threads:
             return cls.waitany(requests, status)[0]
         if rank.drain is None or not rank.drain.is_of(requests):
             _note("waitany", requests)

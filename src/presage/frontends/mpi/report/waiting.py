@@ -46,13 +46,22 @@ def who_waits(world: World) -> str:
             continue
         at = member.live.at
         assert not isinstance(at, Failed)
-        ranks = waits_for(member.live.context)
-        ended = [who for who in ranks if (known := members.get(named(who))) and known.ended]
-        text = f"{name} waits in {describe(at, member.live.context)}"  # type: ignore[arg-type]
-        text += f", for {names(ranks)}" if ranks else ""
-        text += f"; {names(ended)} has ended" if ended else ""
-        lines.append(text)
+        context = member.live.context
+        threads = context.notes.get("threads")
+        if threads is None or threads.is_alone:
+            call = describe(at, context)  # type: ignore[arg-type]
+            lines.append(_line(name, call, waits_for(context), members))
+            continue
+        for thread, call, ranks in threads.waiting():
+            lines.append(_line(f"{name}, thread `{thread}`,", call, ranks, members))
     return "\n".join(lines)
+
+
+def _line(name: str, call: str, ranks: tuple[RankId, ...], members: Mapping[str, Member]) -> str:
+    ended = [who for who in ranks if (known := members.get(named(who))) and known.ended]
+    text = f"{name} waits in {call}"
+    text += f", for {names(ranks)}" if ranks else ""
+    return text + (f"; {names(ended)} has ended" if ended else "")
 
 
 def unmatched(posts: Iterable[Post]) -> str:

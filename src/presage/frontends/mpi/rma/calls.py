@@ -7,7 +7,7 @@ from typing import Any
 from presage.frontends.mpi.core.handle import check_dest
 from presage.frontends.mpi.core.mistakes import MPIException, invalid, wrong_value
 from presage.frontends.mpi.core.named import calls
-from presage.frontends.mpi.core.rank import current_rank, enter_call, where
+from presage.frontends.mpi.core.rank import current_rank, enter_call
 from presage.frontends.mpi.core.shared_handle import Owned
 from presage.frontends.mpi.core.status import PROC_NULL, Status
 from presage.frontends.mpi.data.buffers import Buffer, agree, buffer
@@ -92,7 +92,7 @@ class Accessed(Owned):
         operation = op.name if op else ""
         kind = name.removeprefix("R").capitalize()
         made = Access(kind, memory.core.rank, self._begun, runs, given.sign, data, operation, other)
-        current_rank().places[memory.box(made.origin), current_rank().number, self._begun] = where()
+        current_rank().places.keep(memory.box(made.origin), current_rank().number, self._begun)
         self._begun += 1
         pending = Pending(made, call, result, watched)
         if epoch is None:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
+from presage.frontends.mpi.collective.objects import KINDS
+from presage.frontends.mpi.collective.transport import Plan
 from presage.frontends.mpi.communicator import comm as plain
 from presage.frontends.mpi.communicator import intercomm
 from presage.frontends.mpi.core.named import calls
@@ -267,25 +269,15 @@ class Comm(plain.Comm):
         look = Message.probe if _name == "mprobe" else Message.iprobe
         return look(self, *given, **named)
 
-    def bcast(self, obj: Any = None, root: int = 0) -> Any:
-        """An object of one for all."""
-        return _opened(PLAIN.bcast(self, _closed(obj), root))
-
-    def gather(self, sendobj: Any, root: int = 0) -> Any:
-        """Objects of all for one."""
-        return _each(_opened, PLAIN.gather(self, _closed(sendobj), root))
-
-    def scatter(self, sendobj: Any, root: int = 0) -> Any:
-        """Objects of one, for each another."""
-        return _opened(PLAIN.scatter(self, _each(_closed, sendobj), root))
-
-    def allgather(self, sendobj: Any) -> Any:
-        """Objects of all for all."""
-        return _each(_opened, PLAIN.allgather(self, _closed(sendobj)))
-
-    def alltoall(self, sendobj: Any) -> Any:
-        """Of each for each another."""
-        return _each(_opened, PLAIN.alltoall(self, _each(_closed, sendobj)))
+    def _object(self, name: str, obj: Any, root: Any = None, op: Any = None) -> Plan:
+        """In a collective call, an object goes with its buffers."""
+        if op is not None:
+            return super()._object(name, obj, root, op)
+        bare = name.removeprefix("i")
+        given = _each(_closed, obj) if KINDS[bare].in_parts else _closed(obj)
+        plan = super()._object(name, given, root)
+        opened = _opened if bare in ("bcast", "scatter") else _all_opened
+        return plan._replace(done=lambda got: opened(plan.done(got)))
 
 
 def _closed(obj: Any) -> tuple[bytes, list[bytes]]:
@@ -298,6 +290,10 @@ def _opened(packed: Any) -> Any:
         return None
     data, buffers = packed
     return _own().pickle.loads_oob(data, [Memory(bytearray(each)) for each in buffers])
+
+
+def _all_opened(packed: Any) -> Any:
+    return _each(_opened, packed)
 
 
 def _each(call: Callable[[Any], Any], objects: Any) -> Any:

@@ -43,7 +43,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.executor.shutdown(wait=False)
 
     def apply(self, func: Call, args: Any = (), kwds: Any = None) -> Any:
         """`func(*args, **kwds)`, by a worker."""
@@ -104,17 +104,10 @@ class Pool:
         workers = getattr(self.executor, "_max_workers", 0) or 1
         return max(1, -(-len(given) // (workers * ROUNDS)))
 
-    def close(self) -> None:
-        """No more tasks."""
-        self.executor.shutdown(wait=False)
-
-    def terminate(self) -> None:
-        """No more tasks, and those that nobody has begun are left."""
-        self.executor.shutdown(wait=False, cancel_futures=True)
-
-    def join(self) -> None:
-        """Wait for all tasks."""
-        self.executor.shutdown(wait=True)
+    @calls("close", "terminate", "join")
+    def _end(self, *, _name: str = "") -> None:
+        """No more tasks; `terminate` leaves those that nobody has begun, `join` waits for all."""
+        self.executor.shutdown(wait=_name == "join", cancel_futures=_name == "terminate")
 
 
 def _arguments(given: Iterable[Any], name: str) -> list[Any]:

@@ -1,0 +1,4 @@
+"""What MPI promises of threads: who may call it."""
+
+LEVELS = ("THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE")
+SINGLE, FUNNELED, SERIALIZED, MULTIPLE = range(4)
