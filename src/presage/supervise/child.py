@@ -95,6 +95,7 @@ def _load_libraries() -> None:
     def load_argparse() -> None:
         import argparse  # noqa: F401
 
+    defer(("msgspec.inspect",))
     without("typing_extensions", load_msgspec)  # of which it wants what `typing` has
     # What it says is part of what presage says, which nobody translates.
     plain = SimpleNamespace(gettext=str, ngettext=lambda one, more, n: one if n == 1 else more)

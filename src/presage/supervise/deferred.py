@@ -59,7 +59,7 @@ def defer(names: tuple[str, ...] = RARE, **answers: object) -> None:
     `answers` are names of theirs whose values are known without loading them.
     """
     for name in names:
-        spec = None if name in sys.modules else PathFinder.find_spec(name)
+        spec = None if name in sys.modules else _spec(name)
         if spec is not None and spec.loader is not None:
             sys.modules[name] = _empty(spec, answers)
 
@@ -74,6 +74,14 @@ def without(name: str, load: Callable[[], object], instead: object = None) -> No
         load()
     finally:
         del sys.modules[name]
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    package = name.rpartition(".")[0]
+    if not package:
+        return PathFinder.find_spec(name)
+    around = PathFinder.find_spec(package)
+    return around and PathFinder.find_spec(name, around.submodule_search_locations)
 
 
 def _empty(spec: ModuleSpec, answers: dict[str, object]) -> Deferred:

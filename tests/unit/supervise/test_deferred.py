@@ -102,3 +102,14 @@ def test_a_module_left_out_is_left_out_only_meanwhile() -> None:
     assert seen == [5] and "no_such_module" not in sys.modules
     deferred.without("os", lambda: seen.append(sys.modules["os"]), 5)
     assert seen[1] is os
+
+
+def test_a_module_of_a_package_is_deferred_before_the_package_is_loaded() -> None:
+    program = (
+        "import sys; from presage.supervise.deferred import defer; defer(('msgspec.inspect',));"
+        "import msgspec; deferred = type(sys.modules['msgspec.inspect']).__name__;"
+        "print(deferred, msgspec.inspect.type_info(int), msgspec.json.schema(int))"
+    )
+    assert in_process(program) == "Deferred IntType(gt=None, ge=None, lt=None, le=None," + (
+        " multiple_of=None) {'type': 'integer'}\n"
+    )
