@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as record
     from typing import NamedTuple
 else:
+    SPECIAL = ("ClassVar", "InitVar", "KW_ONLY")  # annotations that make no field
 
     def record(cls=None, /, **options):
         """`dataclasses.dataclass`, of `init`, `repr`, `eq`, `frozen` and `kw_only`."""
@@ -35,7 +36,7 @@ else:
         cls.__doc__ = text or cls.__name__  # or a signature is written there
         derived = any(map(dataclasses.is_dataclass, cls.__bases__))  # frozen as its bases are
         fields_only = {"init": False, "repr": False, "eq": False, "frozen": frozen and derived}
-        dataclasses.dataclass(**fields_only, kw_only=kw_only)(cls)
+        _find_fields(cls, **fields_only, kw_only=kw_only)
         cls.__doc__ = text
         params, fields = cls.__dataclass_params__, dataclasses.fields(cls)
         params.init, params.repr, params.eq, params.frozen = init, repr, eq, frozen
@@ -61,6 +62,21 @@ else:
                     method.__module__ = cls.__module__
                 setattr(cls, name, method)
         return cls
+
+    def _find_fields(cls, **options):
+        """Let `dataclasses` find the fields, but not read texts to see that they are only types."""
+        written = vars(cls).get("__annotations__", {})
+        special = any(word in str(each) for each in written.values() for word in SPECIAL)
+        if special or not written:
+            dataclasses.dataclass(**options)(cls)
+            return
+        cls.__annotations__ = dict.fromkeys(written, object)
+        try:
+            dataclasses.dataclass(**options)(cls)
+        finally:
+            cls.__annotations__ = written
+        for name, annotation in written.items():
+            cls.__dataclass_fields__[name].type = annotation
 
     def _init(cls, fields):
         asked = [field for field in fields if field.init]

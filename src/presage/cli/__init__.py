@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import argparse
 import functools
-import gc
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from presage.cli import check
 from presage.cli.check_options import add_check, add_hunt
-from presage.cli.common import EXIT_INTERRUPTED, EXIT_OURS, EXIT_USAGE, with_findings
+from presage.cli.common import (
+    EXIT_INTERRUPTED,
+    EXIT_OURS,
+    EXIT_USAGE,
+    collect_garbage,
+    with_findings,
+)
 from presage.cli.options import (
     Parser,
     add_debug,
@@ -81,7 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     try:
         args = _parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
-        _collect()
+        if args.run is not check.run_check:  # which has more to load
+            collect_garbage()
         status: int = args.run(args)
         return status
     except PresageError as error:
@@ -107,15 +112,10 @@ def _joined(argv: Sequence[str]) -> list[str]:
     """Make one word of the command after `--`, which is a target."""
     if "--" not in argv[:-2]:
         return list(argv)
+    import shlex
+
     at = argv.index("--")
     return [*argv[:at], shlex.join(argv[at + 1 :])]
-
-
-def _collect() -> None:
-    """Let garbage be collected, if that was put off; never look at what is loaded by now."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def _parser() -> Parser:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage import lifeline
 from presage.cli.check_options import check_options
-from presage.cli.common import give_up, is_on_github, theme_of
+from presage.cli.common import collect_garbage, give_up, is_on_github, theme_of
 from presage.cli.options import settings_of
 from presage.cli.script import refuse_ignored
 from presage.ui.output import write, write_json
@@ -72,6 +72,7 @@ def _check_target(args: argparse.Namespace, baseline: Baseline | None) -> Report
     from presage.process.program import Program
     from presage.search.check import check
 
+    collect_garbage()  # all that a search needs is loaded, and nothing of a user's
     settings = settings_of(args.set)
     loaded = load(args.target, settings)
     args.system = loaded.system  # to explain what is found
@@ -111,6 +112,7 @@ def _check_script(args: argparse.Namespace, baseline: Baseline | None) -> Report
     from presage.search.rounds import without
     from presage.search.scripts import BOTH, check_script
 
+    collect_garbage()
     refuse_script(args)
     options = check_options(args)
     progress = _progress(args, options, args.target, args.mpi, "process")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,6 +22,13 @@ EXIT_NONDETERMINISM = 3
 EXIT_OURS = 4
 STATUSES = range(5)
 EXIT_INTERRUPTED = 130  # by Ctrl-C before there was anything to report; the shells' convention
+
+
+def collect_garbage() -> None:
+    """Let garbage be collected, if that was put off; never look at what is loaded by now."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def give_up(error: PresageError, progress: Progress | None = None) -> None:

@@ -69,17 +69,24 @@ class Explanation(Struct, frozen=True):
 
 
 def explain(
-    session: Session,
-    fact: str,
-    live: Trace | None = None,
-    seconds: float = SECONDS_MAX,
-    *,
-    looks: bool = True,
+    session: Session, fact: str, live: Trace | None = None, seconds: float = SECONDS_MAX
 ) -> Explanation:
     """Explain the trace of `session`, which stays where it is; `fact` is what broke.
 
-    Where no good run is given as `live`, one is looked for, if `looks`.
+    Where no good run is given as `live`, one is looked for.
     """
+    found, here = explain_briefly(session, fact, seconds), session.branches["main"]
+    trace, step = session.trace, found.step
+    changes: tuple[Change, ...] = ()
+    if step and trace.loop is None:
+        changes = _inside(diff(here.state(step - 1), here.state(step)))
+    difference = _difference(session, here, step, live)
+    found = replace(found, changes=changes, difference=difference)
+    return replace(found, text=paragraph(trace, found))
+
+
+def explain_briefly(session: Session, fact: str, seconds: float) -> Explanation:
+    """Explain a trace as far as its table does not."""
     trace, here = session.trace, session.branches["main"]
     step = session.critical or (trace.loop or 1) - 1
     view = here.view(step)
@@ -90,13 +97,8 @@ def explain(
     elif prop is None and trace.door == "process":
         failed = tuple(_asserted(trace))
     matter = here.needed(trace, seconds)
-    changes: tuple[Change, ...] = ()
-    if step and trace.loop is None:
-        changes = _inside(diff(here.state(step - 1), here.state(step)))
-    difference = _difference(session, here, step, live, looks=looks)
-    explanation = Explanation(fact, failed, step, changes, matter, difference, "")
     silent = trace.message == f"`{trace.prop}` is False"  # as traces of old say it
-    return replace(explanation, text=paragraph(trace, explanation), silent=silent)
+    return Explanation(fact, failed, step, (), matter, None, "", silent)
 
 
 def _asserted(trace: Trace) -> Iterator[Part]:
@@ -108,11 +110,9 @@ def _asserted(trace: Trace) -> Iterator[Part]:
             yield Part(text, False)
 
 
-def _difference(
-    session: Session, here: Branch, step: int, live: Trace | None, *, looks: bool
-) -> Difference | None:
+def _difference(session: Session, here: Branch, step: int, live: Trace | None) -> Difference | None:
     found = (here.begin(live), live.message) if live is not None else None
-    if found is None and looks:
+    if found is None:
         found = _good_run(session, here, step)
     if found is None:
         return None

@@ -26,7 +26,7 @@ from presage.execution.budget import Budget
 from presage.execution.sandbox import NOW
 from presage.limits import Limits, Totals
 from presage.model.world.system import System
-from presage.search.checkpoint.store import Learned
+from presage.search.checkpoint.learned import Learned
 
 LEVEL = "level.divided"
 STATES_AT_ONCE = 50_000  # that a shard expands before what it found is handed over

@@ -18,7 +18,7 @@ from presage.limits import Limits
 from presage.model.world.system import System
 from presage.search.check import build
 from presage.search.checkpoint.code_digest import Definition
-from presage.search.checkpoint.store import Learned
+from presage.search.checkpoint.learned import Learned
 from presage.search.kernel.bridge import Bridge
 from presage.trace.naming import named
 

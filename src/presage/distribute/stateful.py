@@ -22,7 +22,7 @@ from presage.errors import BadSystem
 from presage.limits import Limits
 from presage.model.world.system import System
 from presage.search.check import check_with
-from presage.search.checkpoint.store import Learned
+from presage.search.checkpoint.learned import Learned
 from presage.search.part import Part
 from presage.search.progress import Snapshot
 from presage.search.report import Report, with_notes

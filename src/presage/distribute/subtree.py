@@ -28,7 +28,7 @@ from presage.execution.sandbox import NOW
 from presage.limits import Limits
 from presage.model.world.system import System
 from presage.search.check import check_with
-from presage.search.checkpoint.store import Learned
+from presage.search.checkpoint.learned import Learned
 from presage.search.findings import missed
 from presage.search.part import Part
 from presage.search.progress import progress_callback

@@ -26,7 +26,7 @@ from presage.process.fence import take_leaves
 from presage.process.program import Program
 from presage.search.check import check_with
 from presage.search.checkpoint.code_digest import Definition
-from presage.search.checkpoint.store import Learned
+from presage.search.checkpoint.learned import Learned
 from presage.search.part import Part
 from presage.search.report import Report
 from presage.search.settings import Settings

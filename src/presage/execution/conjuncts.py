@@ -9,7 +9,6 @@ the predicate's own `Verdict` has to do.
 from __future__ import annotations
 
 import ast
-import inspect
 import linecache
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from presage.model.functions import arguments_of, closed_over
 from presage.model.world.view import name_of
 from presage.props.nodes import at_least, at_most, exactly, exists, forall
 from presage.props.property import Property, Verdict
@@ -81,10 +81,8 @@ def asserted(file: str, line: int) -> str:
 
 def _source(predicate: Any, seen: tuple[Any, ...]) -> tuple[list[ast.stmt], dict[str, Any]]:
     found = definition(predicate)
-    bound = inspect.signature(predicate).bind(*seen)
-    bound.apply_defaults()
-    closed = inspect.getclosurevars(predicate).nonlocals
-    names = {**predicate.__globals__, **closed, **bound.arguments}
+    closed = closed_over(predicate)
+    names = {**predicate.__globals__, **closed, **arguments_of(predicate, *seen)}
     if isinstance(found, ast.FunctionDef):
         return found.body, names
     return [ast.Return(found.body)], names

@@ -129,23 +129,29 @@ class Nearest:
         return good, evidence(place, attempts.walks)
 
     def _walk(self, place: int, dice: Dice) -> tuple[ServiceExecution, Kept] | None:
-        world, sandbox = self._world, self._sandbox
+        world = self._world
         world.restore(self._saved[place])
-        run = ServiceExecution(self._system, sandbox, world, self._found.prop)
+        run = ServiceExecution(self._system, self._sandbox, world, self._found.prop)
         run.steps = list(self._found.steps[:place])
-        due = {repr(event) for event, _ in likely(world, sandbox, calm=True)}
         while len(run.steps) - place < LENGTH:
             moved = run.wander(dice, calm=True)
             self._attempts.spent, run.tried = self._attempts.spent + run.tried, 0
             if not moved:
                 stuck = len(run.steps) > place and self._fails(run)
                 return None if stuck else (run, self._kept(run, place, at_rest=True))
-            due.discard(repr(run.steps[-1].event))
             if self._fails(run):
                 return None
-        if any(repr(event) in due for event, _ in likely(world, sandbox, calm=True)):
+        left, end = self._likely(), world.save()
+        world.restore(self._saved[place])
+        due = self._likely() - {repr(step.event) for step in run.steps[place:]}
+        world.restore(end)
+        if left & due:
             return None
         return run, self._kept(run, place, at_rest=False)
+
+    def _likely(self) -> set[str]:
+        """What may happen next without further faults."""
+        return {repr(event) for event, _ in likely(self._world, self._sandbox, calm=True)}
 
     def _fails(self, run: ServiceExecution) -> bool:
         """Whether the property is broken here, or anything else that is always to hold."""

@@ -22,6 +22,7 @@ from presage.records import NamedTuple
 
 T = TypeVar("T")
 
+SEQUENCES = frozenset((list, range, tuple))  # known without asking `Sequence`
 OPTIONS_MAX = 1000  # options of one choice
 CHOICES_MAX = 1000  # choices of one run
 
@@ -104,7 +105,13 @@ class Chooser:
         """The next choice among `n`; `weights` say how likely each is in a calm walk."""
         if n == 1:
             return 0
-        k = self._next(n, weights)
+        taken, given = self.taken, self._given
+        at = len(taken)
+        if at < len(given) and at < CHOICES_MAX and 0 <= given[at] < n <= OPTIONS_MAX:
+            k = given[at]  # as `_next` would, in less time: most choices are given
+            taken.append((k, n))
+        else:
+            k = self._next(n, weights)
         self.share *= share(weights, k) if weights else 1 / n
         return k
 
@@ -149,7 +156,7 @@ class Chooser:
 
     def choose(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
         """One of `options`."""
-        if not isinstance(options, Sequence):
+        if type(options) not in SEQUENCES and not isinstance(options, Sequence):
             self.refuse(
                 BadCall(
                     f"{caller()}: `choose` was given a `{type(options).__name__}`",

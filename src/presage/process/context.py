@@ -27,6 +27,8 @@ Asking: TypeAlias = Generator[Op, Response, T]
 class Meeting(Protocol):
     """Answers a post and the wait for it at once."""
 
+    def replay(self) -> Response | None: ...
+
     def meet(self, op: Op, wait: Op) -> Response: ...
 
 
@@ -184,13 +186,18 @@ def meet(op: ops.Send | ops.Recv) -> Response:
 
     Processes are run again and again, and most of what they do is this.
     """
-    context = current()
+    stack = running.stack
+    context = stack[-1] if stack else current()
     ask = context.ask or _blocks(context)
-    free = context.free
+    guide, free = context.guide, context.free
+    if guide is not None and (known := guide.replay()) is not None:
+        if not free:
+            free.append(context.take())  # and given back
+        return known
     slot = heappop(free) if free else context.take()
     wait = WAITS[slot] if slot < len(WAITS) else ops.WaitAny((slot,))
-    if context.guide is not None:
-        response = context.guide.meet(op, wait)
+    if guide is not None:
+        response = guide.meet(op, wait)
     else:
         ask(op)
         response = ask(wait)

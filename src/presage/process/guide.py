@@ -75,12 +75,16 @@ class ScriptedReplies:
         self.passed.append(self._encode(op))
         return SILENT
 
-    def meet(self, op: Op, wait: Op) -> Response:
-        """The answers to a post and the wait for it, of which only the second tells something."""
+    def replay(self) -> Response | None:
+        """What a post and the wait for it were answered; None where somebody wants to see them."""
         left = self._left
-        if left > self._watched + 1:
-            self._left = left - 2
-            return self._script[1 - left]
+        if left <= self._watched + 1:
+            return None
+        self._left = left - 2
+        return self._script[1 - left]  # only the second tells something
+
+    def meet(self, op: Op, wait: Op) -> Response:
+        """The answers to a post and the wait for it that `replay` does not give."""
         self.ask(op)
         return self.ask(wait)  # type: ignore[return-value]
 

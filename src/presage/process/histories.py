@@ -125,7 +125,7 @@ class Histories:
             self.runs += 1
             guide.passed = []
             live.context.mark = None
-            live.resume(self._response(reply))
+            live.resume(self._responses.get(reply) or self._response(reply))
         else:
             live, guide = self._recreate(local, reply)
         numbers = self._file(live, guide, self.locals.all[local][0], local, reply)
@@ -139,20 +139,25 @@ class Histories:
     ) -> list[int]:
         """File what a process asked since it was told something at `parent`."""
         numbers = []
-        children = self._children(parent)
+        known = self.locals.all
+        if self.locals.families or parent == ROOT or known[parent][3][0] == CREATE:
+            children = self._children(parent)
+        else:
+            children = NOBODY
         add = self.locals.add
-        for asked in guide.passed:
-            parent, reply = add((process, parent, reply, asked), children), NO_REPLY
-            numbers.append(parent)
+        if guide.passed:
+            for asked in guide.passed:
+                parent, reply = add((process, parent, reply, asked), children), NO_REPLY
+                numbers.append(parent)
         asked = self._asked(process, live.at, children)
         place = None if live.context.mark is None else self._place(live, process, asked, children)
-        known = None if place is None else self._merged.get(place)
-        if known is None:
-            known = add((process, parent, reply, asked), children)
-            self._keep(known, live, guide)
+        number = None if place is None else self._merged.get(place)
+        if number is None:
+            number = add((process, parent, reply, asked), children)
+            self._keep(number, live, guide)
             if place is not None:
-                self._merged[place] = known
-        numbers.append(known)
+                self._merged[place] = number
+        numbers.append(number)
         return numbers
 
     def _children(self, parent: int) -> frozenset[str]:
@@ -224,10 +229,15 @@ class Histories:
 
     def _recreate(self, local: int, reply: Reply) -> tuple[RunningProcess, ScriptedReplies]:
         """Run a process to a local state again, alone, and go on from there."""
-        how, path = self.locals.path(local)
-        script = self._script(path)
-        script.append(self._response(reply))
-        process, _, _, asked = path[-1]
+        known, replies, response = self.locals.all, self._responses.get, self._response
+        process, parent, last, asked = known[local]
+        script, first = [replies(reply) or response(reply)], local
+        while parent != ROOT:
+            script.append(replies(last) or response(last))
+            first = parent
+            _, parent, last, _ = known[first]
+        script.reverse()
+        how = self.locals.begins[first]
         guide = self._guide(process, script, (asked,))
         return self._begin(process, how, guide), guide
 

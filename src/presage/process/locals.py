@@ -22,18 +22,18 @@ class Locals:
     def __init__(self) -> None:
         self.all: list[Local] = []
         self.begins: dict[int, Process] = {}  # how processes begin, by their first local state
-        self._children: dict[int, frozenset[str]] = {}  # where there are any
+        self.families: dict[int, frozenset[str]] = {}  # those that created any
 
     def add(self, local: Local, children: frozenset[str]) -> int:
         """The number of a new one; `children` are the names of the processes it has created."""
         number = len(self.all)
         self.all.append(local)
         if children:
-            self._children[number] = children
+            self.families[number] = children
         return number
 
     def children(self, local: int) -> frozenset[str]:
-        return self._children.get(local, NOBODY)
+        return self.families.get(local, NOBODY)
 
     def path(self, local: int) -> tuple[Process, list[Local]]:
         """How its process begins, and the local states that lead to it, itself the last."""

@@ -7,7 +7,6 @@ process is refused before a loop is made, and what it had not begun yet is close
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -87,6 +86,8 @@ def close_unstarted(error: BaseException) -> None:
 
 
 def _is_unstarted(coroutine: CoroutineType[Any, Any, Any]) -> bool:
+    import inspect
+
     return inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED
 
 

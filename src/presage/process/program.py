@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from presage._core import Codec
 from presage.errors import BadSystem
+from presage.model.functions import check_call, is_coroutine
 from presage.model.keywords import named_arguments
 from presage.model.source import place_of
 from presage.process.ops import Probe, Recv, Send
@@ -47,7 +47,7 @@ class Process:
         self.args = args
         self.daemon = daemon
         self.host = host  # where it runs in a simulation
-        self.is_coroutine = inspect.iscoroutinefunction(body)
+        self.is_coroutine = is_coroutine(body)
         self._is_plain = all(type(arg) in PLAIN for arg in args)
 
     def own_args(self) -> tuple[Any, ...]:
@@ -62,7 +62,7 @@ class Process:
 
 def _check_arguments(body: Callable[..., Any], args: tuple[Any, ...]) -> None:
     try:
-        inspect.signature(body).bind(*args)
+        check_call(body, *args)
     except TypeError as error:
         name = getattr(body, "__name__", type(body).__name__)
         raise BadSystem(

@@ -11,7 +11,6 @@ nothing but the values it reads there. Whoever evaluates predicates calls `Prope
 
 from __future__ import annotations
 
-import inspect
 import linecache
 from collections.abc import Callable
 from typing import Any, Literal, overload
@@ -19,6 +18,7 @@ from typing import Any, Literal, overload
 from msgspec import Struct
 
 from presage.errors import BadProperty, PropertyError
+from presage.model.functions import check_call, is_plain, names_of
 from presage.model.source import place
 from presage.records import record
 
@@ -247,27 +247,30 @@ def _function(predicate: Any, kind: str) -> Predicate:
 def _check_signature(predicate: Predicate, kind: str, count: int) -> None:
     """Refuse now what would fail, or silently be true, on every world."""
     takes = "(before, after)" if count == 2 else "(world)"
-    where = f"{_source(predicate)}: `{_signature(predicate)}`"
-    if inspect.iscoroutinefunction(predicate) or inspect.isgeneratorfunction(predicate):
+    if not is_plain(predicate):
         raise BadProperty(
-            f"{where} is asynchronous or a generator, so it never answers",
+            f"{_written(predicate)} is asynchronous or a generator, so it never answers",
             "`async def`, or `yield` in the body",
             f"make it a plain function of {takes}",
         )
     try:
-        inspect.signature(predicate).bind(*range(count))
+        check_call(predicate, *range(count))
     except TypeError:
         raise BadProperty(
-            f"{where} cannot be called as a property `{kind}`",
+            f"{_written(predicate)} cannot be called as a property `{kind}`",
             "too many or too few parameters",
             f"give it the parameters {takes}",
         ) from None
 
 
+def _written(predicate: Predicate) -> str:
+    return f"{_source(predicate)}: `{_signature(predicate)}`"
+
+
 def _signature(predicate: Predicate) -> str:
     name = getattr(predicate, "__name__", type(predicate).__name__)
     try:
-        parameters = ", ".join(inspect.signature(predicate).parameters)
+        parameters = ", ".join(names_of(predicate))
     except (TypeError, ValueError):
         parameters = "..."
     return f"lambda {parameters}" if name == "<lambda>" else f"def {name}({parameters})"

@@ -26,7 +26,7 @@ from presage.model.service.stream import LOST
 from presage.model.world.system import System
 from presage.process.program import Program
 from presage.records import NamedTuple
-from presage.search.checkpoint import store as disk
+from presage.search.checkpoint import learned as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
 from presage.search.delay.cycles import cycled, prepared

@@ -14,10 +14,13 @@ import signal
 import sys
 from collections.abc import Callable
 from time import monotonic  # taken before handlers are kept from the clock
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any, NoReturn
 
+import presage
 from presage import lifeline
+from presage.supervise.deferred import defer, without
+from presage.supervise.finder import shorten
 from presage.supervise.signals import DUMPS, ENDING, PASSED, WAKES
 from presage.supervise.whole import Whole
 
@@ -30,6 +33,9 @@ def run(handed: str) -> NoReturn:
     """Run the command line; `handed` is what the parent said."""
     parent, telling, dump = (int(word) for word in handed.split())
     gc.disable()  # until the command is loaded (`cli`): nothing of that becomes garbage
+    defer()
+    defer(("platform",), system=lambda: os.uname().sysname)  # as `uuid` asks when it is loaded
+    shorten(os.path.dirname(presage.__file__))
     for descriptor in (telling, dump):
         os.set_inheritable(descriptor, False)
     lifeline.attach(telling, DUMPS, (*ENDING, *PASSED.values()))
@@ -65,6 +71,7 @@ def _command(parent: int) -> int:
         from presage._core import die_with
 
         die_with(parent)
+        _load_libraries()
         from presage.cli import main
         from presage.process.fence import take_leaves
 
@@ -77,6 +84,22 @@ def _command(parent: int) -> int:
             raise
         print("error: interrupted before there was anything to report", file=sys.stderr)
         return INTERRUPTED
+
+
+def _load_libraries() -> None:
+    """Load what the command rests on, and little of what that would load."""
+
+    def load_msgspec() -> None:
+        import msgspec  # noqa: F401
+
+    def load_argparse() -> None:
+        import argparse  # noqa: F401
+
+    defer(("msgspec.inspect",))
+    without("typing_extensions", load_msgspec)  # of which it wants what `typing` has
+    # What it says is part of what presage says, which nobody translates.
+    plain = SimpleNamespace(gettext=str, ngettext=lambda one, more, n: one if n == 1 else more)
+    without("gettext", load_argparse, plain)
 
 
 def _listen() -> None:

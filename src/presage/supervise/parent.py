@@ -7,12 +7,17 @@ has, under numbers of its own: the child then knows one interrupt that comes by 
 
 import fcntl
 import os
-import signal
 import sys
 import time
 
 from presage.environ import CHILD
 from presage.supervise.signals import ENDING, PASSED, WAKES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # as in `signals`
 
 HEARD = (*ENDING, signal.SIGTSTP, signal.SIGCHLD)
 FIRST = 100  # descriptors from here on: beyond those that a shell or a slip closes
@@ -83,13 +88,13 @@ def _wait(child: int) -> int:
                 return status
         elif number == signal.SIGTSTP:
             _stop(child if by_process else None)
-        elif signal.getsignal(number) is not signal.SIG_IGN:
+        elif signal.getsignal(number) != signal.SIG_IGN:
             heard, to_wake = heard + 1, True
             first = first or time.monotonic()
             if heard >= PATIENCE and time.monotonic() - first > 1:
                 os.kill(child, signal.SIGKILL)
             elif by_process:
-                os.kill(child, PASSED[signal.Signals(number)])
+                os.kill(child, PASSED[number])
 
 
 def _stop(child: "int | None") -> None:

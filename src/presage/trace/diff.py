@@ -7,7 +7,6 @@ them: an element put in at the front is one addition, not a modification of all 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
 from presage.records import NamedTuple
 from presage.trace.plain import TYPE, Plain
@@ -87,5 +86,7 @@ def _aligned(before: Items, after: Items) -> list[tuple[str, int, int, int, int]
     if max(len(before), len(after)) > ALIGNED_MAX:
         return [("replace", 0, len(before), 0, len(after))]
     old, new = list(map(repr, before)), list(map(repr, after))
+    from difflib import SequenceMatcher  # which takes long to load
+
     matched = SequenceMatcher(None, old, new, autojunk=False)
     return list(matched.get_opcodes())

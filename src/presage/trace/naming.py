@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,6 +18,8 @@ def named(name: str, met: Mapping[str, list[type]], *, imports: bool) -> Any:
     if len(classes) == 1:
         return classes[0]
     if "<locals>" not in path:
+        import inspect
+
         try:
             if not imports and module not in sys.modules:
                 raise ImportError

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from presage.errors import BadKey
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 STATE = "XDG_STATE_HOME"
 FILE = "key"
 BYTES = 32
+BLOCK = 64  # of SHA-256, in bytes
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -50,10 +51,8 @@ def sign(kind: str, content: bytes) -> str | None:
 
 def key_for(kind: str) -> bytes | None:
     """The key that files of `kind` alone are signed with; None as for `sign`."""
-    import hmac
-
     try:
-        return hmac.digest(key(), kind.encode(), "sha256")
+        return hmac(key(), kind.encode())
     except BadKey:
         return None
 
@@ -71,10 +70,10 @@ def is_ours(kind: str, content: bytes, signature: str | None) -> bool:
     """Whether `signature` was made by this user, here. Raises `BadKey` if the key is not safe."""
     if signature is None or not (state_folder() / FILE).exists():
         return False
-    import hmac
+    from hmac import compare_digest
 
     known = _mac(key(), kind, content)
-    return hmac.compare_digest(known.encode(), signature.encode("utf-8", "replace"))
+    return compare_digest(known.encode(), signature.encode("utf-8", "replace"))
 
 
 def key() -> bytes:
@@ -90,16 +89,26 @@ def key() -> bytes:
 
 
 def _mac(secret: bytes, kind: str, content: bytes) -> str:
-    import hmac
+    return hmac(secret, kind.encode() + b"\0" + content).hex()
 
-    return hmac.new(secret, kind.encode() + b"\0" + content, "sha256").hexdigest()
+
+def hmac(secret: bytes, content: bytes) -> bytes:
+    """HMAC-SHA256, as RFC 2104 has it."""
+    padded = (sha256(secret).digest() if len(secret) > BLOCK else secret).ljust(BLOCK, b"\0")
+    inner = sha256(bytes(each ^ 0x36 for each in padded) + content)
+    return sha256(bytes(each ^ 0x5C for each in padded) + inner.digest()).digest()
 
 
 def sha256(content: bytes = b"") -> _Hash:
-    """A digest. Here and above, what computes it is loaded by those who ask: it holds ciphers."""
-    import hashlib
-
-    return hashlib.sha256(content)
+    """A digest, by what Python itself has: `hashlib` and `hmac` load all ciphers of OpenSSL."""
+    try:
+        from _sha2 import sha256 as own  # type: ignore[import-not-found]
+    except ImportError:  # before Python 3.12
+        try:
+            from _sha256 import sha256 as own  # type: ignore[import-not-found]
+        except ImportError:
+            from hashlib import sha256 as own
+    return cast("_Hash", own(content))
 
 
 def _make(folder: Path, path: Path) -> None:

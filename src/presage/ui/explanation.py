@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from presage.debug.explain import SECONDS_MAX, Explanation, explain
+from presage.debug.explain import SECONDS_MAX, Explanation, explain, explain_briefly
 from presage.debug.session import Session
 from presage.errors import BadTrace, HandlerStuck, PresageError
 from presage.execution.sandbox import SECONDS_DEFAULT, Sandbox
@@ -37,21 +37,9 @@ def of(
         )
     beside = codec.live_of(path, trace)
     live = codec.read(beside) if beside else None
-    return _of(system, trace, live, SECONDS_MAX, give_up)
-
-
-def _of(
-    system: System | Program,
-    trace: Trace,
-    live: Trace | None,
-    seconds: float,
-    give_up: Callable[[HandlerStuck], None] | None = None,
-    *,
-    looks: bool = True,
-) -> Explanation:
     with Sandbox(SECONDS_DEFAULT, give_up) as sandbox:
         session = Session(system, trace, sandbox)
-        return explain(session, violation_of(trace).fact, live, seconds, looks=looks)
+        return explain(session, violation_of(trace).fact, live, SECONDS_MAX)
 
 
 def brief(system: object, violation: Violation) -> str:
@@ -64,7 +52,9 @@ def brief(system: object, violation: Violation) -> str:
     ):
         return ""
     try:
-        return _of(system, trace, violation.live, BRIEF_SECONDS, looks=False).brief
+        with Sandbox() as sandbox:
+            session = Session(system, trace, sandbox)
+            return explain_briefly(session, violation_of(trace).fact, BRIEF_SECONDS).brief
     except PresageError:  # the violation is told all the same
         return ""
 

@@ -187,6 +187,6 @@ def test_an_interrupt_that_python_wraps_is_an_interrupt(
     def interrupted() -> None:
         raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
 
-    monkeypatch.setattr("presage.cli._collect", interrupted)
+    monkeypatch.setattr("presage.cli.collect_garbage", interrupted)
     assert main(["systems"]) == 130
     assert capsys.readouterr().err == "error: interrupted before there was anything to report\n"

@@ -11,18 +11,17 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import CoroutineType, FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 from msgspec import Struct, UnsetType, field
 from msgspec.structs import replace
 
 from presage.cli.target.importing import error_text, import_file, import_module, mpi, unknown
-from presage.cli.target.parameters import Parameter, parameters_of, takes_any, write
+from presage.cli.target.parameters import Parameter, parameters_of, taken_by, takes_any, write
 from presage.cli.target.trust import is_function_of, place_of, returns_system
 from presage.errors import BadTarget, PresageError, did_you_mean
 from presage.execution.begin import system_of
@@ -172,6 +171,8 @@ def find(target: str, folder: Path | None = None) -> Checkable | Callable[..., A
 
 def shipped() -> list[Shipped]:
     """Every system that comes with presage, by name."""
+    import inspect
+
     found = []
     for name, path in sorted(SHIPPED.items()):
         summary = (inspect.getdoc(importlib.import_module(path)) or "").partition("\n")[0]
@@ -236,7 +237,7 @@ def candidates(module: ModuleType) -> list[str]:
         for name, value in vars(module).items()
         if not name.startswith("_")
         if isinstance(value, Checkable)
-        or inspect.isfunction(value)
+        or isinstance(value, FunctionType)
         and value.__module__ == module.__name__
         and returns_system(value)
     ]
@@ -272,7 +273,7 @@ def _check_callable(target: str, thing: Callable[..., Any], typed: bool) -> None
 def _read(target: str, factory: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """The keyword arguments that `settings` mean to `factory`."""
     try:
-        known, open_ended = parameters_of(factory), takes_any(factory)
+        known, open_ended = taken_by(factory), takes_any(factory)
     except (TypeError, ValueError):  # a callable written in C tells nothing of its parameters
         known, open_ended = {}, True
     values: dict[str, Any] = {}
@@ -326,7 +327,7 @@ def _build(target: str, factory: Callable[..., Any], values: dict[str, Any]) -> 
         ) from error
     if isinstance(system, Checkable):
         return system
-    if inspect.iscoroutine(system):
+    if isinstance(system, CoroutineType):
         system.close()  # never awaited, on purpose: without this Python warns about it later
     raise BadTarget(
         f"`{target}` returned a `{type(system).__name__}`, not a `System` or `Program`",

@@ -6,7 +6,6 @@ would not accept is refused before it runs, with the values it does accept.
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 import types
@@ -16,8 +15,11 @@ from enum import Enum
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-MISSING: Any = inspect.Parameter.empty
+from presage.model.functions import ABSENT, keywords_of
+
+MISSING = ABSENT
 BOOLS = {"true": True, "yes": True, "on": True, "1": True}
 BOOLS |= {"false": False, "no": False, "off": False, "0": False}
 NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -91,23 +93,25 @@ class Parameter(Struct, frozen=True):
 
 def parameters_of(factory: Callable[..., Any]) -> dict[str, Parameter]:
     """Every parameter of `factory` that can be given by name."""
+    import inspect
+
+    found, about = taken_by(factory), _described(inspect.getdoc(factory) or "")
+    return {name: replace(each, about=about.get(name, "")) for name, each in found.items()}
+
+
+def taken_by(factory: Callable[..., Any]) -> dict[str, Parameter]:
+    """The same without what the docstring says."""
     try:
         hints = typing.get_type_hints(factory)
     except Exception:  # an annotation may name what exists only for a type checker
         hints = {}
-    about = _described(inspect.getdoc(factory) or "")
-    keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    return {
-        name: Parameter(name, hints.get(name, MISSING), parameter.default, about.get(name, ""))
-        for name, parameter in inspect.signature(factory).parameters.items()
-        if parameter.kind in keyword
-    }
+    named = keywords_of(factory)[0].items()
+    return {name: Parameter(name, hints.get(name, MISSING), default) for name, default in named}
 
 
 def takes_any(factory: Callable[..., Any]) -> bool:
     """Whether `factory` has a `**` parameter."""
-    kinds = (parameter.kind for parameter in inspect.signature(factory).parameters.values())
-    return inspect.Parameter.VAR_KEYWORD in kinds
+    return keywords_of(factory)[1]
 
 
 def write(value: Any) -> str:

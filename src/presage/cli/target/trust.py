@@ -13,7 +13,6 @@ or, for a target that the user typed, that it is a function of the very file tha
 from __future__ import annotations
 
 import functools
-import inspect
 import shlex
 import types
 import typing
@@ -113,7 +112,7 @@ def returns_system(thing: Any) -> bool:
 def is_function_of(target: str, thing: Any) -> bool:
     """Whether `thing` is written in the file that `target` names."""
     file = file_of(target)
-    if file is None or not inspect.isfunction(thing):
+    if file is None or not isinstance(thing, types.FunctionType):
         return False
     return Path(thing.__code__.co_filename).resolve() == Path(file).resolve()
 

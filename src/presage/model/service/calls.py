@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
 from presage.errors import BadSystem, UnknownNode, did_you_mean
+from presage.model.functions import check_call, is_plain, static_attribute
 from presage.model.service.facilities import Facilities
 from presage.model.service.service import Service
 from presage.model.source import caller
@@ -72,7 +72,7 @@ def _check_call(node: str, service: type[Service], call: Any) -> None:
             f'`calls={{"{node}": [Call("{_method(call)}")]}}`',
         )
     name = getattr(call.method, "__name__", call.method)
-    method = inspect.getattr_static(service, str(name), None)
+    method = static_attribute(service, str(name), None)
     if (
         not isinstance(call.method, str)
         or not isinstance(method, FunctionType)
@@ -85,14 +85,14 @@ def _check_call(node: str, service: type[Service], call: Any) -> None:
             "a misspelt name, a method of another service, or the method instead of its name",
             f'name a plain method of the service: `Call("{name}", ...)`',
         )
-    if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
+    if not is_plain(method):
         raise BadSystem(
             f"`{service.__name__}.{call.method}` is a coroutine or generator",
             "`async def` or `yield` in it; a step of a node does not wait",
             "let it return, and go on in a handler",
         )
     try:
-        inspect.signature(method).bind(None, *call.args)
+        check_call(method, None, *call.args)
     except TypeError as error:
         raise BadSystem(
             f"`calls[{node!r}]`: `{call.method}` cannot be called so: {error}",
@@ -105,7 +105,7 @@ def _check_call(node: str, service: type[Service], call: Any) -> None:
 
 def _check_guard(node: str, call: Call) -> None:
     try:
-        inspect.signature(call.when).bind(None)  # type: ignore[arg-type]
+        check_call(call.when, None)
     except TypeError:
         raise BadSystem(
             f"`calls[{node!r}]`: `Call({call.method!r}, when=...)` has {call.when!r},"

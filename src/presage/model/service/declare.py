@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, overload
 from msgspec import Struct
 
 from presage.errors import BadSystem
+from presage.model.functions import MARKS
 from presage.model.service.clocks import ticks
 from presage.model.service.disk import Disk
 from presage.model.service.moment import Counter
@@ -165,8 +166,6 @@ class PredictionMark(Struct, frozen=True):
 
 
 Mark = OnMark | TimerMark | ActionMark | BrokenMark | WrittenMark | PredictionMark
-
-MARKS = "_presage_marks"  # the attribute of a method under which its marks are kept
 
 
 def marks_of(value: object) -> tuple[Mark, ...]:

@@ -6,7 +6,6 @@ between nodes, without a type, or under a name that means something else.
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 from collections import deque
@@ -208,7 +207,8 @@ def _annotations(cls: Any) -> dict[str, Any]:
         import annotationlib
 
         return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
-    return inspect.get_annotations(cls)
+    written = cls.__dict__.get("__annotations__")
+    return dict(written) if isinstance(written, dict) else {}
 
 
 def _is_class_variable(annotation: Any) -> bool:

@@ -6,12 +6,12 @@ checkpoints it needs, and runs the second as a step when a violation was predict
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Set
 from types import FunctionType
 from typing import Any, TypeAlias
 
 from presage.errors import BadCall, BadHandler, UnknownNode
+from presage.model.functions import is_coroutine, static_attribute
 from presage.model.service.fields import Definition
 from presage.model.service.signature import arity
 from presage.records import record
@@ -36,10 +36,10 @@ class PredictedViolation:
 
 def neighbours_of(definition: Definition) -> Callable[..., Any] | None:
     """The method `neighbours` of a service; None if there is none, or a field of that name."""
-    method = inspect.getattr_static(definition.cls, "neighbours", None)
+    method = static_attribute(definition.cls, "neighbours", None)
     if not isinstance(method, FunctionType):
         return None
-    if arity(definition, "neighbours", method)[0] > 0 or inspect.iscoroutinefunction(method):
+    if arity(definition, "neighbours", method)[0] > 0 or is_coroutine(method):
         raise definition.wrong(
             BadHandler,
             "neighbours",

@@ -7,7 +7,6 @@ dispatch table that every step of every node of that class uses.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from types import FunctionType
@@ -16,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from presage.errors import BadHandler, DuplicateHandler, MutableMessage
+from presage.model.functions import static_attribute
 from presage.model.service.declare import (
     MARKED,
     ActionMark,
@@ -164,7 +164,7 @@ def _marked(definition: Definition) -> Iterator[tuple[str, Any, tuple[Mark, ...]
         function = getattr(cls, name, None)
         if function is None:  # `vote = None` in a subclass: it does not handle this any more
             continue
-        raw = inspect.getattr_static(cls, name)
+        raw = static_attribute(cls, name)
         if not isinstance(raw, FunctionType) or name == "start":
             raise definition.wrong(
                 BadHandler,
@@ -201,7 +201,7 @@ def _check_lost(definition: Definition) -> None:
 def _starts(definition: Definition) -> bool:
     """Whether the class has a `start` of its own."""
     cls = definition.cls
-    start = inspect.getattr_static(cls, "start", None)
+    start = static_attribute(cls, "start", None)
     for base in cls.__mro__:
         if "start" in base.__dict__ and "_presage_base" in base.__dict__:
             return False  # the empty one that every service has

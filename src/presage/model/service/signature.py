@@ -5,18 +5,18 @@ Everything a service class marks or presage calls by name is looked at here, whe
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from presage.errors import BadHandler
+from presage.model.functions import ANY, is_plain, takes_of
 from presage.model.service.fields import Definition
 
 
 def check_plain(definition: Definition, name: str, function: FunctionType) -> None:
     """Refuse a coroutine or generator where a handler is wanted."""
-    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+    if not is_plain(function):
         raise definition.wrong(
             BadHandler,
             name,
@@ -28,10 +28,22 @@ def check_plain(definition: Definition, name: str, function: FunctionType) -> No
 
 def arity(definition: Definition, name: str, function: Callable[..., Any]) -> tuple[int, int]:
     """How many arguments after `self`: at least and at most."""
+    takes = takes_of(function)
+    least, most = takes if takes is not None else _inspected(definition, name, function)
+    if most == 0:
+        raise definition.wrong(
+            BadHandler, name, "takes no `self`", "`self` was left out", f"`def {name}(self, ...)`"
+        )
+    return max(least - 1, 0), most - 1
+
+
+def _inspected(definition: Definition, name: str, function: Callable[..., Any]) -> tuple[int, int]:
+    import inspect
+
     least = most = 0
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
-            most = 1_000_000
+            most = ANY
         elif parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
             raise definition.wrong(
                 BadHandler,
@@ -43,11 +55,7 @@ def arity(definition: Definition, name: str, function: Callable[..., Any]) -> tu
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             most += 1
             least += parameter.default is parameter.empty
-    if most == 0:
-        raise definition.wrong(
-            BadHandler, name, "takes no `self`", "`self` was left out", f"`def {name}(self, ...)`"
-        )
-    return max(least - 1, 0), most - 1
+    return least, most
 
 
 def single(

@@ -9,7 +9,6 @@ Invariant: the lane is a function of what the message says, and can be state; No
 
 from __future__ import annotations
 
-from inspect import getattr_static
 from typing import Any
 
 from presage._core import Codec
@@ -29,6 +28,8 @@ def lane_of(message: Any) -> Any:
     except NOT_THEIRS:
         raise
     except BaseException as error:
+        from inspect import getattr_static  # which takes long to load
+
         if isinstance(error, AttributeError) and getattr_static(message, "lane", ABSENT) is ABSENT:
             return None
         where = raised(error.__traceback__)

@@ -10,11 +10,11 @@ Invariant: nothing but `WrongRule` and notes of a report depends on a rule.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from presage.errors import BadSystem
+from presage.model.functions import check_call
 from presage.model.service.automaton import Automaton
 from presage.model.service.service import Service
 from presage.records import record
@@ -69,7 +69,7 @@ class Rules:
 def _check_predicate(name: str, kind: str, predicate: Any) -> None:
     takes = TAKES[kind]
     try:
-        inspect.signature(predicate).bind(*takes)
+        check_call(predicate, *takes)
     except TypeError:
         raise BadSystem(
             f"rules `{name}`: `{kind}` cannot be called with {', '.join(takes)}",

@@ -6,7 +6,6 @@ its prototypes are encoded when it is made, so changing one afterwards changes n
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -22,6 +21,7 @@ from presage.errors import (
     UnknownNode,
     did_you_mean,
 )
+from presage.model.functions import check_call
 from presage.model.keywords import named_arguments
 from presage.model.service.automaton import Automaton
 from presage.model.service.calls import Call as Call
@@ -343,8 +343,8 @@ def _checked_observers(observers: Any) -> dict[str, Observer]:
 
 def _check_observer(name: str, observer: Observer) -> None:
     try:
-        inspect.signature(observer.initial).bind()
-        inspect.signature(observer.observe).bind(None, "", None)
+        check_call(observer.initial)
+        check_call(observer.observe, None, "", None)
     except TypeError as error:
         raise BadObserver(
             f"observer `{name}`: {type(observer).__name__} cannot be called so: {error}",

@@ -9,7 +9,6 @@ methods, properties and `super()` work in it, and its fields are properties that
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -23,6 +22,7 @@ from presage.errors import (
     UnknownObserver,
     did_you_mean,
 )
+from presage.model.functions import static_attribute
 from presage.model.service.automaton import Automaton
 from presage.model.service.facilities import PROVIDED, Facilities
 from presage.model.service.local_state import Control, Values, is_armed, is_up
@@ -197,7 +197,7 @@ def view_class(automaton: Automaton) -> type[Any]:
     index = automaton.index
     attributes: dict[str, Any] = {"__slots__": (), "_presage_automaton": automaton}
     for facility in PROVIDED:  # a method of the user's class called so, if it has one
-        own = inspect.getattr_static(automaton.service, facility)
+        own = static_attribute(automaton.service, facility)
         if own is not vars(Facilities)[facility]:
             attributes[facility] = own
     for field, position in automaton.positions.items():

@@ -13,20 +13,16 @@ from __future__ import annotations
 
 import re
 import sys
-from binascii import a2b_base64
 from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
-from msgspec import Struct
 
 from presage import _core
 from presage.errors import BadCheckpoint, BadSystem, PresageError, Untrusted
-from presage.limits import Storage
 from presage.model.world.system import System
 from presage.search.checkpoint.code_digest import Definition
-from presage.search.coverage.vacuity import Vacuity
-from presage.search.kernel.order import Orders
+from presage.search.checkpoint.learned import Learned
 from presage.search.settings import Settings
 from presage.trace import seal
 from presage.trace.naming import named
@@ -48,28 +44,6 @@ class Header(msgspec.Struct, kw_only=True):
     target: str | None
     parameters: dict[str, Any]
     definition: str  # digest of code and data
-
-
-class Learned(Struct, frozen=True):
-    """What a search learns beside its states, and would not learn again after a stop."""
-
-    errors: dict[int, str]  # why properties could not be judged
-    vacuity: Vacuity
-    orders: Orders
-    system: System
-
-    def saved(self) -> bytes:
-        parts = {"vacuity": self.vacuity.saved(), "orders": self.orders.saved()}
-        histories = self.system.saved_histories()
-        return msgspec.json.encode({"errors": self.errors, "histories": histories, **parts})
-
-    def recall(self, saved: bytes) -> None:
-        parts = msgspec.json.decode(saved)
-        for at, text in parts["errors"].items():
-            self.errors.setdefault(int(at), text)
-        self.vacuity.recall(parts["vacuity"])
-        self.orders.recall(parts["orders"])
-        self.system.load_histories(a2b_base64(parts["histories"]))
 
 
 class Checkpoint:
@@ -222,27 +196,7 @@ class Checkpoint:
         )
 
 
-def prepare(system: System, settings: Settings, learned: Learned) -> Storage:
-    """Where the kernel keeps its progress, and goes on in files."""
-    opened = None
-    if settings.checkpoint is not None:
-        opened = Checkpoint(system, settings, settings.checkpoint, learned).open()
-    if settings.spill is None or settings.memory_mib is None:
-        return Storage(opened)
-    return Storage(opened, _spill(settings.spill, settings.memory_mib))
-
-
-def checkpoint_notes(settings: Settings, resumed_from: int | None) -> list[str]:
-    """What to note about a search that had nothing to go on from, or leaves nothing signed."""
-    notes = []
-    if settings.resume and resumed_from is None:
-        notes.append(f"`{settings.checkpoint}` held no checkpoint: the search began afresh")
-    if settings.checkpoint is not None and (why := seal.why_unsigned()) is not None:
-        notes.append(f"the checkpoint is unsigned, so `--resume` asks for `--trust`: {why}")
-    return notes
-
-
-def _spill(folder: str | Path, memory_mib: int) -> _core.Spill:
+def spill(folder: str | Path, memory_mib: int) -> _core.Spill:
     try:
         return _core.Spill(folder, memory_mib)
     except OSError as error:

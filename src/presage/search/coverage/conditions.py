@@ -7,7 +7,6 @@ world, until each was true once. What they read there is not recorded as read by
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from presage.execution.conjuncts import Function, Unclear, definition, flat
+from presage.model.functions import closed_over
 from presage.props.nodes import forall
 
 TEXT_MAX = 60
@@ -33,7 +33,7 @@ def conditions(predicate: Any) -> list[Condition]:
     try:
         function = definition(predicate)
         before, answer = _answer(function)
-        names = {**predicate.__globals__, **inspect.getclosurevars(predicate).nonlocals}
+        names = {**predicate.__globals__, **closed_over(predicate)}
         found = [left for part in flat(answer) for left in _lefts(part, names)]
         return [Condition(_text(left), _compiled(function, before, left, names)) for left in found]
     except (Unclear, OSError, TypeError, SyntaxError, ValueError, AttributeError):
@@ -45,7 +45,7 @@ def _answer(function: Function) -> tuple[list[ast.stmt], ast.expr]:
     if isinstance(function, ast.Lambda):
         return [], function.body
     body = function.body
-    if ast.get_docstring(function) is not None:
+    if ast.get_docstring(function, clean=False) is not None:
         body = body[1:]
     *before, last = body
     if not isinstance(last, ast.Return) or last.value is None:
