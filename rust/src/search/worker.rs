@@ -324,8 +324,9 @@ impl<'a> Worker<'a> {
             if state.decided.load(Relaxed) {
                 continue; // there is nothing more to learn about it
             }
-            let mirror = &self.expander.mirror;
-            if before.is_some_and(|before| self.judge.same(property, before, words, mirror)) {
+            let (judge, mirror) = (&self.judge, &self.expander.mirror);
+            let same = |before: &[u32]| judge.same(property, before, words, mirror);
+            if !judge.is_quick(property) && before.is_some_and(same) {
                 continue;
             }
             if self.judge(property, words)? == Some(telling) {
