@@ -165,7 +165,7 @@ pub struct Interest {
 }
 
 impl Interest {
-    fn add(&mut self, query: &Query) {
+    pub fn add(&mut self, query: &Query) {
         match query {
             Query::Messages(_) | Query::Count(_) => self.between = true,
             Query::Connection(_) | Query::Partition => self.between = true,

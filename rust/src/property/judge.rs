@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use crate::property::claim::{self, Reads};
 use crate::property::reader::Reader;
 use crate::property::trie::{Query, Said};
+use crate::property::verdicts::Verdicts;
 use crate::python::turn;
 use crate::services::context::Shared;
 use crate::services::mirror::Mirror;
@@ -20,6 +21,7 @@ type Run = (Option<Said>, Reads);
 pub struct Judge {
     shared: Arc<Shared>,
     claims: Vec<claim::Mirror>,
+    lately: Vec<Verdicts>,
 }
 
 impl Judge {
@@ -27,6 +29,11 @@ impl Judge {
         let claims = shared.properties.iter().map(|_| claim::Mirror::default());
         Judge {
             claims: claims.collect(),
+            lately: shared
+                .properties
+                .iter()
+                .map(|_| Verdicts::default())
+                .collect(),
             shared,
         }
     }
@@ -107,8 +114,31 @@ impl Judge {
         self.claims[property].queries()
     }
 
+    /// Whether verdicts are looked up by one word, which takes no longer than `same`.
+    #[inline(always)]
+    pub fn is_quick(&self, property: usize) -> bool {
+        self.lately[property].has_keys()
+    }
+
     #[inline]
-    fn known(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<Said> {
+    fn known(&mut self, property: usize, state: &[u32], mirror: &Mirror) -> Option<Said> {
+        let claim = &self.claims[property];
+        let looked_at = (&claim.interest, claim.queries().len());
+        let nodes = self.shared.layout.nodes;
+        let Some(key) = self.lately[property].key(looked_at, state, (nodes, mirror)) else {
+            return self.follow(property, state, mirror);
+        };
+        if let Some(said) = self.lately[property].get(key) {
+            return Some(said);
+        }
+        let said = self.follow(property, state, mirror)?;
+        self.lately[property].insert(key, said);
+        Some(said)
+    }
+
+    /// Follow the trie.
+    #[inline]
+    fn follow(&self, property: usize, state: &[u32], mirror: &Mirror) -> Option<Said> {
         self.claims[property].decide(|query| self.answer(query, state, mirror))
     }
 

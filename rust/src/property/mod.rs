@@ -5,3 +5,4 @@ pub mod judge;
 pub mod notes;
 pub mod reader;
 pub mod trie;
+pub mod verdicts;

@@ -52,7 +52,7 @@ fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) ->
     if let Err(error) = begun {
         search.driver.fail(error); // and go on, to be counted out like the others
     }
-    let mut done = Vec::new();
+    let (mut done, mut room) = (Vec::new(), Vec::new());
     let mut offsets = Vec::new();
     while let Some((chunk, depth)) = frontier.next(search, thread, done, &mut out)? {
         worker.sync();
@@ -75,7 +75,7 @@ fn work(search: &Search, frontier: &Frontier, thread: usize, started: &Start) ->
                 }
             }
             if out.len() >= CHUNK {
-                frontier.pass_on(search, &mut out);
+                frontier.pass_on(search, &mut out, &mut room);
             }
         }
         done = chunk;

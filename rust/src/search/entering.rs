@@ -3,6 +3,8 @@
 //! Two passes: the first asks for the cache line of each candidate, the second looks at it. What
 //! the thread itself met lately is known without the table.
 //!
+//! The plain loop (`services/plain.rs`) has asked that already, and its candidates are sifted.
+//!
 //! Invariant: what is noted as met lately is in the table when the batch is done.
 
 use super::worker::{Worker, stored};
@@ -28,13 +30,16 @@ impl Worker<'_> {
             .seen
             .reserve(candidates.len() * search.limits.threads);
         let slots = search.seen.read();
+        self.lines = slots.lines();
         self.fresh.clear();
         for (index, candidate) in candidates.iter().enumerate() {
             let key = nonzero(candidate.fingerprint);
-            let is_idle = candidate.fingerprint == sum_before(candidate.from);
-            if !is_idle && !self.recent.has(key) {
-                self.recent.note(key);
-                slots.prefetch(key);
+            let sifted = index < self.sifted;
+            let changes = sifted || candidate.fingerprint != sum_before(candidate.from);
+            if changes && (sifted || !self.recent.meet(key, true)) {
+                if !sifted {
+                    self.lines.prefetch(key);
+                }
                 self.fresh.push(index as u32);
             }
         }

@@ -169,10 +169,10 @@ impl Frontier {
         *out = levels.reclaim(thread);
     }
 
-    /// Hand over states of the next level; `out` is empty then.
-    pub fn pass_on(&self, search: &Search, out: &mut Vec<u32>) {
+    /// Hand over states of the next level; `out` is empty then. `room` is used to pack them.
+    pub fn pass_on(&self, search: &Search, out: &mut Vec<u32>, room: &mut Vec<u8>) {
         let packed = self.packing.load(Relaxed).then(|| {
-            let packed = Packed::of(out);
+            let packed = Packed::of(out, room);
             out.clear();
             Chunk::Packed(packed)
         });

@@ -167,12 +167,12 @@ mod tests {
     fn filed_chunks_come_back_in_the_same_order_as_held_ones() {
         let folder = std::env::temp_dir().join(format!("presage-level-{}", std::process::id()));
         let scratch = Scratch::new(folder.clone(), 1).unwrap();
-        let mut level = Level::default();
+        let (mut level, mut room) = (Level::default(), Vec::new());
         for round in 0..3u32 {
             for number in 0..5 {
                 let words = vec![round, number, 7];
                 match number {
-                    1 | 2 => level.push_chunk(Chunk::Packed(Packed::of(&words))),
+                    1 | 2 => level.push_chunk(Chunk::Packed(Packed::of(&words, &mut room))),
                     _ => level.push(words),
                 }
                 if number % 2 == 0 {

@@ -298,6 +298,13 @@ impl Search {
         }
     }
 
+    /// Note that a state is so deep. Few are deeper than those before, and all threads look here.
+    pub fn reach(&self, depth: usize) {
+        if self.depth.load(Relaxed) < depth {
+            self.depth.fetch_max(depth, Relaxed);
+        }
+    }
+
     pub fn check_states(&self) {
         if self.seen.len() >= self.limits.states {
             self.stop(StopReason::States);

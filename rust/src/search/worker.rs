@@ -13,10 +13,12 @@ use crate::python::tables::StopReason;
 use crate::services::context::Kind;
 use crate::services::expand::{Candidate, EventKind, Expander};
 use crate::services::path;
+use crate::services::plain::Sieve;
 use crate::services::rule::Rule;
 use crate::table::fingerprint::nonzero;
 use crate::table::recent::Recent;
 use crate::table::seen::Inserted;
+use crate::table::slots::Lines;
 
 /// Words before each state in a buffer: its length, and its fingerprint sum in two halves.
 pub const HEADER: usize = 3;
@@ -29,6 +31,10 @@ pub struct Worker<'a> {
     pub(super) fresh: Vec<u32>,
     /// What was met lately; empty in small searches, and where depths are kept.
     pub(super) recent: Recent,
+    /// Where the seen table was at the end of the last batch.
+    pub(super) lines: Lines,
+    /// How many candidates, from the first on, are not among `recent`.
+    pub(super) sifted: usize,
     pub reduced: Reduced,
     pub symmetric: Option<Box<Symmetric>>,
     faults: [u64; FAULTS.len()],
@@ -66,6 +72,8 @@ impl<'a> Worker<'a> {
             judge: Judge::new(search.shared.clone()),
             fresh: Vec::new(),
             recent: Recent::default(),
+            lines: Lines::NOWHERE,
+            sifted: 0,
             reduced: Reduced::default(),
             symmetric: search.shared.symmetry.as_ref().map(|_| Box::default()),
             faults: Default::default(),
@@ -131,39 +139,43 @@ impl<'a> Worker<'a> {
 
     pub fn list(&mut self, buffer: &[u32], batch: &[usize], depth: u32) -> PyResult<()> {
         self.expander.candidates.clear();
-        let (mut idle, mut plain) = (0, self.expander.is_plain());
+        self.sifted = 0;
+        let (mut steps, mut plain) = (0, self.expander.is_plain());
         for (from, &at) in batch.iter().enumerate() {
             let (state, from) = (stored(buffer, at), from as u32);
-            if plain {
-                plain = self.list_plain(state, from, depth, &mut idle)?;
-            }
-            if !plain {
+            let first = self.expander.candidates.len();
+            if plain && let Some(listed) = self.list_plain(state, from, depth)? {
+                steps += u64::from(listed);
+                self.sifted = self.expander.candidates.len();
+            } else {
+                plain = false;
                 self.list_one(state, from, depth)?;
+                steps += (self.expander.candidates.len() - first) as u64;
             }
         }
-        self.count(self.expander.candidates.len() as u64 + idle);
+        self.count(steps);
         Ok(())
     }
 
-    /// List one state behind what is listed, without the steps that change nothing, and judge
-    /// rest; no step needs judging. False if one does, and nothing was done.
+    /// List one state behind what is listed, without the steps that change nothing and those to
+    /// where this thread was lately, and judge rest; no step needs judging. Gives how many steps
+    /// there are. `None` if one needs judging, and nothing was done.
     #[inline(always)]
-    fn list_plain(
-        &mut self,
-        state: Stored<'_>,
-        from: u32,
-        depth: u32,
-        idle: &mut u64,
-    ) -> PyResult<bool> {
-        let first = self.expander.candidates.len();
-        let Some(more) = self.expander.list_plain(state.words, state.sum, from)? else {
-            return Ok(false);
+    fn list_plain(&mut self, state: Stored<'_>, from: u32, depth: u32) -> PyResult<Option<u32>> {
+        let sieve = Sieve {
+            recent: &self.recent,
+            lines: self.lines,
         };
-        *idle += u64::from(more);
-        if self.expander.candidates.len() == first {
+        let state_at = (state.words, state.sum);
+        let listed = self.expander.list_plain(sieve, state_at, from)?;
+        let Some(tally) = listed else {
+            self.recent.clear(); // what it holds of this state was not listed
+            return Ok(None);
+        };
+        if tally.idle == tally.steps {
             self.check_rest(state, depth - 1)?;
         }
-        Ok(true)
+        Ok(Some(tally.steps))
     }
 
     /// List one state behind what is listed, and judge rest and steps.
@@ -266,23 +278,29 @@ impl<'a> Worker<'a> {
         out: &mut Vec<u32>,
     ) -> PyResult<()> {
         let fresh = std::mem::take(&mut self.fresh);
+        let mut at = out.len();
         for &index in &fresh {
             let candidate = self.expander.candidates[index as usize];
             let from = stored(buffer, batch[candidate.from as usize]);
-            let start = out.len();
             store(out, candidate.fingerprint, |out| {
                 self.expander.build(from.words, &candidate, out);
             });
+        }
+        // Apart from building, so that what is looked up for several states overlaps.
+        for &index in &fresh {
+            let candidate = self.expander.candidates[index as usize];
+            let from = stored(buffer, batch[candidate.from as usize]);
+            let words = stored(out, at).words;
             let key = nonzero(candidate.fingerprint);
-            let words = &out[start + HEADER..];
             self.check_state(words, Some(from.words), depth, || Route::Seen(key, None))?;
+            at += HEADER + words.len();
         }
         if !fresh.is_empty() {
-            self.search.depth.fetch_max(depth as usize + 1, Relaxed);
-            self.search.frontier.fetch_add(fresh.len(), Relaxed);
+            self.search.reach(depth as usize + 1);
             self.search.check_states();
         }
-        self.search.frontier.fetch_sub(batch.len(), Relaxed);
+        let more = fresh.len().wrapping_sub(batch.len());
+        self.search.frontier.fetch_add(more, Relaxed); // wraps around, as the difference may
         self.fresh = fresh;
         Ok(())
     }
@@ -306,8 +324,9 @@ impl<'a> Worker<'a> {
             if state.decided.load(Relaxed) {
                 continue; // there is nothing more to learn about it
             }
-            let mirror = &self.expander.mirror;
-            if before.is_some_and(|before| self.judge.same(property, before, words, mirror)) {
+            let (judge, mirror) = (&self.judge, &self.expander.mirror);
+            let same = |before: &[u32]| judge.same(property, before, words, mirror);
+            if !judge.is_quick(property) && before.is_some_and(same) {
                 continue;
             }
             if self.judge(property, words)? == Some(telling) {

@@ -21,6 +21,13 @@ pub struct Channel<L> {
 impl Expander {
     /// What the change of the channels adds to the fingerprint.
     pub fn channels_delta(&mut self, state: &[u32], candidate: &Candidate) -> u64 {
+        if candidate.what != EventKind::Duplicate && self.sends_of(candidate.effect).is_empty() {
+            if !candidate.what.is_mail() {
+                return 0;
+            }
+            let queue = &self.mirror.queues[state[candidate.word as usize] as usize];
+            return queue.rest.wrapping_sub(queue.mix);
+        }
         let before = &state[self.shared.layout.fixed..];
         let mut channels = std::mem::take(&mut self.rolled.channels);
         self.channels_after(before, candidate, &mut channels);

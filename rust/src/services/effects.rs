@@ -71,6 +71,8 @@ impl EffectRange {
 #[derive(Default)]
 pub struct Effects {
     all: Vec<Effect>,
+    /// Of each its difference: all that most steps need, side by side.
+    deltas: Vec<u64>,
     /// One of them breaks a property, or is a fault.
     eventful: bool,
 }
@@ -92,7 +94,13 @@ impl Effects {
 
     fn push(&mut self, effect: Effect) {
         self.eventful |= effect.broken != 0 || effect.fault != NOT_A_FAULT;
+        self.deltas.push(effect.delta);
         self.all.push(effect);
+    }
+
+    /// What each effect adds to the fingerprint by itself.
+    pub fn deltas(&self) -> &[u64] {
+        &self.deltas
     }
 
     /// Those from `start` on.
@@ -170,15 +178,14 @@ impl Expander {
         let barred = network == Network::Lanes && !alone;
         let skip_noops = self.shared.layout.skip_noops && !barred;
         let range = self.delivered(local, envelope, skip_noops)?;
-        let changes_nothing = |effect: &Effect| {
-            let quiet = effect.sends.1 == 0 && effect.flowing == NOWHERE;
-            effect.delta == 0 && quiet && effect.records == 0 && effect.broken == 0
+        // In a set, what a message adds depends on what is in it.
+        let adds_more = |effect: &Effect| {
+            let sends = effect.sends.1 != 0 && network == Network::Duplicating;
+            sends || effect.flowing != NOWHERE || effect.records != 0
         };
-        let kept = network == Network::Duplicating;
-        let idle =
-            kept && range.len() == 1 && range.iter().all(|id| changes_nothing(&self.effects[id]));
+        let simple = range.len() <= 1 && !range.iter().any(|id| adds_more(&self.effects[id]));
         self.deliveries
-            .insert(self.arrival(local, envelope), range, idle);
+            .insert(self.arrival(local, envelope), range, simple);
         Ok(range)
     }
 
@@ -244,6 +251,8 @@ impl Expander {
                 sends,
                 records: outcome.records,
                 fault: origin.1,
+                repeats: (1..outcome.sends.len())
+                    .any(|at| outcome.sends[..at].contains(&outcome.sends[at])),
                 broken: outcome.broken,
                 origin: origin.0,
                 branch: branch as u32,

@@ -18,6 +18,7 @@ use crate::services::ids::{EnvelopeId, LocalId, QueueId, StimulusId};
 use crate::services::layout::{Budget, Network};
 use crate::services::lines::Changes;
 use crate::services::mirror::Mirror;
+use crate::services::plain::Staged;
 use crate::services::rows::Rows;
 use crate::services::rule::Rule;
 use crate::services::seals::Sealing;
@@ -89,6 +90,8 @@ pub struct Effect {
     pub sends: (u32, u32),
     pub records: u32,
     pub fault: u8,
+    /// Some message is sent more than once.
+    pub repeats: bool,
     pub broken: u64,
     /// Stimulus or envelope it answers, and which of its branches it is.
     pub origin: u32,
@@ -118,6 +121,8 @@ pub struct Expander {
     pub rolled: Changes<Rolling>,
     pub built: Changes<QueueId>,
     pub candidates: Vec<Candidate>,
+    /// Room for candidates of one state, in the plain loop.
+    pub staged: Vec<Staged>,
     /// Faults that are not to be listed, as bits.
     pub muted: u32,
     pub flowing: Vec<Flowing>,
@@ -152,6 +157,7 @@ impl Expander {
             rolled: Changes::default(),
             built: Changes::default(),
             candidates: Vec::new(),
+            staged: Vec::new(),
             muted: 0,
             flowing: Vec::new(),
             sealing,

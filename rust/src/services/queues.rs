@@ -29,6 +29,8 @@ pub struct QueueInfo {
     rolling: Rolling,
     /// What it adds to a fingerprint as a channel of the network.
     pub mix: u64,
+    /// The same without its head.
+    pub rest: u64,
     last: u32,
     pub head: EnvelopeId,
 }
@@ -85,6 +87,7 @@ impl Default for Queues {
         let empty = QueueInfo {
             rolling: Rolling::default(),
             mix: 0,
+            rest: 0,
             last: 0,
             head: nothing,
         };
@@ -195,6 +198,7 @@ impl Queues {
         self.infos.push(QueueInfo {
             rolling,
             mix: rolling.share(),
+            rest: 0, // not known here: see `intern_queue`
             last,
             head: self.at_depth(last, first).message,
         });
@@ -210,10 +214,12 @@ impl Tables {
 
     fn intern_queue(&mut self, last: u32, rolling: Rolling) -> QueueId {
         let (id, new) = self.queues.intern(last, rolling);
-        if new && rolling.len == 1 {
+        if new && rolling.len > 0 {
             let info = &mut self.queues.infos[id.index()];
             let message = self.envelopes[info.head.index()];
-            if message.alone {
+            if rolling.len > 1 {
+                info.rest = rolling.popped(message.mix).share();
+            } else if message.alone {
                 info.mix = message.mix;
             }
         }

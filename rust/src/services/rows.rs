@@ -7,7 +7,7 @@
 //! Invariant: rows take at most `ENTRIES` entries; what does not fit is in a hash table.
 
 use crate::services::effects::EffectRange;
-use crate::services::ids::{EnvelopeId, LocalId};
+use crate::services::ids::{EffectId, EnvelopeId, LocalId};
 use crate::services::tables::delivery_key;
 use crate::table::flat::FlatMap;
 
@@ -15,9 +15,9 @@ use crate::table::flat::FlatMap;
 const ENTRIES: usize = 4 << 20;
 /// Nobody has asked, or the answer is in the hash table.
 const UNKNOWN: u32 = u32::MAX;
-/// The range is one effect that changes nothing, whatever the state.
-const IDLE: u32 = 1 << 4;
-const COUNT: u32 = IDLE - 1;
+/// The range is at most one effect, and adds its difference to the fingerprint and nothing else.
+const SIMPLE: u32 = 1 << 4;
+const COUNT: u32 = SIMPLE - 1;
 const START_SHIFT: u32 = 5;
 
 #[derive(Default)]
@@ -36,34 +36,36 @@ pub struct Arrival {
     pub place: u32,
 }
 
-/// What is known of a delivery.
-pub enum Known {
-    Nothing,
-    Idle,
-    Range(EffectRange),
+/// A delivery of at most one effect: which, and whether there is one at all.
+pub struct Simple {
+    pub effect: EffectId,
+    pub happens: bool,
 }
 
 impl Rows {
     #[inline(always)]
-    pub fn get(&self, arrival: Arrival) -> Known {
+    fn entry(&self, arrival: Arrival) -> u32 {
         let row = self.rows.get(arrival.local.index());
-        match row.and_then(|row| row.get(arrival.place as usize)) {
-            Some(&UNKNOWN) | None => self.other(arrival),
-            Some(entry) if entry & IDLE != 0 => Known::Idle,
-            Some(entry) => Known::Range(Self::range(*entry)),
-        }
+        let entry = row.and_then(|row| row.get(arrival.place as usize));
+        entry.copied().unwrap_or(UNKNOWN)
+    }
+
+    /// The one effect of a delivery that is known and simple.
+    #[inline(always)]
+    pub fn simple(&self, arrival: Arrival) -> Option<Simple> {
+        let entry = self.entry(arrival);
+        (entry & ((COUNT - 1) | SIMPLE) == SIMPLE).then(|| Simple {
+            effect: EffectId::of(entry >> START_SHIFT),
+            happens: entry & 1 != 0,
+        })
     }
 
     /// The effects of a delivery, if they are known.
     #[inline(always)]
     pub fn effects(&self, arrival: Arrival) -> Option<EffectRange> {
-        match self.get(arrival) {
-            Known::Nothing => None,
-            Known::Range(range) => Some(range),
-            Known::Idle => {
-                let row = &self.rows[arrival.local.index()];
-                Some(Self::range(row[arrival.place as usize]))
-            }
+        match self.entry(arrival) {
+            UNKNOWN => self.other(arrival),
+            entry => Some(Self::range(entry)),
         }
     }
 
@@ -73,17 +75,16 @@ impl Rows {
     }
 
     #[cold]
-    fn other(&self, arrival: Arrival) -> Known {
+    fn other(&self, arrival: Arrival) -> Option<EffectRange> {
         let key = delivery_key(arrival.local, arrival.envelope);
-        match self.others.get(key) {
-            Some(range) => Known::Range(EffectRange::packed(range)),
-            None => Known::Nothing,
-        }
+        self.others.get(key).map(EffectRange::packed)
     }
 
-    /// Remember the effects of a delivery; `idle`: there is one, and it changes nothing.
-    pub fn insert(&mut self, arrival: Arrival, range: EffectRange, idle: bool) {
-        let entry = (range.start() << START_SHIFT) | if idle { IDLE } else { 0 } | range.len();
+    /// Remember the effects of a delivery; `simple`: at most one, and all that it adds to the
+    /// fingerprint is its difference.
+    pub fn insert(&mut self, arrival: Arrival, range: EffectRange, simple: bool) {
+        let mark = if simple { SIMPLE } else { 0 };
+        let entry = (range.start() << START_SHIFT) | mark | range.len();
         let fits = range.start() < (UNKNOWN >> START_SHIFT) && range.len() <= COUNT;
         if !fits || !self.make_room(arrival) {
             let key = delivery_key(arrival.local, arrival.envelope);
@@ -115,9 +116,9 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arrival, ENTRIES, Known, Rows};
+    use super::{Arrival, ENTRIES, Rows};
     use crate::services::effects::EffectRange;
-    use crate::services::ids::{EnvelopeId, LocalId};
+    use crate::services::ids::{EffectId, EnvelopeId, LocalId};
 
     fn arrival(local: u32, place: u32) -> Arrival {
         Arrival {
@@ -142,14 +143,18 @@ mod tests {
             rows.insert(at, EffectRange::of(start, count), false);
         }
         rows.insert(arrival(4, 4), EffectRange::of(13, 1), true);
+        rows.insert(arrival(4, 3), EffectRange::of(14, 0), true);
         for (at, (start, count)) in cases {
             let range = rows.effects(at).unwrap();
             assert_eq!((range.start(), range.len()), (start, count));
-            assert!(matches!(rows.get(at), Known::Range(_)));
+            assert!(rows.simple(at).is_none());
         }
-        assert!(matches!(rows.get(arrival(4, 4)), Known::Idle));
+        let simple = rows.simple(arrival(4, 4)).unwrap();
+        assert!(simple.happens && simple.effect == EffectId::of(13));
         assert_eq!(rows.effects(arrival(4, 4)).unwrap().start(), 13);
-        assert!(matches!(rows.get(arrival(4, 5)), Known::Nothing));
+        assert!(!rows.simple(arrival(4, 3)).unwrap().happens);
+        assert!(rows.effects(arrival(4, 5)).is_none());
+        assert!(rows.simple(arrival(4, 5)).is_none());
         assert!(rows.effects(arrival(9, 0)).is_none());
     }
 }

@@ -57,9 +57,9 @@ impl Expander {
 
     /// Write the state that `candidate` leads to from `state` to the end of `out`.
     pub fn build(&mut self, state: &[u32], candidate: &Candidate, out: &mut Vec<u32>) {
-        let fixed = self.shared.layout.fixed;
+        let (fixed, network) = (self.shared.layout.fixed, self.shared.layout.network);
         let start = out.len();
-        out.extend_from_slice(&state[..fixed]);
+        out.extend_from_slice(state); // one copy: they are short, and a call costs as much
         if let Some(&effect) = self.effects.get(candidate.effect) {
             out[start + effect.node as usize] = effect.local.number();
             if effect.records != 0 {
@@ -76,35 +76,44 @@ impl Expander {
             out[start + word] -= 1;
         }
         self.build_links(state, candidate, &mut out[start..]);
-        self.build_network(&state[fixed..], candidate, out);
-        out[start + fixed..].sort_unstable();
+        if network.is_queued() {
+            out.truncate(start + fixed);
+            self.build_channels(&state[fixed..], candidate, out);
+            out[start + fixed..].sort_unstable();
+        } else {
+            self.build_mail(start, candidate, out);
+        }
     }
 
-    fn build_network(&mut self, before: &[u32], candidate: &Candidate, out: &mut Vec<u32>) {
-        let network = self.shared.layout.network;
-        if network.is_queued() {
-            return self.build_channels(before, candidate, out);
-        }
-        let start = out.len();
-        let position = (candidate.word as usize).wrapping_sub(self.shared.layout.fixed);
+    /// Change the messages in flight of the state that begins at `start`; they stay in order.
+    fn build_mail(&self, start: usize, candidate: &Candidate, out: &mut Vec<u32>) {
+        let (first, network) = (start + self.shared.layout.fixed, self.shared.layout.network);
         let consumed = match candidate.what {
             EventKind::Deliver => network == Network::Unordered,
             EventKind::Drop | EventKind::Shed => true,
             _ => false,
         };
         if consumed {
-            out.extend_from_slice(&before[..position]);
-            out.extend_from_slice(&before[position + 1..]);
-        } else {
-            out.extend_from_slice(before);
+            out.remove(start + candidate.word as usize);
         }
         if candidate.what == EventKind::Duplicate {
-            out.push(before[position]);
+            put_in_order(out, first, out[start + candidate.word as usize]);
         }
         for &send in self.sends_of(candidate.effect) {
-            if network == Network::Unordered || !out[start..].contains(&send.number()) {
-                out.push(send.number());
+            if network == Network::Unordered || !out[first..].contains(&send.number()) {
+                put_in_order(out, first, send.number());
             }
         }
     }
+}
+
+/// Add `word` to those from `first` on, which are in order.
+fn put_in_order(out: &mut Vec<u32>, first: usize, word: u32) {
+    out.push(word);
+    let mut at = out.len() - 1;
+    while at > first && out[at - 1] > word {
+        out[at] = out[at - 1];
+        at -= 1;
+    }
+    out[at] = word;
 }

@@ -1,7 +1,10 @@
 //! The seen table once more, made of loom's atomics and locks: loom tries the interleavings of its
-//! threads, and for each load the stores that it may see. The two files find what they are made of
-//! in `super`, which is this module here.
+//! threads, and for each load the stores that it may see. The three files find what they are made
+//! of in `super`, which is this module here.
 
+#[path = "growth.rs"]
+#[allow(dead_code, clippy::duplicate_mod)]
+mod growth;
 #[path = "seen.rs"]
 #[allow(dead_code, clippy::duplicate_mod)]
 mod seen;
@@ -17,13 +20,27 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use self::seen::{Inserted, Seen};
 
 mod sync {
-    pub use loom::sync::RwLockReadGuard;
     pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+    pub use loom::sync::{RwLockReadGuard, RwLockWriteGuard};
 
     /// Room for three entries.
     pub const BITS_MIN: u32 = 2;
     /// Two keys a bucket: some go on to the next one.
     pub const BUCKET_BITS: u32 = 1;
+    /// One bucket: the smallest table is two ranges.
+    pub const RANGE: usize = 4;
+
+    pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub fn new(value: T) -> Self {
+            Mutex(loom::sync::Mutex::new(value))
+        }
+
+        pub fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+            self.0.lock().unwrap()
+        }
+    }
 
     pub struct RwLock<T>(loom::sync::RwLock<T>);
 
@@ -36,7 +53,7 @@ mod sync {
             self.0.read().unwrap()
         }
 
-        pub fn write(&self) -> loom::sync::RwLockWriteGuard<'_, T> {
+        pub fn write(&self) -> RwLockWriteGuard<'_, T> {
             self.0.write().unwrap()
         }
     }
@@ -107,4 +124,5 @@ fn no_interleaving_of_growth_and_insertion_loses_or_doubles_a_key() {
         counted.fetch_add(usize::from(seen.read().room() > 4), Relaxed);
     });
     assert!(grown.load(Relaxed) > 0);
+    assert!(growth::SHARED.load(Relaxed) > 0); // both threads moved keys, in some interleaving
 }

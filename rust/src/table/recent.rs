@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 #[derive(Default)]
 pub struct Recent {
     keys: Box<[AtomicU64]>,
-    shift: u32,
 }
 
 impl Recent {
@@ -26,13 +25,18 @@ impl Recent {
         keys.resize_with(1 << bits, AtomicU64::default);
         Recent {
             keys: keys.into_boxed_slice(),
-            shift: 64 - bits,
         }
+    }
+
+    /// Fingerprints are spread already.
+    #[inline(always)]
+    fn index(&self, key: u64) -> usize {
+        key as usize & self.keys.len().wrapping_sub(1)
     }
 
     #[inline(always)]
     fn place(&self, key: u64) -> &AtomicU64 {
-        &self.keys[(key.wrapping_mul(0xd1b5_4a32_d192_ed03) >> self.shift) as usize]
+        &self.keys[self.index(key)]
     }
 
     pub fn is_empty(&self) -> bool {
@@ -42,6 +46,22 @@ impl Recent {
     #[inline(always)]
     pub fn has(&self, key: u64) -> bool {
         !self.keys.is_empty() && self.place(key).load(Relaxed) == key
+    }
+
+    /// Whether `key` was met, and remember it if `noted`. No branch depends on either.
+    #[inline(always)]
+    pub fn meet(&self, key: u64, noted: bool) -> bool {
+        let Some(place) = self.keys.get(self.index(key)) else {
+            return false; // there is no room
+        };
+        let before = place.load(Relaxed);
+        place.store(if noted { key } else { before }, Relaxed);
+        before == key
+    }
+
+    /// Forget everything.
+    pub fn clear(&self) {
+        self.keys.iter().for_each(|key| key.store(0, Relaxed));
     }
 
     #[inline(always)]
@@ -64,7 +84,15 @@ mod tests {
             recent.note(scramble(number));
             assert!(recent.has(scramble(number)));
         }
+        assert!(recent.meet(scramble(1_000_000), false));
+        assert!(!recent.meet(scramble(2_000_000), false));
+        assert!(!recent.meet(scramble(2_000_000), true));
+        assert!(recent.meet(scramble(2_000_000), false));
         assert!((1_000_001..1_100_000).all(|number| !recent.has(scramble(number))));
         assert!(!Recent::default().has(7));
+        let none = Recent::default();
+        assert!(!none.meet(7, true) && !none.meet(7, true));
+        recent.clear();
+        assert!(!recent.has(scramble(2_000_000)));
     }
 }

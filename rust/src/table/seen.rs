@@ -1,8 +1,8 @@
 //! The set of fingerprints seen so far, each with the fingerprint it was first reached from.
 //!
-//! Buckets over atomics (`slots.rs`): threads insert without locks. Only growing is exclusive; a
-//! thread holds a `Reading` for a batch of insertions and must let go of it before it waits for
-//! anything, the interpreter above all.
+//! Buckets over atomics (`slots.rs`): threads insert without locks. A thread holds a `Reading` for
+//! a batch of insertions and must let go of it before it waits for anything, the interpreter above
+//! all. Where the table grows, a thread that wants a `Reading` helps to move it (`growth.rs`).
 //!
 //! Invariant: a key once written never changes, so a found key needs no second look. Sixteen
 //! bytes a slot, at most seven eighths full. With a `Scratch`, the slots live in a file once they
@@ -14,10 +14,11 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use super::growth::Growth;
 use super::recent::Recent;
 pub use super::slots::Inserted;
 use super::slots::{MOVED_AT_ONCE, Slots};
-use super::sync::{AtomicBool, AtomicUsize, BITS_MIN, RwLock, RwLockReadGuard};
+use super::sync::{AtomicBool, AtomicUsize, BITS_MIN, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::table::scratch::{Scratch, page_size, passes};
 
 /// The part of it that pages of the file may fill between two looks, one in so many.
@@ -88,8 +89,41 @@ impl Seen {
         (1usize << bits) * 7 / 8
     }
 
+    /// The table, where nobody moves it. Who comes while it grows moves a part of it first.
     pub fn read(&self) -> Reading<'_> {
-        self.slots.read()
+        loop {
+            let slots = self.slots.read();
+            let Some(growth) = &slots.growth else {
+                return slots;
+            };
+            growth.help(&slots);
+            drop(slots);
+            self.finish(&mut self.slots.write());
+        }
+    }
+
+    /// The table for one thread alone, where nobody moves it.
+    fn alone(&self) -> RwLockWriteGuard<'_, Slots> {
+        loop {
+            drop(self.read());
+            let slots = self.slots.write();
+            if slots.growth.is_none() {
+                return slots;
+            }
+        }
+    }
+
+    /// Use the larger table, if everything is moved there.
+    fn finish(&self, slots: &mut Slots) {
+        let is_moved = |growth: &Growth| growth.is_over(slots);
+        if !slots.growth.as_deref().is_some_and(is_moved) {
+            return; // another thread was here first; the table may even grow again
+        }
+        if let Some(growth) = slots.growth.take() {
+            let limit = Self::limit(growth.larger.bits);
+            self.replace(slots, growth.larger);
+            self.full_at.store(limit, Relaxed);
+        }
     }
 
     /// Whether it remembers at which depth each state was reached.
@@ -140,7 +174,7 @@ impl Seen {
 
     #[cold]
     fn grow(&self, more: usize) {
-        let mut slots = self.slots.write();
+        let mut slots = self.alone();
         let mut bits = slots.bits;
         while self.len() + more > Self::limit(bits) {
             bits += 1;
@@ -156,9 +190,15 @@ impl Seen {
             return;
         };
         slots.recent = Recent::default();
-        larger.take_over(&slots);
-        self.replace(&mut slots, larger);
-        self.full_at.store(Self::limit(bits), Relaxed);
+        if larger.is_on_disk() {
+            larger.take_over(&slots);
+            self.replace(&mut slots, larger);
+            self.full_at.store(Self::limit(bits), Relaxed);
+            return;
+        }
+        slots.growth = Some(Box::new(Growth::to(larger)));
+        drop(slots);
+        drop(self.read()); // helps, like everybody
     }
 
     /// Use `larger` from now on; what was in memory is freed before more is taken.
@@ -195,7 +235,7 @@ impl Seen {
             return Ok(());
         }
         drop(slots);
-        let mut slots = self.slots.write();
+        let mut slots = self.alone();
         let moved = Slots::in_file(slots.bits, !slots.depths.is_empty(), scratch)?;
         moved.take_over(&slots);
         self.replace(&mut slots, moved);

@@ -9,8 +9,10 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::growth::Growth;
 use super::recent::Recent;
 use super::store::Store;
 use super::sync::{AtomicU32, BUCKET_BITS};
@@ -29,6 +31,43 @@ pub struct Slots {
     pub recent: Recent,
     pub depths: Box<[AtomicU32]>, // empty unless the search is bounded depth-first
     pub bits: u32,
+    /// Where all of it is being moved: nobody inserts here any more.
+    pub growth: Option<Box<Growth>>,
+}
+
+/// The first word of the bucket of `key` in a table of 2^`bits` keys.
+#[inline(always)]
+fn home(bits: u32, key: u64) -> usize {
+    let spread = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (spread >> (63 - bits)) as usize & !(2 * BUCKET - 1)
+}
+
+/// Where a table lies, or lay: enough to ask for cache lines while nobody holds it.
+#[derive(Clone, Copy)]
+pub struct Lines {
+    start: usize,
+    bits: u32,
+}
+
+impl Lines {
+    /// Of no table: asks in vain.
+    pub const NOWHERE: Lines = Lines { start: 0, bits: 3 };
+
+    /// Ask for both cache lines of `key` ahead of its insertion: most keys that are asked for are
+    /// new, and the next insertion would wait until the parent of this one is written.
+    #[inline(always)]
+    pub fn prefetch(self, key: u64) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch is a hint, it never faults, wherever it points.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let home = (self.start as *const u64).wrapping_add(home(self.bits, key));
+            _mm_prefetch::<_MM_HINT_T0>(home.cast());
+            _mm_prefetch::<_MM_HINT_T0>(home.wrapping_add(BUCKET).cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = key;
+    }
 }
 
 /// What became of an insertion.
@@ -55,6 +94,7 @@ impl Slots {
             recent: Recent::default(),
             depths: depth_words.into_boxed_slice(),
             bits,
+            growth: None,
         }
     }
 
@@ -90,11 +130,9 @@ impl Slots {
         }
     }
 
-    /// The first word of the bucket of `key`.
     #[inline(always)]
     fn home(&self, key: u64) -> usize {
-        let spread = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (spread >> (63 - self.bits)) as usize & !(2 * BUCKET - 1)
+        home(self.bits, key)
     }
 
     /// The place, among the depths, of the key at `word`.
@@ -102,17 +140,13 @@ impl Slots {
         word / (2 * BUCKET) * BUCKET + word % BUCKET
     }
 
-    /// Ask for the cache line of `key` ahead of its insertion.
+    /// Where it lies.
     #[inline(always)]
-    pub fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch is a hint, it never faults.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.words.as_ptr().add(self.home(key)).cast());
+    pub fn lines(&self) -> Lines {
+        Lines {
+            start: self.words.as_ptr() as usize,
+            bits: self.bits,
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
     }
 
     /// The word of `key`, free or taken.
@@ -171,34 +205,61 @@ impl Slots {
         mut visit: impl FnMut(u64, usize) -> Result<(), E>,
         pause: impl Fn(usize),
     ) -> Result<(), E> {
-        for start in (0..self.words.len()).step_by(2 * BUCKET) {
+        for start in (0..self.words.len()).step_by(MOVED_AT_ONCE) {
+            let end = self.words.len().min(start + MOVED_AT_ONCE);
+            self.each_within(start..end, &mut visit)?;
+            pause(end);
+        }
+        Ok(())
+    }
+
+    /// Every key of these words, which are whole buckets, with its word.
+    fn each_within<E>(
+        &self,
+        words: Range<usize>,
+        visit: &mut impl FnMut(u64, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for start in words.step_by(2 * BUCKET) {
             for (place, key) in self.words[start..start + BUCKET].iter().enumerate() {
                 let key = key.load(Relaxed);
                 if key != 0 {
                     visit(key, start + place)?;
                 }
             }
-            if start % MOVED_AT_ONCE == 0 {
-                pause(start);
-            }
         }
         Ok(())
     }
 
-    /// Enter all that `other` holds, and leave nothing there: each piece is given back when it is
-    /// moved. Homes keep their order, so both tables are met in order.
-    pub fn take_over(&self, other: &Slots) {
-        let enter = |key: u64, word: usize| {
+    /// How many words of keys and parents there are.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Give the memory of the words before `end` back, which nobody will read again.
+    pub fn forget(&self, end: usize) {
+        self.words.forget(end);
+    }
+
+    /// Enter all that these words of `other` hold.
+    pub fn take_over_words(&self, other: &Slots, words: Range<usize>) {
+        let mut enter = |key: u64, word: usize| {
             let depths = other.depths.get(Self::depth_of(word));
             let depth = depths.map_or(0, |depth| depth.load(Relaxed));
             self.insert(key, other.parent_at(word), depth);
             Ok::<(), Infallible>(())
         };
-        let moved = other.each(enter, |end| {
+        let Ok(()) = other.each_within(words, &mut enter);
+    }
+
+    /// Enter all that `other` holds, and leave nothing there: each piece is given back when it is
+    /// moved. Homes keep their order, so both tables are met in order.
+    pub fn take_over(&self, other: &Slots) {
+        for start in (0..other.words()).step_by(MOVED_AT_ONCE) {
+            let end = other.words().min(start + MOVED_AT_ONCE);
+            self.take_over_words(other, start..end);
             self.release();
-            other.words.forget(end);
-        });
-        let Ok(()) = moved;
+            other.forget(end);
+        }
     }
 
     pub fn parent(&self, key: u64) -> Option<u64> {
