@@ -13,6 +13,7 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from presage import System, World
+from presage.model.world.event import Deliver, Fire
 from presage.search.alike.roles import Roles
 
 FAULTS = ("crash", "restart")
@@ -31,6 +32,7 @@ class Kind(NamedTuple):
 
     node: str
     fault: str  # "" if it is none
+    is_timer: bool = False
 
 
 class Did(NamedTuple):
@@ -47,6 +49,7 @@ class Graph:
         self.system, self.world = system, World.initial(system)
         self.places: dict[int, Place] = {}
         self.kinds: dict[str, Kind] = {}
+        self._mail: dict[int, list[tuple[str, str]]] = {}
         self._steps: dict[tuple[int, str], int] = {}
         self._commuting: dict[tuple[int, str, str], bool] = {}
         self._asked = Roles(system, lambda function, *args: function(*args))
@@ -60,7 +63,7 @@ class Graph:
             self.places[at] = Place(self.world.save(), events)
             for name, event in events.items():
                 fault = event.kind if event.kind in FAULTS else ""
-                self.kinds.setdefault(name, Kind(event.node, fault))
+                self.kinds.setdefault(name, Kind(event.node, fault, isinstance(event, Fire)))
         return at
 
     def take(self, at: int, name: str) -> int:
@@ -72,6 +75,18 @@ class Graph:
             self.world.apply(place.events[name])
             after = self._steps[at, name] = self._place()
         return after
+
+    def in_flight(self, at: int) -> list[tuple[str, str]]:
+        """Who sent the mail that is on its way, and to whom."""
+        if at not in self._mail:
+            self.world.restore(self.places[at].saved)
+            self._mail[at] = [(mail.source, mail.to) for mail in self.world.view().messages()]
+        return self._mail[at]
+
+    def ends(self, did: Did) -> tuple[str, str] | None:
+        """Who sent what a step delivers, and to whom."""
+        event = self.places[did.at].events[did.name]
+        return (event.source, event.node) if isinstance(event, Deliver) else None
 
     def commute(self, at: int, one: str, other: str) -> bool:
         """Whether two events are possible in both orders, and these end in one state."""

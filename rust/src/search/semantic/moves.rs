@@ -38,6 +38,16 @@ const EARLIER: u64 = 3;
 /// Steps that are remembered; then all are forgotten.
 const STEPS_MAX: usize = 500_000;
 
+/// A beginning whose last event overtakes a step.
+struct Overtaken {
+    /// Before that event.
+    state: Rc<[u32]>,
+    sum: u64,
+    steps: Box<[EventId]>,
+    /// After it.
+    ends: u64,
+}
+
 impl Runner<'_> {
     /// Queue what an execution gives.
     pub fn make_moves(&mut self, item: &Item, path: &[Did], lanes: &mut Lanes) -> PyResult<()> {
@@ -118,25 +128,19 @@ impl Runner<'_> {
             if path[first].fault {
                 return Ok(());
             }
-            let (state, sum, kept) = self.without(&path[first..later])?;
-            let Some((_, ends)) = self.step((&state, sum), &event)? else {
+            let Some(overtaken) = self.before(&path[..later], first, event)? else {
                 return Ok(()); // it happens after that one
             };
-            if self.commute((&state, sum), &path[first].event, &event)? {
+            let from = (&overtaken.state[..], overtaken.sum);
+            if self.commute(from, &path[first].event, &event)? {
                 continue;
             }
-            let before = path[..first].iter().map(|did| did.event);
-            let steps: Box<[EventId]> = before.chain(kept).chain([event]).collect();
-            if self.reversed.insert(digest(&steps)) {
+            if self.reversed.insert(digest(&overtaken.steps)) {
+                let is_seen = self.is_seen(overtaken.ends);
                 let moved = Item {
-                    steps,
+                    steps: overtaken.steps,
                     pure: false,
-                    cost: item.cost
-                        + if self.is_seen(ends) {
-                            REVERSAL_MET
-                        } else {
-                            REVERSAL
-                        },
+                    cost: item.cost + if is_seen { REVERSAL_MET } else { REVERSAL },
                     kind: self.kind(EARLIER, &path[first].event, &event),
                     key: None,
                     ends: None,
@@ -169,29 +173,27 @@ impl Runner<'_> {
             if !sent || self.commute(from, &did.event, &fault)? {
                 continue;
             }
-            let (state, sum, kept) = self.without(&path[first..at])?;
-            let Some((_, ends)) = self.step((&state, sum), &fault)? else {
+            let Some(overtaken) = self.before(&path[..at], first, fault)? else {
                 continue;
             };
-            if !self.queued.insert((sum, name(&fault))) {
+            if !self.queued.insert((overtaken.sum, name(&fault))) {
                 continue;
             }
             let key = match &other.key {
-                Some(key) => self.key_in(&state, role_of(key), fault.node)?,
+                Some(key) => self.key_in(&overtaken.state, role_of(key), fault.node)?,
                 None => None,
             };
-            if key.is_none() && (other.key.is_some() || self.is_seen(ends)) {
+            if key.is_none() && (other.key.is_some() || self.is_seen(overtaken.ends)) {
                 continue;
             }
             let role = key.as_deref().map(role_of);
             let known = role.is_some_and(|role| !self.roles.insert(role));
-            let before = path[..first].iter().map(|did| did.event);
             let moved = Item {
-                steps: before.chain(kept).chain([fault]).collect(),
+                steps: overtaken.steps,
                 cost: item.cost + FAULT,
                 kind: role.map_or_else(|| self.kind(INSTEAD, &did.event, &fault), in_role),
                 key,
-                ends: Some(ends),
+                ends: Some(overtaken.ends),
                 ..*item
             };
             lanes.push(moved, known);
@@ -236,6 +238,28 @@ impl Runner<'_> {
         };
         let words = [how].into_iter().chain(class(passed)).chain(class(moved));
         combine_iter(words)
+    }
+
+    /// The beginning in which an event comes before a step, and after all later ones that need
+    /// neither that step nor its node; none if it needs one of those that are left out.
+    fn before(
+        &mut self,
+        path: &[Did],
+        first: usize,
+        event: EventId,
+    ) -> PyResult<Option<Overtaken>> {
+        let (state, sum, kept) = self.without(&path[first..])?;
+        let Some((_, ends)) = self.step((&state, sum), &event)? else {
+            return Ok(None);
+        };
+        let before = path[..first].iter().map(|did| did.event);
+        let steps = before.chain(kept).chain([event]).collect();
+        Ok(Some(Overtaken {
+            state,
+            sum,
+            steps,
+            ends,
+        }))
     }
 
     /// Take steps but the first, what happens at its node, and what is not possible without them;
