@@ -65,7 +65,7 @@ class Task(Struct, frozen=True):
     cluster: Cluster
     seed: int = 0
     workload: float | None = None  # calls a second, of those that the system declares
-    target: str | None = None  # where the system comes from, for traces
+    target: str = ""  # where the system comes from, for traces
     parameters: dict[str, Any] = {}
     say: Callable[[str], None] = _ignore  # to people who look after the node
 
@@ -79,7 +79,7 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     steer = task.cluster.steer
     ahead = steer is not None and steer.mode != "off" and steer.predicts
     # Before there is any thread:
-    oracle = Oracle(task.system, name, task.target, sockets) if ahead else None
+    oracle = Oracle(task.system, name, task.target or None, sockets) if ahead else None
     try:
         with Sandbox(task.cluster.live.handler_seconds) as sandbox:
             process = _Process(task, name, sandbox.run, tuple(stops), sockets, oracle)
@@ -271,7 +271,7 @@ class _Process:
                 await asyncio.sleep(LOOK_EVERY)
             found = neighbours.snapshot()
             if found is not None:
-                trace = as_trace(system, found, self._task.target, self._task.parameters)
+                trace = as_trace(system, found, self._task.target or None, self._task.parameters)
                 return {"trace": codec.encode(trace), "outside": found.outside}
         raise CommandRefused(
             f"the checkpoints of `{self._name}` and its neighbours do not fit together",
