@@ -27,9 +27,9 @@ def run(mode: str, seed: int) -> Any:
 
 
 def runs(seeds: int) -> Iterator[tuple[str, int]]:
-    """The modes and seeds."""
-    for mode in MODES:
-        for seed in range(seeds):
+    """The modes and seeds; all modes of a seed, so that a run that is cut compares."""
+    for seed in range(seeds):
+        for mode in MODES:
             yield mode, seed
 
 

@@ -109,14 +109,12 @@ def _status(data: Path, node: str | None) -> dict[str, Any]:
 
 def _asked(data: Path, node: str | None, what: str, key: str = "") -> dict[str, Any]:
     """What nodes answer, by name; those that do not answer are left out."""
-    from presage.runtime.control import CONTROL, Request, ask
+    from presage.runtime.control import CONTROL, Request, ask_all
 
-    answers: dict[str, Any] = {}
-    for path in sorted(data.glob(f"*/{CONTROL}")):
-        name = unquote(path.parent.name)
-        if node in (None, name):
-            with contextlib.suppress(NotRunning):
-                answers[name] = ask(path, Request(what))
+    paths = {unquote(path.parent.name): path for path in sorted(data.glob(f"*/{CONTROL}"))}
+    some = {name: path for name, path in paths.items() if node in (None, name)}
+    found = ask_all(some, Request(what))
+    answers = {name: found[name] for name in some if name in found}
     if node is not None and node not in answers:
         raise NotRunning(
             f"node `{node}` does not answer",

@@ -11,10 +11,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import selectors
 import socket
 import stat
 import sys
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ LINE_MAX = 1 << 20  # bytes of a request
 PATH_MAX = 100  # of a socket; the system's limit is 104 to 108
 CONTROL = "control"
 PATIENCE = 10.0  # seconds that a command waits for its answer
+AT_ONCE = 100  # sockets that are asked together
 
 
 class Request(Struct, frozen=True, omit_defaults=True):
@@ -179,6 +182,59 @@ def ask(path: Path, request: Request) -> Any:
     if answer.error is not None:
         raise CommandRefused(answer.error)
     return answer.value
+
+
+def ask_all(
+    paths: Mapping[str, Path], request: Request, seconds: float = PATIENCE
+) -> dict[str, Any]:
+    """What the sockets at `paths` answer, by name; those that do not within `seconds` are left out.
+
+    All are asked together: however many are silent, one patience is all that they cost.
+    """
+    answers: dict[str, Any] = {}
+    names = list(paths)
+    for at in range(0, len(names), AT_ONCE):
+        some = {name: paths[name] for name in names[at : at + AT_ONCE]}
+        for name, data in _lines(some, msgspec.json.encode(request) + b"\n", seconds).items():
+            with contextlib.suppress(msgspec.DecodeError):  # half an answer: it ended meanwhile
+                answer = _ANSWER.decode(data)
+                if answer.error is not None:
+                    raise CommandRefused(answer.error)
+                answers[name] = answer.value
+    return answers
+
+
+def _lines(paths: Mapping[str, Path], line: bytes, seconds: float) -> dict[str, bytearray]:
+    """Write a line to each socket, and read one from each that answers in time."""
+    lines: dict[str, bytearray] = {}
+    with contextlib.ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        for name, path in paths.items():
+            made = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            made.setblocking(False)
+            with contextlib.suppress(OSError):  # nobody is there, or very many wait already
+                with _short(path) as address:
+                    made.connect(address)
+                made.sendall(line)
+                selector.register(made, selectors.EVENT_READ, (name, bytearray()))
+        end = time.monotonic() + seconds
+        while selector.get_map() and (left := end - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                name, data = key.data
+                piece = _piece(key.fd)
+                data += piece
+                if not piece or piece.endswith(b"\n"):
+                    selector.unregister(key.fileobj)
+                    lines[name] = data
+    return lines
+
+
+def _piece(descriptor: int) -> bytes:
+    """What is there to read; nothing at the end, or where the other end is gone."""
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
 
 
 def _line(made: socket.socket) -> bytes:

@@ -55,7 +55,8 @@ def _row(texts: Sequence[str], widths: Sequence[int]) -> str:
 
 def _state(facts: Mapping[str, Any]) -> tuple[str, str]:
     if facts.get("running"):
-        return f"runs, process {facts.get('pid', '')}", ""
+        silent = "steps" not in facts
+        return f"{'silent' if silent else 'runs'}, process {facts.get('pid', '')}", "warn" * silent
     status = facts.get("status")
     if status is None:
         return "starts", "warn"

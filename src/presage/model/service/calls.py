@@ -116,16 +116,23 @@ def check_method(
         ) from None
 
 
+KNOWN = {*dir(Service), "start", "neighbours", "recovery"}  # asked for by presage alone
+
+
+def methods(service: type) -> tuple[str, ...]:
+    """What can be called from outside: public methods that are no handlers and do not wait."""
+    names = (name for name in dir(service) if not name.startswith("_") and name not in KNOWN)
+    return tuple(name for name in names if _can_be_called(inspect.getattr_static(service, name)))
+
+
+def _can_be_called(method: object) -> bool:
+    waits = inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method)
+    return inspect.isfunction(method) and not waits and not marks_of(method)
+
+
 def _callable(service: type[Service]) -> str:
     """The methods that are there to be called, as advice."""
-    plain = [
-        name
-        for name in dir(service)
-        if not name.startswith("_")
-        and name not in dir(Service)
-        and isinstance(method := inspect.getattr_static(service, name), FunctionType)
-        and not marks_of(method)
-    ]
+    plain = methods(service)
     if not plain:
         return "it has handlers only: nobody is meant to call it"
     return f"name one of {', '.join(f'`{name}`' for name in plain)}"
