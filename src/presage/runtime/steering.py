@@ -76,6 +76,7 @@ class Steering:
         self._repeated: dict[tuple[object, ...], deque[float]] = {}
         self._starving: dict[Filter, None] = {}  # refused again and again, and not judged yet
         self._busy = False  # a round goes on
+        self._asked = False  # and waits for an answer, which comes or is given up by who was asked
         self._again = False  # another is to follow at once
         self._began = 0.0
         self._next = node.clock.now() + options.every * _phase(node.name)
@@ -218,7 +219,8 @@ class Steering:
         self._again = self._busy
 
     def _round(self, now: float) -> None:
-        if self._busy and now - self._began < 2 * (self.options.every + self.options.deadline):
+        patience = 2 * (self.options.every + self.options.deadline)
+        if self._busy and (self._asked or now - self._began < patience):
             return
         self._busy, self._began = True, now
         self.counts.rounds += 1
@@ -226,7 +228,7 @@ class Steering:
 
     def _ended(self) -> None:
         """A round is over."""
-        self._busy = False
+        self._busy = self._asked = False
         if self._again:
             self.hasten()
 
@@ -248,6 +250,7 @@ class Steering:
             refused=tuple(self._starving),
         )
         self._starving.clear()
+        self._asked = True
         self.aids.ask(question)
 
     def _look(self, found: Assembled) -> None:
