@@ -47,7 +47,14 @@ def run_start(args: argparse.Namespace) -> int:
     from presage.runtime.control import CONTROL, Request, ask
 
     data = data_folder(args)
-    facts = ask(data / CONTROL, Request("start", args.node))
+    try:
+        facts = ask(data / CONTROL, Request("start", args.node))
+    except NotRunning:
+        raise NotRunning(
+            f"nobody starts nodes in `{data}`",
+            "`presage up` does not run there; it is `presage up` that starts them",
+            f"`presage run --node {args.node} --config FILE` runs one node by itself",
+        ) from None
     end = time.monotonic() + START_PATIENCE
     while not _answers(control_of(data_folder(args), args.node)):
         now = ask(data / CONTROL, Request("status"))[args.node]

@@ -100,6 +100,18 @@ def loop_run(main: Coroutine[Any, Any, int]) -> int:
         return runner.run(main)
 
 
+def deafen(stops: Iterable[int]) -> None:
+    """Heed signals that ask for the end no more: it has come. To be called by the running loop.
+
+    Who signals a whole group reaches a command twice, the second time through its parent; without
+    its loop that would kill it.
+    """
+    loop = asyncio.get_running_loop()
+    for number in stops:
+        loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
+
+
 class _Process:
     def __init__(
         self,
@@ -157,6 +169,7 @@ class _Process:
             self._store.close()
             steps.close()
             await asyncio.sleep(0)  # resets leave
+            deafen(self._stops)
         return self._status()
 
     def _prepare(self, reader: Codec) -> None:
