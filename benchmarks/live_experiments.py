@@ -15,10 +15,13 @@ Fails unless every condition holds that the page lists.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -132,16 +135,23 @@ def has(data: dict[str, Any], place: tuple[str, ...]) -> bool:
     return name in data
 
 
-def keep(data: dict[str, Any]) -> None:
-    """Write all results; whoever is cut meanwhile has those before."""
-    new = DATA.with_suffix(".new")
-    new.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
-    new.replace(DATA)
+@contextmanager
+def kept() -> Iterator[dict[str, Any]]:
+    """All results there are, to be changed; another command may run at the same time."""
+    folder = os.open(DATA.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
+        yield data
+        new = DATA.with_suffix(".new")
+        new.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+        new.replace(DATA)  # whoever is cut meanwhile has those before
+    finally:
+        os.close(folder)
 
 
-def begun(args: argparse.Namespace) -> dict[str, Any]:
-    """The results that are kept, without those that are to be measured anew."""
-    data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
+def begin(args: argparse.Namespace, data: dict[str, Any]) -> None:
+    """Note how runs are made, and leave out those that are to be made anew."""
     for each in filter(None, args.only.split(",")):
         if not args.go_on:
             data.pop(each, None)
@@ -149,7 +159,6 @@ def begun(args: argparse.Namespace) -> dict[str, Any]:
         if each in data and _of_one(data["how"][each]) != _of_one(how):
             sys.exit(f"{each} was begun with other arguments: start it without --go-on")
         data.setdefault("how", {})[each] = how
-    return data
 
 
 def _of_one(how: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +168,8 @@ def _of_one(how: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> int:
     args = arguments()
-    data = begun(args)
+    with kept() as data:
+        begin(args, data)
     context = get_context("spawn")
     for processes, chosen in ((args.processes, tasks(args)), (1, real_tasks(args))):
         with ProcessPoolExecutor(processes, context, max_tasks_per_child=1) as pool:
@@ -169,8 +179,8 @@ def main() -> int:
                 if not has(data, place)
             }
             for future in as_completed(running):
-                put(data, running[future], future.result())
-                keep(data)
+                with kept() as data:
+                    put(data, running[future], future.result())
                 print(" ".join(running[future]), flush=True)
     held = conditions(data)
     PAGE.write_text("\n".join(page(data, held)) + "\n")
