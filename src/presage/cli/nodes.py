@@ -80,11 +80,12 @@ def _answers(control: Path) -> bool:
 
 def run_status(args: argparse.Namespace) -> int:
     """`presage status`: what runs, and what it did."""
+    from presage.runtime.metrics import exposition
     from presage.ui import nodes
 
     data = data_folder(args)
     if args.metrics:
-        write("".join(_asked(data, args.node, "metrics").values()))
+        write(exposition(_asked(data, args.node, "status")).rstrip("\n"))
         return EXIT_HELD
     facts = _status(data, args.node)
     if args.json:

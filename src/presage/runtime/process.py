@@ -37,7 +37,7 @@ from presage.runtime.host import Host
 from presage.runtime.inspection import inspector
 from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
-from presage.runtime.metrics import exposition, measure
+from presage.runtime.metrics import measure
 from presage.runtime.node import LiveNode
 from presage.runtime.oracle import Oracle
 from presage.runtime.snapshot import as_trace
@@ -252,8 +252,6 @@ class _Process:
             return self._ahead.prediction(request.args)
         if request.do == "cut":
             return self._ahead.cut(request.name)
-        if request.do == "metrics":
-            return exposition(self._name, measure(self._driver))
         if request.do == "snapshot":
             return await self._snapshot()
         if request.do == "state":
