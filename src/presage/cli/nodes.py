@@ -13,20 +13,23 @@ from typing import Any
 from urllib.parse import unquote
 
 from presage.cli.common import EXIT_HELD, theme_of
-from presage.errors import CommandRefused, NotRunning
+from presage.errors import CommandRefused, NotRunning, did_you_mean
 from presage.ui.output import write, write_json
 from presage.version import VERSION
 
 START_PATIENCE = 10.0  # seconds until a node that was started must answer
+CALL_PATIENCE = 60.0  # seconds for a call: more than a handler has, unless somebody gave it more
 
 
 def run_call(args: argparse.Namespace) -> int:
     """`presage call`: one call of a method; prints what it returns, as JSON."""
     from presage.runtime.control import Request, ask
 
-    write_json(
-        ask(control_of(data_folder(args), args.node), Request("call", args.method, args.args))
+    control, request = (
+        control_of(data_folder(args), args.node),
+        Request("call", args.method, args.args),
     )
+    write_json(ask(control, request, CALL_PATIENCE))
     return EXIT_HELD
 
 
@@ -110,9 +113,17 @@ def _status(data: Path, node: str | None) -> dict[str, Any]:
             "another current folder, or another data folder",
             "`presage up TARGET` runs a system; `--data` names another folder",
         )
-    if node is not None:
-        facts = {node: facts[node] | _asked(data, node, "state", key="state")[node]}
-    return facts
+    if node is None:
+        return facts
+    if node not in facts:
+        raise NotRunning(
+            f"there is no node `{node}` in `{data}`{did_you_mean(node, facts)}",
+            "a misspelt name, or nodes that run with another data folder",
+            "`presage status` lists what runs; `--data` names another folder",
+        )
+    if facts[node]["running"]:
+        facts[node] |= _asked(data, node, "state", key="state")[node]
+    return {node: facts[node]}
 
 
 def _asked(data: Path, node: str | None, what: str, key: str = "") -> dict[str, Any]:
@@ -126,7 +137,7 @@ def _asked(data: Path, node: str | None, what: str, key: str = "") -> dict[str, 
     if node is not None and node not in answers:
         raise NotRunning(
             f"node `{node}` does not answer",
-            "it does not run, or runs with another data folder",
+            "it does not run, or was stopped, or runs with another data folder",
             "`presage status` lists what runs; `--data` names another folder",
         )
     return {name: {key: each} for name, each in answers.items()} if key else answers

@@ -166,14 +166,21 @@ def _encode(answer: Answer) -> bytes:
         return msgspec.json.encode(Answer(repr(answer.value), answer.error))
 
 
-def ask(path: Path, request: Request) -> Any:
+def ask(path: Path, request: Request, seconds: float = PATIENCE) -> Any:
     """Send one request to a control socket and give what was answered."""
     try:
         with _connected(path) as made:
+            made.settimeout(seconds)
             made.sendall(msgspec.json.encode(request) + b"\n")
             answer = _ANSWER.decode(_line(made))
+    except TimeoutError:
+        raise NotRunning(
+            f"no answer at `{path}` within {seconds:g} s",
+            "it is busy with something else, or was stopped",
+            "`presage status` tells which nodes are silent; ask again",
+        ) from None
     except (OSError, msgspec.DecodeError) as error:
-        reason = getattr(error, "strerror", None) or "no answer"
+        reason = getattr(error, "strerror", None) or "it has ended"
         raise NotRunning(
             f"nobody answers at `{path}`: {reason}",
             "the node does not run, or was started with another data folder",

@@ -31,6 +31,8 @@ def test_a_tree_is_built_a_node_is_killed_and_comes_back_from_its_disk():
         assert is_gone(first)
         down = status()["n1"]
         assert not down["running"] and down["status"] == -signal.SIGKILL
+        assert "ended, SIGKILL" in run("status", "n1").stdout
+        assert "there is no node `n11` in `data`; did you mean" in run("status", "n11").stderr
         assert run("start", "n1").returncode == 0
         again = until(lambda: status()["n1"].get("steps") and status()["n1"], "n1")
         assert again["life"] == 2 and again["pid"] != first
