@@ -7,6 +7,7 @@ any machine, however busy, and takes no longer than its work.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 import live_randtree
@@ -54,7 +55,7 @@ def of_long(data: Data) -> list[Condition]:
         Condition(
             f"{title}: the median join time with both is at most the largest without",
             f"{spread(joins['both'])} s, and {spread(joins['none'])} s",
-            max(joins["both"]) <= max(joins["none"]),
+            median(joins["both"]) <= max(joins["none"]),
         ),
     ]
 
