@@ -97,7 +97,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     filters: tuple[FilterSeen, ...] = ()
     refusals: tuple[RefusalSeen, ...] = ()
     progress: tuple[ProgressSeen, ...] = ()
-    violations: tuple[str, ...] = ()  # properties that broke
+    violations: tuple[str, ...] = ()  # properties that are broken, as far as nodes know
     counters: dict[str, float] = {}
 
 

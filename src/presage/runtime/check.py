@@ -15,7 +15,7 @@ Invariant: nothing is refused that the network or the clock could not have kept 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from presage._core import FAILED, UP, Codec
 from presage.model.service.automaton import Automaton
@@ -76,7 +76,8 @@ class ImmediateCheck:
         self._known: list[Neighbour | None] = [None] * len(system.names)
         self.checked = 0
         self.unpreventable = 0
-        self.broken: dict[str, str] = {}  # properties that were broken by what was let happen
+        self.broken: dict[str, str] = {}  # by what was let happen, as far as it is so still
+        self._states = {each.name for each in system.properties if each.kind == "always"}
 
     def learn(self, name: str, local: Local, time: float) -> None:
         """A neighbour's state, as the checker writes it, and when it was so."""
@@ -91,6 +92,8 @@ class ImmediateCheck:
             return None
         self.checked += 1
         new = self.breaks(before, after)
+        if self.broken:
+            self.standing({each.prop for each in self.verdicts.broken(self._with(after))})
         if not new:
             return None
         if not can_be_refused(self._node, stimulus):
@@ -98,6 +101,14 @@ class ImmediateCheck:
             self.broken.update((each.prop, each.why) for each in new)
             return None
         return self._danger(new)
+
+    def standing(self, broken: Collection[str]) -> None:
+        """Forget what is broken no longer: of all properties of states, `broken` are."""
+        self.broken = {
+            prop: why
+            for prop, why in self.broken.items()
+            if prop in broken or prop not in self._states
+        }
 
     def breaks(self, before: Local, after: Local) -> list[Broken]:
         """What a step breaks that held before it."""

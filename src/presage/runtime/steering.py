@@ -265,6 +265,7 @@ class Steering:
         for prop in self._progress.holding(known):
             self._held_last[prop] = now
         self.violations = {each.prop: each.why for each in self.check.verdicts.broken(known)}
+        self.check.standing(self.violations)
 
     def refreshed(self, name: str, local: Local | None) -> None:
         """The present state of a neighbour; None: no answer, so what was known still counts."""

@@ -44,6 +44,19 @@ def test_a_step_that_breaks_a_property_is_refused_unless_its_event_cannot_be(sys
     assert check.unpreventable == 4 and set(check.broken) == {"one_token"}
 
 
+def test_what_is_mended_is_shown_as_broken_no_longer(system):
+    check = check_of(system)
+    check.learn("a", local(system, holds=True), 0.0)
+    check.judge(local(system), local(system, holds=True), ("restart",))
+    check.judge(local(system, holds=True), local(system, holds=True, got=1), GRANTED)
+    assert set(check.broken) == {"one_token"}
+    check.judge(local(system, holds=True, got=1), local(system, got=1), GRANTED)
+    assert check.broken == {}
+    check.broken = {"one_token": "why", "of a step": "why"}
+    check.standing(())  # as a snapshot has it
+    assert set(check.broken) == {"of a step"}
+
+
 def test_what_was_broken_before_is_no_reason(system):
     check = check_of(system)
     check.learn("a", local(system, holds=True), 0.0)
