@@ -157,6 +157,12 @@ class _Process:
         try:
             self._prepare(driver.node.automaton.codec)
             await driver.start(self._task.definition, self._sockets)
+            if self._store.discarded:
+                self._say(
+                    f"warning: the last {self._store.discarded} bytes of its log mean nothing, and"
+                    " are left out: the machine went down while they were written, and nobody was"
+                    " promised anything, or the disk is damaged"
+                )
             if self._task.workload:
                 worker = loop.create_task(self._work(self._task.workload))
             await _first(stop.wait(), driver.ended.wait())

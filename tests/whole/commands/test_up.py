@@ -252,12 +252,16 @@ def test_methods_are_called_and_what_is_durable_survives():
         assert run("kill", "n0").returncode == 0
         gone = run("call", "n0", "add", "1")
         assert gone.returncode == 2 and "nobody answers" in gone.stderr
+        with Path("data/n0/log").open("ab") as log:
+            log.write(b"torn")
         assert run("start", "n0").returncode == 0
         until(lambda: all_run(1), "the node")
         assert run("call", "n0", "add", "1").stdout == "8\n"
         unknown = run("kill", "n1")
         assert unknown.returncode == 2 and "did you mean `n0`?" in unknown.stderr
-        assert stopped(process).returncode == 0
+        ended = stopped(process)
+    assert ended.returncode == 0
+    assert "n0: warning: the last 4 bytes of its log mean nothing" in ended.stderr
     assert Path("data/n0").stat().st_mode & 0o077 == 0
 
 
