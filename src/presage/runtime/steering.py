@@ -150,12 +150,13 @@ class Steering:
     def _starves(self, step: Record, refused: Refusal) -> None:
         """One kind of event is refused again and again: let the guard judge that as a filter."""
         self.counts.starving += 1
-        kind, name, source = step.stimulus[0], step.stimulus[1], None
+        kind, *rest = step.stimulus  # of a call of the workload there is no more
         if kind == DELIVER:
-            name, source = _name(step.stimulus[2]), self.node.system.names[step.stimulus[1]]
+            rest = [_name(rest[1]), self.node.system.names[rest[0]]]
             kind = RECEIVE if _streamed(step) else DELIVER
         if refused.filter is None and kind in ACTIONS and len(self._starving) < STARVING_MAX:
-            self._starving[Filter(self.node.name, kind, name, source)] = None
+            source = rest[1] if kind in (DELIVER, RECEIVE) else None
+            self._starving[Filter(self.node.name, kind, rest[0], source)] = None
             if self.options.predicts:
                 self.hasten()
 
