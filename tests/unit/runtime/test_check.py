@@ -3,7 +3,7 @@
 import pytest
 from unit.runtime.ahead import Grant, Holder, Manager, tokens
 
-from presage import always
+from presage import always, step
 from presage._core import FAILED, UP
 from presage.model.service.stream import LOST
 from presage.runtime.check import KEPT, ImmediateCheck, can_be_refused
@@ -126,3 +126,16 @@ def test_only_what_a_network_or_a_clock_may_keep_away_is_refused(stimulus, can):
 
 def test_a_manager_is_as_written():
     assert Manager(armed_once=False).armed_once is False
+
+
+@step
+def never_gets(before, after):
+    return before.got == after.got
+
+
+def test_how_a_process_begins_is_no_step_that_a_property_of_steps_speaks_of():
+    check = check_of(tokens(properties=(never_gets,)))
+    before, after = local(tokens()), local(tokens(), got=1)
+    for stimulus in (("start",), ("restart",)):
+        assert check.judge(before, after, stimulus) is None and check.unpreventable == 0
+    assert check.judge(before, after, GRANTED).prop == "never_gets"
