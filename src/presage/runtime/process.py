@@ -101,7 +101,7 @@ def loop_run(main: Coroutine[Any, Any, int]) -> int:
 
 
 def deafen(stops: Iterable[int]) -> None:
-    """Heed signals that ask for the end no more: it has come. To be called by the running loop.
+    """Ignore signals that ask for the end: it has come. To be called by the running loop.
 
     Who signals a whole group reaches a command twice, the second time through its parent; without
     its loop that would kill it.
