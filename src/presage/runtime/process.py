@@ -143,8 +143,9 @@ class _Process:
         await control.start()
         driver = self._driver = Driver(self._make, self._task.cluster, self._say)
         worker: asyncio.Task[None] | None = None
-        steps = LogFile(self._folder / STEPS)
-        StepLog(driver.host, steps.append)
+        steps = LogFile(self._folder / STEPS) if self._task.cluster.live.steps else None
+        if steps is not None:
+            StepLog(driver.host, steps.append)
         self._ahead = Ahead(
             driver,
             self._task.cluster,
@@ -173,7 +174,8 @@ class _Process:
             self._ahead.close()
             driver.close()
             self._store.close()
-            steps.close()
+            if steps is not None:
+                steps.close()
             await asyncio.sleep(0)  # resets leave
             deafen(self._stops)
         return self._status()

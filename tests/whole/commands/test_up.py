@@ -203,7 +203,8 @@ def test_an_endless_handler_ends_its_node():
 
 @pytest.mark.slow
 def test_nodes_of_a_cluster_file_run_one_by_one():
-    config("ping_pong", **{n: f"127.0.0.1:{free_port()}" for n in names_of("ping_pong")})
+    addresses = {n: f"127.0.0.1:{free_port()}" for n in names_of("ping_pong")}
+    config("ping_pong", more="steps = false", **addresses)
     names = names_of("ping_pong")
     processes = [start("run", "--node", name, "--config", "cluster.toml") for name in names]
     try:
@@ -220,6 +221,8 @@ def test_nodes_of_a_cluster_file_run_one_by_one():
         ended = [end(process) for process in processes[1:]]
     assert [each.returncode for each in ended] == [0] * (len(names) - 1), ended[0].stderr
     assert not any("Traceback" in each.stderr for each in ended)
+    assert {each.name for each in Path("data").glob("*/*")} <= {"lock", "log", "control"}
+    assert "there are no logs in `data`" in run("logs").stderr
 
 
 CALLED = """
