@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from msgspec import Struct
 from presage.errors import CannotListen, StoreError, Untrusted
 
 FILE, LOCK = "target.json", "up.lock"
+PATIENCE = 1.0  # seconds in which the nodes of one that was killed end
 
 
 class Noted(Struct, frozen=True):
@@ -39,17 +41,27 @@ def claimed(data: Path) -> Iterator[None]:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(data / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CannotListen(
-                f"`{data}` is in use",
-                "another `presage up` runs in this data folder",
-                "end it first, or take another folder: `--data`, or `data = ...` in [live]",
-            ) from None
+        end = time.monotonic() + PATIENCE
+        while not _is_free(lock):
+            if time.monotonic() > end:
+                raise CannotListen(
+                    f"`{data}` is in use",
+                    "another `presage up` runs in this data folder",
+                    "end it first, or take another folder: `--data`, or `data = ...` in [live]",
+                )
+            time.sleep(0.02)
         yield
     finally:
         os.close(lock)
+
+
+def _is_free(lock: int) -> bool:
+    """Whether a claim is ours now."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def note(data: Path, target: str, parameters: dict[str, Any]) -> None:
