@@ -34,6 +34,11 @@ def runs(seeds: int) -> Iterator[tuple[str, int]]:
             yield mode, seed
 
 
+def has_all(data: Data) -> bool:
+    """Whether each mode was run, with one seed at least: less is no table yet."""
+    return all(mode in data for mode in MODES)
+
+
 def of_long(data: Data) -> list[Condition]:
     """What the long runs must show."""
     title = f"RandTree with {TITLES[BUGS]}, at the paper's pace"
