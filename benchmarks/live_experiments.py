@@ -3,21 +3,25 @@
 After Yabandeh et al., "CrystalBall: Predicting and Preventing Inconsistencies in Deployed
 Distributed Systems", NSDI 2009, section 5. Run by `make live`, in minutes.
 
-`--only long` runs RandTree at the paper's pace, 1.4 hours of virtual time; a quarter of an hour on
-two cores. `--only bullet --downloads 1 --nodes 49 --blocks 1280 --size 16000` is the paper's file.
+`--only long` runs RandTree at the paper's pace, 1.4 hours of virtual time. `--only bullet
+--downloads 1 --nodes 49 --blocks 1280 --size 16000` is the paper's file.
 `--only real` runs 25 real processes, three times for each of three modes, in 12 minutes.
 `--only paxos,bullet` measures some anew and keeps what is known of the others, in
-`benchmarks/live_experiments.json`; `--only ''` writes the page alone. Fails unless every condition
-holds that the page lists.
+`benchmarks/live_experiments.json`; `--only ''` writes the page alone. Each run is kept there as
+soon as it has ended: with `--go-on`, a command that was cut takes up the runs that are missing.
+Fails unless every condition holds that the page lists.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -35,6 +39,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "live-experiments.md"
 DATA = ROOT / "benchmarks" / "live_experiments.json"
 EXPERIMENTS = ("randtree", "rounds", "paxos", "bullet", "depth")
+NOT_OF_A_RUN = ("only", "processes", "go_on")  # arguments that change no result
+COUNTS = ("seeds", "long_seeds", "round_seeds", "downloads", "real_runs")  # of runs
 PAXOS_BUGS = ("PX-bug1", "PX-bug2")
 
 Task = tuple[tuple[str, ...], Callable[..., Any], tuple[Any, ...]]  # where it goes, what it is
@@ -43,6 +49,7 @@ Task = tuple[tuple[str, ...], Callable[..., Any], tuple[Any, ...]]  # where it g
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(EXPERIMENTS), help="of these, by commas")
+    parser.add_argument("--go-on", action="store_true", help="keep the runs that have ended")
     parser.add_argument("--seeds", type=int, default=10, help="of RandTree; default: 10")
     parser.add_argument("--long-seeds", type=int, default=10, help="at the paper's pace")
     parser.add_argument("--round-seeds", type=int, default=3, help="of runs by deadline")
@@ -120,22 +127,61 @@ def put(data: dict[str, Any], place: tuple[str, ...], result: Any) -> None:
     data[name] = result
 
 
+def has(data: dict[str, Any], place: tuple[str, ...]) -> bool:
+    """Whether a run is among the results."""
+    *folders, name = place
+    for folder in folders:
+        data = data.get(folder, {})
+    return name in data
+
+
+@contextmanager
+def kept() -> Iterator[dict[str, Any]]:
+    """All results there are, to be changed; another command may run at the same time."""
+    folder = os.open(DATA.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
+        yield data
+        new = DATA.with_suffix(".new")
+        new.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+        new.replace(DATA)  # whoever is cut meanwhile has those before
+    finally:
+        os.close(folder)
+
+
+def begin(args: argparse.Namespace, data: dict[str, Any]) -> None:
+    """Note how runs are made, and leave out those that are to be made anew."""
+    for each in filter(None, args.only.split(",")):
+        if not args.go_on:
+            data.pop(each, None)
+        how = {name: value for name, value in vars(args).items() if name not in NOT_OF_A_RUN}
+        if each in data and _of_one(data["how"][each]) != _of_one(how):
+            sys.exit(f"{each} was begun with other arguments: start it without --go-on")
+        data.setdefault("how", {})[each] = how
+
+
+def _of_one(how: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a single run."""
+    return {name: value for name, value in how.items() if name not in COUNTS}
+
+
 def main() -> int:
     args = arguments()
-    data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
-    for each in filter(None, args.only.split(",")):
-        data.pop(each, None)
-        data.setdefault("how", {})[each] = {
-            name: value for name, value in vars(args).items() if name not in ("only", "processes")
-        }
+    with kept() as data:
+        begin(args, data)
     context = get_context("spawn")
     for processes, chosen in ((args.processes, tasks(args)), (1, real_tasks(args))):
         with ProcessPoolExecutor(processes, context, max_tasks_per_child=1) as pool:
-            running = [(place, pool.submit(what, *how)) for place, what, how in chosen]
-            for place, future in running:
-                put(data, place, future.result())
-                DATA.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
-                print(" ".join(place), flush=True)
+            running = {
+                pool.submit(what, *how): place
+                for place, what, how in chosen
+                if not has(data, place)
+            }
+            for future in as_completed(running):
+                with kept() as data:
+                    put(data, running[future], future.result())
+                print(" ".join(running[future]), flush=True)
     held = conditions(data)
     PAGE.write_text("\n".join(page(data, held)) + "\n")
     for each in held:

@@ -7,6 +7,7 @@ any machine, however busy, and takes no longer than its work.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 import live_randtree
@@ -17,7 +18,6 @@ BUGS = "five"
 SECONDS, CHURN = 5000.0, 60.0
 PACE = Pace(every=10.0, deadline=60.0, states=1000)
 MODES = ("none", "check", "both")
-PREDICTING = 3  # seeds of mode both, which needs a hundred times the time
 COUNTED = ("steps", "preventable", "unpreventable")
 DID = ("rounds", "predicted", "installed", "handed_over", "filtered", "refused")
 
@@ -28,10 +28,15 @@ def run(mode: str, seed: int) -> Any:
 
 
 def runs(seeds: int) -> Iterator[tuple[str, int]]:
-    """The modes and seeds."""
-    for mode in MODES:
-        for seed in range(min(seeds, PREDICTING) if mode == "both" else seeds):
+    """The modes and seeds; all modes of a seed, so that a run that is cut compares."""
+    for seed in range(seeds):
+        for mode in MODES:
             yield mode, seed
+
+
+def has_all(data: Data) -> bool:
+    """Whether each mode was run, with one seed at least: less is no table yet."""
+    return all(mode in data for mode in MODES)
 
 
 def of_long(data: Data) -> list[Condition]:
@@ -55,7 +60,7 @@ def of_long(data: Data) -> list[Condition]:
         Condition(
             f"{title}: the median join time with both is at most the largest without",
             f"{spread(joins['both'])} s, and {spread(joins['none'])} s",
-            max(joins["both"]) <= max(joins["none"]),
+            median(joins["both"]) <= max(joins["none"]),
         ),
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from live_claims import SHARE_MAX, TITLES, Condition, Data, column
-from live_long import long, of_long
+from live_long import has_all, long, of_long
 from live_modes import MODES, spread
 from live_real_page import of_real, real
 from live_rounds import rounds
@@ -24,7 +24,7 @@ def conditions(data: Data) -> list[Condition]:
         found += of_randtree(bugs, own)
     if "real" in data:
         found += of_real(data["real"])
-    if "long" in data:
+    if has_all(data.get("long", {})):
         found += of_long(data["long"])
     for bug, own in data.get("paxos", {}).items():
         missed, without = own["both"]["missed"], own["none"]["missed"]
@@ -122,7 +122,7 @@ def page(data: Data, held: Sequence[Condition]) -> Iterator[str]:
         yield from randtree(data)
     if "rounds" in data:
         yield from rounds(data)
-    if "long" in data:
+    if has_all(data.get("long", {})):
         yield from long(data["long"])
     if "real" in data:
         yield from real(data)

@@ -63,10 +63,11 @@ class Compared:
         return [self.plain(self.live.decode(value)) for value in local]
 
 
-def live_run(system, seed, silently=False):
+def live_run(system, seed, silently=False, prepare=lambda cluster: None):
     """A cluster that has run, and how many of its steps were compared.
 
-    `silently`: processes end as by a loss of power, and nobody hears of it.
+    `silently`: processes end as by a loss of power, and nobody hears of it. `prepare` gets the
+    cluster before it runs.
     """
     chance = random.Random(seed)
     ordered = system.network == "ordered"
@@ -78,6 +79,7 @@ def live_run(system, seed, silently=False):
     options = Options(delays={"once": chance.random(), "beat": 0.2 + chance.random()})
     cluster = VirtualCluster(system, seed=seed, shape=shape, options=options, logged=True)
     compared = Compared(cluster)
+    prepare(cluster)
     for name in system.calls:
         for _ in range(3):
             cluster.at(chance.random() * SECONDS, lambda name=name: cluster.work(name))

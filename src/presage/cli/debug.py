@@ -10,12 +10,14 @@ from functools import partial
 
 import msgspec
 
+from presage.cli.common import EXIT_HELD
 from presage.cli.target.load import Checkable, load_traced
 from presage.errors import HandlerStuck
 from presage.search.report import Report
 from presage.trace import codec
 from presage.trace.trace import Trace
 from presage.ui import explanation, violation
+from presage.ui.output import silence
 from presage.ui.theme import Theme
 from presage.version import VERSION
 
@@ -36,7 +38,11 @@ def debug(
         return next(iter(reports.write(report(), give_up=give_up)))
 
     system, trace = _read(args, "debug")
-    return start(system, trace, args, theme, (sys.stdin, sys.stdout), give_up, write)
+    try:
+        return start(system, trace, args, theme, (sys.stdin, sys.stdout), give_up, write)
+    except BrokenPipeError:  # a reader that has gone away does not change the status
+        silence()
+        return EXIT_HELD
 
 
 def asked_report(args: argparse.Namespace) -> list[str]:

@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 def run_up(args: argparse.Namespace) -> int:
     """`presage up`: all nodes, until Ctrl-C or for some seconds."""
-    from presage.runtime import up
+    from presage.runtime import noted, up
     from presage.runtime.process import Forked
 
     task = _task(args)
     cluster, started = task.cluster, time.monotonic()
-    say(
-        f"{args.target or cluster.target}: {len(cluster.nodes)} nodes, data in `{cluster.data}`;"
-        " Ctrl-C ends them"
-    )
     beside = partial(_page, task, args.page) if args.page is not None else contextlib.nullcontext
-    ended = up.run(
-        cluster,
-        Forked(task),
-        seconds=args.seconds,
-        stops=lifeline.endings(),
-        say=say,
-        beside=beside,
-    )
+    with noted.claimed(cluster.data):
+        noted.note(cluster.data, task.target, task.parameters)
+        named = args.target or cluster.target
+        say(f"{named}: {len(cluster.nodes)} nodes, data in `{cluster.data}`; Ctrl-C ends them")
+        ended = up.run(
+            cluster,
+            Forked(task),
+            seconds=args.seconds,
+            stops=lifeline.endings(),
+            say=say,
+            beside=beside,
+        )
     seconds = time.monotonic() - started
     if args.json:
         write_json(
@@ -92,7 +92,7 @@ def _page(task: Task, port: int) -> Iterator[None]:
 
 def run_run(args: argparse.Namespace) -> int:
     """`presage run`: one node in the foreground, until Ctrl-C."""
-    from presage.runtime import process
+    from presage.runtime import noted, process
 
     if args.config is None:
         raise BadCluster(
@@ -108,6 +108,7 @@ def run_run(args: argparse.Namespace) -> int:
             f"its nodes are {', '.join(names)}",
             "`--node` with one of these names",
         )
+    noted.note(task.cluster.data, task.target, task.parameters)
     address = task.cluster.nodes[args.node]
     say(f"{args.node}: listens on {address}; Ctrl-C ends it")
     with contextlib.redirect_stdout(sys.stderr):  # of what the service prints
@@ -117,7 +118,6 @@ def run_run(args: argparse.Namespace) -> int:
 def _task(args: argparse.Namespace) -> Task:
     """The system and the cluster that were named, compared with each other."""
     from presage.runtime import cluster as clusters
-    from presage.runtime import noted
     from presage.runtime.process import Task
     from presage.runtime.up import local_cluster
     from presage.search.checkpoint.code_digest import Definition
@@ -139,7 +139,6 @@ def _task(args: argparse.Namespace) -> Task:
         )
     if file.steer is not None and file.steer.mode != "off":
         _check_steered(system, loaded.target or system.name)
-    noted.note(file.data, loaded.target, loaded.parameters)
     if file.tls is None and not all(each.is_loopback for each in file.nodes.values()):
         say("warning: insecure = true: anybody who reaches a node may pose as a peer")
     return Task(

@@ -39,7 +39,7 @@ def run_logs(args: argparse.Namespace) -> int:
     if not entries:
         raise CommandRefused(
             f"there are no logs in `{data}`",
-            "nothing has run here yet",
+            "nothing has run here yet, or `steps = false` in the cluster file",
             "`presage up TARGET` runs a system; `--data` names another folder",
         )
     if not (args.judge or args.trace):

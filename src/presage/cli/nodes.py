@@ -13,20 +13,23 @@ from typing import Any
 from urllib.parse import unquote
 
 from presage.cli.common import EXIT_HELD, theme_of
-from presage.errors import CommandRefused, NotRunning
+from presage.errors import CommandRefused, NotRunning, did_you_mean
 from presage.ui.output import write, write_json
 from presage.version import VERSION
 
 START_PATIENCE = 10.0  # seconds until a node that was started must answer
+CALL_PATIENCE = 60.0  # seconds for a call: more than a handler has, unless somebody gave it more
 
 
 def run_call(args: argparse.Namespace) -> int:
     """`presage call`: one call of a method; prints what it returns, as JSON."""
     from presage.runtime.control import Request, ask
 
-    write_json(
-        ask(control_of(data_folder(args), args.node), Request("call", args.method, args.args))
+    control, request = (
+        control_of(data_folder(args), args.node),
+        Request("call", args.method, args.args),
     )
+    write_json(ask(control, request, CALL_PATIENCE))
     return EXIT_HELD
 
 
@@ -47,7 +50,14 @@ def run_start(args: argparse.Namespace) -> int:
     from presage.runtime.control import CONTROL, Request, ask
 
     data = data_folder(args)
-    facts = ask(data / CONTROL, Request("start", args.node))
+    try:
+        facts = ask(data / CONTROL, Request("start", args.node))
+    except NotRunning:
+        raise NotRunning(
+            f"nobody starts nodes in `{data}`",
+            "`presage up` does not run there; it is `presage up` that starts them",
+            f"`presage run --node {args.node} --config FILE` runs one node by itself",
+        ) from None
     end = time.monotonic() + START_PATIENCE
     while not _answers(control_of(data_folder(args), args.node)):
         now = ask(data / CONTROL, Request("status"))[args.node]
@@ -73,11 +83,12 @@ def _answers(control: Path) -> bool:
 
 def run_status(args: argparse.Namespace) -> int:
     """`presage status`: what runs, and what it did."""
+    from presage.runtime.metrics import exposition
     from presage.ui import nodes
 
     data = data_folder(args)
     if args.metrics:
-        write("".join(_asked(data, args.node, "metrics").values()))
+        write(exposition(_asked(data, args.node, "status")).rstrip("\n"))
         return EXIT_HELD
     facts = _status(data, args.node)
     if args.json:
@@ -102,25 +113,31 @@ def _status(data: Path, node: str | None) -> dict[str, Any]:
             "another current folder, or another data folder",
             "`presage up TARGET` runs a system; `--data` names another folder",
         )
-    if node is not None:
-        facts = {node: facts[node] | _asked(data, node, "state", key="state")[node]}
-    return facts
+    if node is None:
+        return facts
+    if node not in facts:
+        raise NotRunning(
+            f"there is no node `{node}` in `{data}`{did_you_mean(node, facts)}",
+            "a misspelt name, or nodes that run with another data folder",
+            "`presage status` lists what runs; `--data` names another folder",
+        )
+    if facts[node]["running"]:
+        facts[node] |= _asked(data, node, "state", key="state")[node]
+    return {node: facts[node]}
 
 
 def _asked(data: Path, node: str | None, what: str, key: str = "") -> dict[str, Any]:
     """What nodes answer, by name; those that do not answer are left out."""
-    from presage.runtime.control import CONTROL, Request, ask
+    from presage.runtime.control import CONTROL, Request, ask_all
 
-    answers: dict[str, Any] = {}
-    for path in sorted(data.glob(f"*/{CONTROL}")):
-        name = unquote(path.parent.name)
-        if node in (None, name):
-            with contextlib.suppress(NotRunning):
-                answers[name] = ask(path, Request(what))
+    paths = {unquote(path.parent.name): path for path in sorted(data.glob(f"*/{CONTROL}"))}
+    some = {name: path for name, path in paths.items() if node in (None, name)}
+    found = ask_all(some, Request(what))
+    answers = {name: found[name] for name in some if name in found}
     if node is not None and node not in answers:
         raise NotRunning(
             f"node `{node}` does not answer",
-            "it does not run, or runs with another data folder",
+            "it does not run, or was stopped, or runs with another data folder",
             "`presage status` lists what runs; `--data` names another folder",
         )
     return {name: {key: each} for name, each in answers.items()} if key else answers

@@ -179,11 +179,11 @@ def paragraph(trace: Trace, explanation: Explanation) -> str:
     parts = [f"{explanation.fact}."]
     for part in explanation.failed[:2]:
         because = f", namely {part.why}" if part.why else ""
-        parts.append(cut(f"What is not true is `{part.text}`{because}") + ".")
+        parts.append(sentence(f"What is not true is `{part.text}`{because}"))
     if trace.message and (not explanation.failed or trace.prop == NO_EXCEPTION):
         longest = WAITING_MAX if trace.prop == "no_deadlock" else TEXT_MAX
         reason = trace.message.replace("\n", "; ")
-        parts.append(cut(f"The reason: {reason}", longest) + ".")
+        parts.append(sentence(f"The reason: {reason}", longest))
     if trace.door == "process":
         parts += [_came(trace, explanation), _needed(explanation.needed, trace)]
         parts += [] if explanation.difference is None else [_other(explanation.difference)]
@@ -302,3 +302,9 @@ def cut(text: str, longest: int = TEXT_MAX) -> str:
     """`text` on one line, not longer than a reader bears."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[: longest - 3] + "..."
+
+
+def sentence(text: str, longest: int = TEXT_MAX) -> str:
+    """`text`, cut, with a full stop; the dots of a cut are one."""
+    line = cut(text, longest)
+    return line if line.endswith("...") else f"{line}."

@@ -105,6 +105,7 @@ class Ahead:
 
     def _ask(self, question: Question) -> None:
         assert self._oracle is not None
+        self._calm()
         if self._oracle.ask(question):
             self._patience = self._loop.call_later(self._seconds, self._give_up)
         else:

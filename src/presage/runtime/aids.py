@@ -22,7 +22,7 @@ class Aids(Protocol):
         """Ask these neighbours for their present state."""
 
     def ask(self, question: Question) -> None:
-        """Look ahead."""
+        """Look ahead; in the end `foreseen` or `unanswered` is called."""
 
     def hand_over(self, node: str, path: Trace) -> None:
         """Tell `node` of a path on which it can do something."""

@@ -15,7 +15,7 @@ from presage.trace.trace import Trace
 
 PREDICTIONS_MAX = 64  # the newest are kept
 REFUSALS_MAX = 100
-UP, DOWN, FAILED, STARTING = "up", "down", "failed", "starting"
+UP, DOWN, FAILED, STARTING, SILENT = "up", "down", "failed", "starting", "silent"
 OPEN, HALF_OPEN, BROKEN = "open", "half open", "broken"
 
 
@@ -23,7 +23,7 @@ class NodeSeen(msgspec.Struct, frozen=True, kw_only=True):
     """One node: how its process is, and what it holds."""
 
     name: str
-    status: str  # up, down, failed, starting
+    status: str  # up, down, failed, starting, silent: it runs, and does not answer
     pid: int | None = None
     life: int = 0  # how often its process has begun
     steps: int = 0
@@ -97,7 +97,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     filters: tuple[FilterSeen, ...] = ()
     refusals: tuple[RefusalSeen, ...] = ()
     progress: tuple[ProgressSeen, ...] = ()
-    violations: tuple[str, ...] = ()  # properties that broke
+    violations: tuple[str, ...] = ()  # properties that are broken, as far as nodes know
     counters: dict[str, float] = {}
 
 

@@ -15,7 +15,7 @@ Invariant: nothing is refused that the network or the clock could not have kept 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from presage._core import FAILED, UP, Codec
 from presage.model.service.automaton import Automaton
@@ -28,6 +28,7 @@ from presage.runtime.verdicts import Broken, Runner, Verdicts
 
 KEPT = 60.0  # seconds for which what is known of a neighbour counts
 DELIVER, TIMER, ACTION, CALL = "deliver", "timer", "action", "call"
+BEGINNINGS = ("start", "restart")
 
 
 class Danger(NamedTuple):
@@ -76,7 +77,8 @@ class ImmediateCheck:
         self._known: list[Neighbour | None] = [None] * len(system.names)
         self.checked = 0
         self.unpreventable = 0
-        self.broken: dict[str, str] = {}  # properties that were broken by what was let happen
+        self.broken: dict[str, str] = {}  # by what was let happen, as far as it is so still
+        self._states = {each.name for each in system.properties if each.kind == "always"}
 
     def learn(self, name: str, local: Local, time: float) -> None:
         """A neighbour's state, as the checker writes it, and when it was so."""
@@ -90,7 +92,9 @@ class ImmediateCheck:
         if before == after:
             return None
         self.checked += 1
-        new = self.breaks(before, after)
+        new = self.breaks(before, after, begins=stimulus[0] in BEGINNINGS)
+        if self.broken:
+            self.standing({each.prop for each in self.verdicts.broken(self._with(after))})
         if not new:
             return None
         if not can_be_refused(self._node, stimulus):
@@ -99,11 +103,22 @@ class ImmediateCheck:
             return None
         return self._danger(new)
 
-    def breaks(self, before: Local, after: Local) -> list[Broken]:
-        """What a step breaks that held before it."""
+    def standing(self, broken: Collection[str]) -> None:
+        """Forget what is broken no longer: of all properties of states, `broken` are."""
+        self.broken = {
+            prop: why
+            for prop, why in self.broken.items()
+            if prop in broken or prop not in self._states
+        }
+
+    def breaks(self, before: Local, after: Local, *, begins: bool = False) -> list[Broken]:
+        """What a step breaks that held before it; where it `begins` a process, no step came before.
+
+        In the model a node is not up before that, so properties of single steps do not speak of it.
+        """
         before, after = self._plain(before), self._plain(after)
         bad = self.verdicts.broken(self._with(after))
-        new = self._broken_step(before, after)
+        new = self._broken_step(before, after, begins)
         if bad:
             broken = {each.prop for each in self.verdicts.broken(self._with(before))}
             new += [each for each in bad if each.prop not in broken]
@@ -120,13 +135,13 @@ class ImmediateCheck:
         every = self.verdicts.broken(known)
         return [each for each in every if each.prop in broken and each.prop not in alone]
 
-    def _broken_step(self, before: Local, after: Local) -> list[Broken]:
+    def _broken_step(self, before: Local, after: Local, begins: bool) -> list[Broken]:
         """Properties of single steps; a handler that raises breaks one that every system has."""
         decode = self._system.codec.decode
         was, (status, _, _, failure) = decode(before[0])[0], decode(after[0])
         if was == UP and status == FAILED:
             return [Broken("no_exception", failure or "", frozenset({self._node}))]
-        if was != UP or status != UP:
+        if was != UP or status != UP or begins:
             return []
         return self.verdicts.broken_step(self._node, before, after)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from presage.model.service.clocks import TICKS
@@ -19,6 +19,7 @@ from presage.model.service.shape import Timer
 
 DELAY_DEFAULT = 1.0  # seconds, of a timer that nobody gave a delay
 LATE = 0.1  # seconds after its deadline, from which on a timer counts as late
+SPARE = 64  # entries of the heap that may be in force no more, besides one for each armed timer
 
 Key = tuple[Any, ...]
 
@@ -48,6 +49,9 @@ class Clock:
         self._serial += 1
         self._armed[timer] = (self._serial, delay)
         heappush(self._heap, (self.now() + delay, self._serial, timer))
+        if len(self._heap) > 2 * len(self._armed) + SPARE:  # armed anew before it fires, always
+            self._heap = [each for each in self._heap if self._in_force(each)]
+            heapify(self._heap)
 
     def again(self, timer: Key) -> None:
         """Let a timer that has fired be due once more, after the delay it had; unless it is."""
@@ -85,9 +89,12 @@ class Clock:
     def next(self) -> float | None:
         """When the next timer is due; None if none is armed."""
         heap = self._heap
-        while heap and self._armed.get(heap[0][2], (0,))[0] != heap[0][1]:
+        while heap and not self._in_force(heap[0]):
             heappop(heap)
         return heap[0][0] if heap else None
+
+    def _in_force(self, entry: tuple[float, int, Key]) -> bool:
+        return self._armed.get(entry[2], (0,))[0] == entry[1]
 
     def pop(self) -> Key | None:
         """Take out the first timer that is due; None if none is."""

@@ -58,6 +58,7 @@ class Live(Struct, frozen=True, forbid_unknown_fields=True):
     failure: Literal["stop", "restart"] = "stop"
     keep_alive: Seconds = 10.0  # a peer that is silent for three of these is gone
     handler_seconds: Seconds = 10.0  # after which a handler counts as endless
+    steps: bool = True  # whether each node keeps a log of its steps
     insecure: bool = False
 
 

@@ -171,7 +171,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def write(self, data: bytes) -> int:
         """Send bytes, now or when the peer reads; how many wait for that."""
-        if self._transport is None:
+        if self._transport is None or self._transport.is_closing():  # a write has failed before
             return 0
         self._transport.write(data)
         if not self.stuck:

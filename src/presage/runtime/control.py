@@ -11,10 +11,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import selectors
 import socket
 import stat
 import sys
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ LINE_MAX = 1 << 20  # bytes of a request
 PATH_MAX = 100  # of a socket; the system's limit is 104 to 108
 CONTROL = "control"
 PATIENCE = 10.0  # seconds that a command waits for its answer
+AT_ONCE = 100  # sockets that are asked together
 
 
 class Request(Struct, frozen=True, omit_defaults=True):
@@ -163,14 +166,21 @@ def _encode(answer: Answer) -> bytes:
         return msgspec.json.encode(Answer(repr(answer.value), answer.error))
 
 
-def ask(path: Path, request: Request) -> Any:
+def ask(path: Path, request: Request, seconds: float = PATIENCE) -> Any:
     """Send one request to a control socket and give what was answered."""
     try:
         with _connected(path) as made:
+            made.settimeout(seconds)
             made.sendall(msgspec.json.encode(request) + b"\n")
             answer = _ANSWER.decode(_line(made))
+    except TimeoutError:
+        raise NotRunning(
+            f"no answer at `{path}` within {seconds:g} s",
+            "it is busy with something else, or was stopped",
+            "`presage status` tells which nodes are silent; ask again",
+        ) from None
     except (OSError, msgspec.DecodeError) as error:
-        reason = getattr(error, "strerror", None) or "no answer"
+        reason = getattr(error, "strerror", None) or "it has ended"
         raise NotRunning(
             f"nobody answers at `{path}`: {reason}",
             "the node does not run, or was started with another data folder",
@@ -179,6 +189,59 @@ def ask(path: Path, request: Request) -> Any:
     if answer.error is not None:
         raise CommandRefused(answer.error)
     return answer.value
+
+
+def ask_all(
+    paths: Mapping[str, Path], request: Request, seconds: float = PATIENCE
+) -> dict[str, Any]:
+    """What the sockets at `paths` answer, by name; those that do not within `seconds` are left out.
+
+    All are asked together: however many are silent, one patience is all that they cost.
+    """
+    answers: dict[str, Any] = {}
+    names = list(paths)
+    for at in range(0, len(names), AT_ONCE):
+        some = {name: paths[name] for name in names[at : at + AT_ONCE]}
+        for name, data in _lines(some, msgspec.json.encode(request) + b"\n", seconds).items():
+            with contextlib.suppress(msgspec.DecodeError):  # half an answer: it ended meanwhile
+                answer = _ANSWER.decode(data)
+                if answer.error is not None:
+                    raise CommandRefused(answer.error)
+                answers[name] = answer.value
+    return answers
+
+
+def _lines(paths: Mapping[str, Path], line: bytes, seconds: float) -> dict[str, bytearray]:
+    """Write a line to each socket, and read one from each that answers in time."""
+    lines: dict[str, bytearray] = {}
+    with contextlib.ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        for name, path in paths.items():
+            made = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            made.setblocking(False)
+            with contextlib.suppress(OSError):  # nobody is there, or very many wait already
+                with _short(path) as address:
+                    made.connect(address)
+                made.sendall(line)
+                selector.register(made, selectors.EVENT_READ, (name, bytearray()))
+        end = time.monotonic() + seconds
+        while selector.get_map() and (left := end - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                name, data = key.data
+                piece = _piece(key.fd)
+                data += piece
+                if not piece or piece.endswith(b"\n"):
+                    selector.unregister(key.fileobj)
+                    lines[name] = data
+    return lines
+
+
+def _piece(descriptor: int) -> bytes:
+    """What is there to read; nothing at the end, or where the other end is gone."""
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
 
 
 def _line(made: socket.socket) -> bytes:

@@ -1,13 +1,14 @@
-"""What a node counts, as one record, and as the text that Prometheus reads.
+"""What a node counts, as one record, and what all nodes count, as the text that Prometheus reads.
 
 The text format is a few lines of code, so no client library is needed for it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from presage.runtime.driver import Driver
@@ -28,6 +29,30 @@ HELP = {
     "bytes_written": "bytes that left on connections",
     "bad_frames": "frames and datagrams that meant nothing",
     "connections_refused": "connections that were not accepted",
+}
+STEERING = {
+    "rounds": "rounds of looking ahead that have begun",
+    "unanswered": "rounds in which no prediction was made in time",
+    "remembered": "rounds whose snapshot had been found clean before",
+    "predicted": "paths to violations that were found",
+    "installed": "filters that were put in force",
+    "handed_over": "paths that were handed over to peers",
+    "taken_over": "paths that peers handed over",
+    "unhelpful": "paths that no filter keeps out",
+    "kills_progress": "paths against which every filter that helps kills progress",
+    "ahead_unpreventable": "paths of which no event can be refused",
+    "filtered": "steps that a filter refused",
+    "refused": "steps that the immediate check refused",
+    "resets": "connections that steering has reset",
+    "starving": "kinds of events that were refused again and again",
+    "starved": "of these, those without which a property cannot hold any more",
+    "checked": "steps that the immediate check has judged",
+    "unpreventable": "steps that broke something and could not be refused",
+    "checkpoints_late": "checkpoints that waited for the budget of bytes",
+    "checkpoints_bad": "checkpoints that could not be read",
+    "snapshots_inconsistent": "rounds whose checkpoints did not fit together",
+    "oracle_killed": "predictions that were ended for taking too long",
+    "questions_dropped": "predictions that could not be asked for",
 }
 GAUGES = {"up", "life", "datagrams_waiting", "messages_queued", "connections"}
 
@@ -74,15 +99,31 @@ def measure(driver: Driver) -> Measures:
     )
 
 
-def exposition(node: str, measures: Measures) -> str:
-    """The text format of Prometheus."""
+def exposition(nodes: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text format of Prometheus; `nodes` has what each answers to `status`.
+
+    All samples of one metric follow each other, after the one description that it may have.
+    """
     lines = []
-    for name, value in structs.asdict(measures).items():
-        gauge = name in GAUGES
-        full = f"presage_{name}" if gauge else f"presage_{name}_total"
-        lines.append(f"# HELP {full} {HELP[name]}")
-        lines.append(f"# TYPE {full} {'gauge' if gauge else 'counter'}")
-        lines.append(f'{full}{{node="{_escaped(node)}"}} {int(value)}')
+    for described, prefix, gauges, numbers in (
+        (HELP, "presage_", GAUGES, nodes),
+        (
+            STEERING,
+            "presage_steering_",
+            frozenset[str](),
+            {node: facts.get("steering", {}) for node, facts in nodes.items()},
+        ),
+    ):
+        for name, text in described.items():
+            full = f"{prefix}{name}" if name in gauges else f"{prefix}{name}_total"
+            samples = [
+                f'{full}{{node="{_escaped(node)}"}} {int(facts[name])}'
+                for node, facts in numbers.items()
+                if name in facts
+            ]
+            if samples:
+                kind = "gauge" if name in gauges else "counter"
+                lines += [f"# HELP {full} {text}", f"# TYPE {full} {kind}", *samples]
     return "\n".join(lines) + "\n"
 
 

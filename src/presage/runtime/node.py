@@ -23,7 +23,7 @@ from presage._core import FAILED
 from presage.errors import PresageError, StoreError
 from presage.model.choice import Chooser
 from presage.model.service.automaton import Automaton
-from presage.model.service.calls import Call, checked_calls
+from presage.model.service.calls import check_method
 from presage.model.service.local_state import UNARMED, Outcome, Stimulus, Values
 from presage.model.service.stream import LOST
 from presage.model.world.snapshot import Local
@@ -166,7 +166,7 @@ class LiveNode:
     def call(self, method: str, args: tuple[Any, ...] = (), request: Any = None) -> Result:
         """Somebody outside calls a method; `surroundings.replied` gets what it returned."""
         try:
-            checked_calls({self.name: [Call(method, *args)]}, self.system.nodes)
+            check_method(type(self.system.nodes[self.name]), method, args)
             self._codec.encode(args)
         except PresageError as error:
             self._replies.append((request, Reply(error=str(error))))

@@ -19,6 +19,7 @@ from presage.runtime.board import (
     DOWN,
     PREDICTIONS_MAX,
     REFUSALS_MAX,
+    SILENT,
     STARTING,
     Board,
     LinkSeen,
@@ -27,13 +28,14 @@ from presage.runtime.board import (
     ProgressSeen,
 )
 from presage.runtime.cluster import Cluster
-from presage.runtime.control import CONTROL, Request, ask
+from presage.runtime.control import CONTROL, Request, ask, ask_all
 from presage.runtime.seen import Seen
 from presage.trace import codec
 from presage.trace.trace import Trace
 
 IDLE = ("watched", "unpreventable", "unhelpful")  # answers that change nothing
 KEYS = 1 << 16  # predictions of one node are numbered below that
+PATIENCE = 1.0  # seconds that nodes have to answer; all are asked together
 
 
 class ClusterOperator:
@@ -44,13 +46,14 @@ class ClusterOperator:
         self._system = system
         self._names = list(cluster.nodes)
         self._began = time.monotonic()
+        self._last: dict[str, Seen] = {}  # what each node said last
 
     def board(self) -> Board:
         facts: dict[str, Any] = {}
         with contextlib.suppress(NotRunning):
             facts = ask(self._cluster.data / CONTROL, Request("status"))
-        every = {name: self._seen(name) for name in self._names}
-        up = {name: each for name, each in every.items() if each is not None}
+        up = self._seen()
+        self._last.update(up)
         predictions = [
             self._placed(name, seen, each) for name, seen in up.items() for each in seen.predictions
         ]
@@ -62,7 +65,9 @@ class ClusterOperator:
         return Board(
             system=self._system,
             at=round(time.monotonic() - self._began, 1),
-            nodes=tuple(self._node(name, every[name], facts.get(name, {})) for name in self._names),
+            nodes=tuple(
+                self._node(name, up.get(name), facts.get(name, {})) for name in self._names
+            ),
             links=tuple(_links(up)),
             predictions=tuple(distinct(_newest(predictions, PREDICTIONS_MAX))),
             filters=tuple(each for seen in up.values() for each in seen.filters),
@@ -97,15 +102,19 @@ class ClusterOperator:
     def _control(self, node: str) -> Path:
         return self._cluster.folder_of(node) / CONTROL
 
-    def _seen(self, node: str) -> Seen | None:
-        with contextlib.suppress(NotRunning):
-            return msgspec.convert(ask(self._control(node), Request("seen")), Seen)
-        return None
+    def _seen(self) -> dict[str, Seen]:
+        """What the nodes say that answer."""
+        paths = {name: self._control(name) for name in self._names}
+        answers = ask_all(paths, Request("seen"), PATIENCE)
+        return {name: msgspec.convert(each, Seen) for name, each in answers.items()}
 
     def _node(self, name: str, seen: Seen | None, facts: dict[str, Any]) -> NodeSeen:
         if seen is not None:
             return seen.node
         running = bool(facts.get("running"))
+        last = self._last.get(name)
+        if running and last is not None and last.node.pid == facts.get("pid"):
+            return msgspec.structs.replace(last.node, status=SILENT)
         return NodeSeen(
             name=name,
             status=STARTING if running else DOWN,

@@ -19,6 +19,7 @@ import pickle
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -31,7 +32,8 @@ from presage.runtime.listening import Sockets
 
 BUFFER = 4 << 20  # bytes of a message, as far as the machine lets us
 NICE = 10
-DEATHS_MAX = 100  # of workers, until there are no more
+DEATHS_MAX = 100  # of workers in a row, until there are no more
+STEADY = 1.0  # seconds after which the death of a worker begins a new row
 
 
 class Unable(NamedTuple):
@@ -134,13 +136,16 @@ def _keep(parent: int, near: socket.socket, *task: Any) -> NoReturn:
     with contextlib.suppress(OSError):
         os.nice(NICE)
     keeper = os.getpid()
-    for _ in range(DEATHS_MAX):
+    deaths = 0
+    while deaths < DEATHS_MAX:
+        began = time.monotonic()
         pid = os.fork()
         if pid == 0:
             die_with(keeper)
             lifeline.leave(_guarded(_work, near, *task))
         if os.waitpid(pid, 0)[1] == 0:
             break
+        deaths = deaths + 1 if time.monotonic() - began < STEADY else 0
     lifeline.leave(0)
 
 

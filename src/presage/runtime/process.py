@@ -37,7 +37,7 @@ from presage.runtime.host import Host
 from presage.runtime.inspection import inspector
 from presage.runtime.listening import Sockets
 from presage.runtime.log import STEPS, LogFile, StepLog
-from presage.runtime.metrics import exposition, measure
+from presage.runtime.metrics import measure
 from presage.runtime.node import LiveNode
 from presage.runtime.oracle import Oracle
 from presage.runtime.snapshot import as_trace
@@ -65,7 +65,7 @@ class Task(Struct, frozen=True):
     cluster: Cluster
     seed: int = 0
     workload: float | None = None  # calls a second, of those that the system declares
-    target: str | None = None  # where the system comes from, for traces
+    target: str = ""  # where the system comes from, for traces
     parameters: dict[str, Any] = {}
     say: Callable[[str], None] = _ignore  # to people who look after the node
 
@@ -79,7 +79,7 @@ def run(task: Task, name: str, stops: Iterable[int], sockets: Sockets | None = N
     steer = task.cluster.steer
     ahead = steer is not None and steer.mode != "off" and steer.predicts
     # Before there is any thread:
-    oracle = Oracle(task.system, name, task.target, sockets) if ahead else None
+    oracle = Oracle(task.system, name, task.target or None, sockets) if ahead else None
     try:
         with Sandbox(task.cluster.live.handler_seconds) as sandbox:
             process = _Process(task, name, sandbox.run, tuple(stops), sockets, oracle)
@@ -98,6 +98,18 @@ def loop_run(main: Coroutine[Any, Any, int]) -> int:
         factory = uvloop.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(main)
+
+
+def deafen(stops: Iterable[int]) -> None:
+    """Ignore signals that ask for the end: it has come. To be called by the running loop.
+
+    Who signals a whole group reaches a command twice, the second time through its parent; without
+    its loop that would kill it.
+    """
+    loop = asyncio.get_running_loop()
+    for number in stops:
+        loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
 
 
 class _Process:
@@ -131,8 +143,9 @@ class _Process:
         await control.start()
         driver = self._driver = Driver(self._make, self._task.cluster, self._say)
         worker: asyncio.Task[None] | None = None
-        steps = LogFile(self._folder / STEPS)
-        StepLog(driver.host, steps.append)
+        steps = LogFile(self._folder / STEPS) if self._task.cluster.live.steps else None
+        if steps is not None:
+            StepLog(driver.host, steps.append)
         self._ahead = Ahead(
             driver,
             self._task.cluster,
@@ -145,6 +158,12 @@ class _Process:
         try:
             self._prepare(driver.node.automaton.codec)
             await driver.start(self._task.definition, self._sockets)
+            if self._store.discarded:
+                self._say(
+                    f"warning: the last {self._store.discarded} bytes of its log mean nothing, and"
+                    " are left out: the machine went down while they were written, and nobody was"
+                    " promised anything, or the disk is damaged"
+                )
             if self._task.workload:
                 worker = loop.create_task(self._work(self._task.workload))
             await _first(stop.wait(), driver.ended.wait())
@@ -155,8 +174,10 @@ class _Process:
             self._ahead.close()
             driver.close()
             self._store.close()
-            steps.close()
+            if steps is not None:
+                steps.close()
             await asyncio.sleep(0)  # resets leave
+            deafen(self._stops)
         return self._status()
 
     def _prepare(self, reader: Codec) -> None:
@@ -239,8 +260,6 @@ class _Process:
             return self._ahead.prediction(request.args)
         if request.do == "cut":
             return self._ahead.cut(request.name)
-        if request.do == "metrics":
-            return exposition(self._name, measure(self._driver))
         if request.do == "snapshot":
             return await self._snapshot()
         if request.do == "state":
@@ -271,7 +290,7 @@ class _Process:
                 await asyncio.sleep(LOOK_EVERY)
             found = neighbours.snapshot()
             if found is not None:
-                trace = as_trace(system, found, self._task.target, self._task.parameters)
+                trace = as_trace(system, found, self._task.target or None, self._task.parameters)
                 return {"trace": codec.encode(trace), "outside": found.outside}
         raise CommandRefused(
             f"the checkpoints of `{self._name}` and its neighbours do not fit together",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from dataclasses import asdict
 
 from msgspec import Struct
 
-from presage.model.service.declare import marks_of
-from presage.model.service.service import Service
+from presage.model.service.calls import methods
 from presage.runtime.board import (
     BROKEN,
     FAILED,
@@ -28,7 +26,6 @@ from presage.runtime.lookout import Lookout
 from presage.trace.show import show, show_call
 
 VALUE_MAX = 400  # characters of a field
-KNOWN = {*dir(Service), "start", "neighbours", "recovery"}  # asked for by presage alone
 RECENT = 12  # predictions and refusals that are shown
 
 
@@ -104,14 +101,3 @@ def _node(host: Host, number: int) -> NodeSeen:
         failure=node.failure or "",
         methods=methods(node.automaton.service),
     )
-
-
-def methods(service: type) -> tuple[str, ...]:
-    """What can be called from outside: public methods that are no handlers and do not wait."""
-    names = (name for name in dir(service) if not name.startswith("_") and name not in KNOWN)
-    return tuple(name for name in names if _can_be_called(inspect.getattr_static(service, name)))
-
-
-def _can_be_called(method: object) -> bool:
-    waits = inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method)
-    return inspect.isfunction(method) and not waits and not marks_of(method)

@@ -76,6 +76,7 @@ class Steering:
         self._repeated: dict[tuple[object, ...], deque[float]] = {}
         self._starving: dict[Filter, None] = {}  # refused again and again, and not judged yet
         self._busy = False  # a round goes on
+        self._asked = False  # and waits for an answer, which comes or is given up by who was asked
         self._again = False  # another is to follow at once
         self._began = 0.0
         self._next = node.clock.now() + options.every * _phase(node.name)
@@ -149,12 +150,13 @@ class Steering:
     def _starves(self, step: Record, refused: Refusal) -> None:
         """One kind of event is refused again and again: let the guard judge that as a filter."""
         self.counts.starving += 1
-        kind, name, source = step.stimulus[0], step.stimulus[1], None
+        kind, *rest = step.stimulus  # of a call of the workload there is no more
         if kind == DELIVER:
-            name, source = _name(step.stimulus[2]), self.node.system.names[step.stimulus[1]]
+            rest = [_name(rest[1]), self.node.system.names[rest[0]]]
             kind = RECEIVE if _streamed(step) else DELIVER
         if refused.filter is None and kind in ACTIONS and len(self._starving) < STARVING_MAX:
-            self._starving[Filter(self.node.name, kind, name, source)] = None
+            source = rest[1] if kind in (DELIVER, RECEIVE) else None
+            self._starving[Filter(self.node.name, kind, rest[0], source)] = None
             if self.options.predicts:
                 self.hasten()
 
@@ -218,7 +220,8 @@ class Steering:
         self._again = self._busy
 
     def _round(self, now: float) -> None:
-        if self._busy and now - self._began < 2 * (self.options.every + self.options.deadline):
+        patience = 2 * (self.options.every + self.options.deadline)
+        if self._busy and (self._asked or now - self._began < patience):
             return
         self._busy, self._began = True, now
         self.counts.rounds += 1
@@ -226,7 +229,7 @@ class Steering:
 
     def _ended(self) -> None:
         """A round is over."""
-        self._busy = False
+        self._busy = self._asked = False
         if self._again:
             self.hasten()
 
@@ -248,6 +251,7 @@ class Steering:
             refused=tuple(self._starving),
         )
         self._starving.clear()
+        self._asked = True
         self.aids.ask(question)
 
     def _look(self, found: Assembled) -> None:
@@ -262,6 +266,7 @@ class Steering:
         for prop in self._progress.holding(known):
             self._held_last[prop] = now
         self.violations = {each.prop: each.why for each in self.check.verdicts.broken(known)}
+        self.check.standing(self.violations)
 
     def refreshed(self, name: str, local: Local | None) -> None:
         """The present state of a neighbour; None: no answer, so what was known still counts."""

@@ -220,6 +220,11 @@ class FileStore:
         self.flush()
         return self._stored
 
+    @property
+    def discarded(self) -> int:
+        """Bytes that the log ended with and that no record is made of, when it was read."""
+        return self._stored.discarded
+
     def append(self, changes: Sequence[Change]) -> None:
         self._buffer += _record((CHANGES, changes))
         self._stored.take(changes)

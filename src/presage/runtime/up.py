@@ -25,7 +25,7 @@ from presage.errors import CannotListen, CommandRefused, did_you_mean
 from presage.runtime.cluster import Address, Cluster, Live
 from presage.runtime.control import CONTROL, Control, Request
 from presage.runtime.nursery import News, Nursery, Work
-from presage.runtime.process import EXIT_OURS, loop_run
+from presage.runtime.process import EXIT_OURS, deafen, loop_run
 
 PATIENCE = 1.0  # seconds that nodes have to end in order
 PAUSE_FIRST, PAUSE_MAX = 0.1, 10.0  # seconds before a failed node is started again
@@ -108,6 +108,7 @@ class Supervisor:
             control.close()
             await self._end_all()
             loop.remove_reader(self._nursery.socket)
+            deafen(self._stops)
         status = EXIT_OURS if self._lost else max(self._failed.values(), default=0)
         return Ended(status, self._failed)
 

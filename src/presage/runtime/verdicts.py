@@ -115,13 +115,9 @@ class _Trie:
         reading = _Reading(self._system, known)
         verdict: Verdict | None
         try:
-            verdict = self._run(self.prop.judge, WorldView(self._system, reading))
+            verdict = _judged(self._run, self.prop, WorldView(self._system, reading))
         except (_Unseen, Outside):
             verdict = None
-        except (PresageError, KeyboardInterrupt, Interrupted):
-            raise
-        except BaseException as error:  # `sys.exit()` is the predicate's, too
-            verdict = Verdict.fails(f"raised {type(error).__name__}: {error}")
         self._file(reading.places, verdict)
         return verdict, frozenset(node for node, _ in reading.places)
 
@@ -156,6 +152,17 @@ def _filed(
     root = at if isinstance(at, _Ask) else _Ask(place)
     root.answers[encoded] = _filed(root.answers.get(encoded), later, verdict)
     return root
+
+
+def _judged(run: Runner, prop: Property, *views: Any) -> Verdict:
+    """What a property says; one that raises does not hold."""
+    try:
+        verdict: Verdict = run(prop.judge, *views)
+    except (_Unseen, Outside, PresageError, KeyboardInterrupt, Interrupted):
+        raise
+    except BaseException as error:  # `sys.exit()` is the predicate's, too
+        return Verdict.fails(f"raised {type(error).__name__}: {error}")
+    return verdict
 
 
 def _plainly(function: Callable[..., Any], *args: Any) -> Any:
@@ -222,7 +229,7 @@ class Verdicts:
                 node_view(automaton, [self._system.codec.decode(value) for value in local])
                 for local in (before, after)
             ]
-            verdict = self._run(prop.judge, *views)
+            verdict = _judged(self._run, prop, *views)
             if not verdict.holds:
                 found.append(Broken(prop.name, verdict.why, frozenset({node})))
         return found

@@ -68,9 +68,13 @@ def _ended(status: int, lines: list[str], where: str) -> tuple[tuple[str, str], 
         return (said, cause), way, EXIT_NOT_CHECKABLE
     if status < 0:
         name = signal.Signals(-status).name if _is_known(-status) else f"signal {-status}"
-        said = f"the process that searched was killed ({name})"
+        said = f"the process of the command was killed ({name})"
         cause = "too little memory on this machine, or someone who ended it"
-        return (said, cause), "`--memory` bounds it, `--checkpoint` keeps it", BY_SIGNAL - status
+        return (
+            (said, cause),
+            "`--memory` bounds a search, `--checkpoint` keeps it",
+            BY_SIGNAL - status,
+        )
     said = f"the checked code ended the process, with exit status {status}"
     cause = "native code that ends the process by itself, or another program started in its place"
     return (said, cause), "leave that out while checking", EXIT_NOT_CHECKABLE

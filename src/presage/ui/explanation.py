@@ -32,7 +32,7 @@ def of(
     if trace.kind == "live":
         raise BadTrace(
             f"`{path}` is a good run: nothing breaks in it",
-            "the file of the nearest good run was named",
+            "a snapshot of live nodes was named, or the nearest good run",
             "explain the trace of the violation",
         )
     beside = codec.live_of(path, trace)

@@ -6,7 +6,7 @@ Where nodes look ahead it also has how many violations were seen, and how many s
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from presage.ui.theme import Span, Theme, pad
@@ -14,27 +14,27 @@ from presage.ui.theme import Span, Theme, pad
 COLUMNS = ("steps", "connections", "messages_queued", "datagrams_waiting", "timers_late", "life")
 TITLES = ("steps", "peers", "queued", "waiting", "late", "life")
 STEERING = {"ahead": ("predicted",), "kept out": ("filtered", "refused")}  # title -> counters
-NUMBER_COLUMNS = 9
-STATE_COLUMNS = 24
+GAP = 2  # columns between two of them, where they fit; else 1
 
 
 def render(nodes: Mapping[str, Mapping[str, Any]], theme: Theme) -> str:
     """The table, without a newline at its end."""
-    names = max((len(name) for name in nodes), default=0) + 2
     steering = STEERING if any("steering" in facts for facts in nodes.values()) else {}
-    numbers = "".join(title.rjust(NUMBER_COLUMNS) for title in (*TITLES, *steering))
-    lines = [theme.line(Span(" " * (names + STATE_COLUMNS) + numbers, "dim"))]
-    for name, facts in nodes.items():
-        state, style = _state(facts)
-        columns = [facts.get(each, "") for each in COLUMNS]
-        counts = facts.get("steering", {})
-        columns += [sum(counts.get(each, 0) for each in parts) for parts in steering.values()]
-        values = "".join(str(each).rjust(NUMBER_COLUMNS) for each in columns)
+    rows = [_numbers(facts, steering) for facts in nodes.values()]
+    states = [_state(facts) for facts in nodes.values()]
+    names = max((len(theme.clean(name)) for name in nodes), default=0) + GAP
+    room = max((len(state) for state, _ in states), default=0)
+    titles = (*TITLES, *steering)
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    fits = names + room + sum(widths) + GAP * len(widths) <= theme.width
+    widths = [width + (GAP if fits else 1) for width in widths]
+    lines = [theme.line(Span(" " * (names + room) + _row(titles, widths), "dim"))]
+    for (name, facts), (state, style), row in zip(nodes.items(), states, rows, strict=True):
         lines.append(
             theme.line(
                 Span(pad(theme.clean(name), names), "node"),
-                Span(pad(state, STATE_COLUMNS), style),
-                Span(values),
+                Span(pad(state, room), style),
+                Span(_row(row, widths)),
             )
         )
         for field, value in facts.get("state", {}).items():
@@ -42,9 +42,21 @@ def render(nodes: Mapping[str, Mapping[str, Any]], theme: Theme) -> str:
     return "\n".join(lines)
 
 
+def _numbers(facts: Mapping[str, Any], steering: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The numbers of one node, as text."""
+    counts = facts.get("steering", {})
+    kept = [sum(counts.get(each, 0) for each in parts) for parts in steering.values()]
+    return [str(each) for each in (*(facts.get(name, "") for name in COLUMNS), *kept)]
+
+
+def _row(texts: Sequence[str], widths: Sequence[int]) -> str:
+    return "".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
+
+
 def _state(facts: Mapping[str, Any]) -> tuple[str, str]:
     if facts.get("running"):
-        return f"runs, process {facts.get('pid', '')}", ""
+        silent = "steps" not in facts
+        return f"{'silent' if silent else 'runs'}, process {facts.get('pid', '')}", "warn" * silent
     status = facts.get("status")
     if status is None:
         return "starts", "warn"

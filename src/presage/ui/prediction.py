@@ -39,7 +39,7 @@ def render(
 
 
 def _headline(predicted: Prediction, step: int) -> str:
-    where = f"from the state after step {step}"
+    where = f"from the state after step {step}" if step else "from where the trace begins"
     if predicted.path is not None:
         ahead = plural(len(predicted.path.steps), "step")
         return f"{_name(predicted)} may break {ahead} ahead, {where}; found by {predicted.found_by}"

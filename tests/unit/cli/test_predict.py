@@ -42,6 +42,7 @@ def test_nothing_found_is_said_with_its_bounds_never_as_held(folder: Path) -> No
     assert "all that can follow with these faults was" in whole.stdout
     cut = run("predict", path, "--at", "0", "--threads", "1", "--seconds", "1e-9")
     assert cut.returncode == 0
+    assert "nothing found from where the trace begins" in " ".join(cut.stdout.split())
     assert "nothing found" in cut.stdout and "within bounds" in cut.stdout
     for text in (whole.stdout, cut.stdout):
         assert "held" not in text and "exhausted" not in text

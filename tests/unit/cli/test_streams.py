@@ -78,6 +78,17 @@ def test_a_reader_that_leaves_early_does_not_change_the_status() -> None:
     assert process.returncode == 1
 
 
+def test_a_reader_that_leaves_a_session_early_does_not_change_the_status() -> None:
+    assert run("check", "counter", "--traces", "kept").returncode == 1
+    trace = next(Path("kept").glob("*.trace"))
+    command = [*PRESAGE, "debug", str(trace), "--do", "help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
 def test_closed_and_narrow_outputs_are_no_reason_to_fail() -> None:
     script = f"{sys.executable} -P -m presage check counter"
     assert subprocess.run(["sh", "-c", f"{script} >&- 2>&-"], check=False).returncode == 1

@@ -3,7 +3,7 @@
 import pytest
 from unit.runtime.ahead import Grant, Holder, Manager, tokens
 
-from presage import always
+from presage import always, step
 from presage._core import FAILED, UP
 from presage.model.service.stream import LOST
 from presage.runtime.check import KEPT, ImmediateCheck, can_be_refused
@@ -42,6 +42,19 @@ def test_a_step_that_breaks_a_property_is_refused_unless_its_event_cannot_be(sys
     for stimulus in (("start",), ("restart",), ("deliver", 0, LOST), ("deliver", 1, Grant())):
         assert check.judge(before, after, stimulus) is None
     assert check.unpreventable == 4 and set(check.broken) == {"one_token"}
+
+
+def test_what_is_mended_is_shown_as_broken_no_longer(system):
+    check = check_of(system)
+    check.learn("a", local(system, holds=True), 0.0)
+    check.judge(local(system), local(system, holds=True), ("restart",))
+    check.judge(local(system, holds=True), local(system, holds=True, got=1), GRANTED)
+    assert set(check.broken) == {"one_token"}
+    check.judge(local(system, holds=True, got=1), local(system, got=1), GRANTED)
+    assert check.broken == {}
+    check.broken = {"one_token": "why", "of a step": "why"}
+    check.standing(())  # as a snapshot has it
+    assert set(check.broken) == {"of a step"}
 
 
 def test_what_was_broken_before_is_no_reason(system):
@@ -113,3 +126,16 @@ def test_only_what_a_network_or_a_clock_may_keep_away_is_refused(stimulus, can):
 
 def test_a_manager_is_as_written():
     assert Manager(armed_once=False).armed_once is False
+
+
+@step
+def never_gets(before, after):
+    return before.got == after.got
+
+
+def test_how_a_process_begins_is_no_step_that_a_property_of_steps_speaks_of():
+    check = check_of(tokens(properties=(never_gets,)))
+    before, after = local(tokens()), local(tokens(), got=1)
+    for stimulus in (("start",), ("restart",)):
+        assert check.judge(before, after, stimulus) is None and check.unpreventable == 0
+    assert check.judge(before, after, GRANTED).prop == "never_gets"

@@ -29,6 +29,7 @@ class Transport:
     def __init__(self) -> None:
         self.reading = True
         self.aborted = False
+        self.closing = False
         self.written = b""
         self._socket = socket.socket()
 
@@ -39,7 +40,11 @@ class Transport:
         self.reading = True
 
     def write(self, data: bytes) -> None:
+        assert not self.closing, "asyncio would complain on standard error"
         self.written += data
+
+    def is_closing(self) -> bool:
+        return self.closing
 
     def get_extra_info(self, name: str) -> Any:
         return self._socket
@@ -183,3 +188,14 @@ def test_nothing_is_passed_on_after_a_frame_that_means_nothing() -> None:
         assert not connection.is_open
 
     asyncio.run(test())
+
+
+def test_nothing_is_written_to_a_transport_whose_last_write_has_failed() -> None:
+    async def main() -> None:
+        connection, transport = connected(Owner())
+        before = transport.written
+        transport.closing = True  # the owner is told in the next turn of the loop
+        assert connection.write(b"lost") == 0 and connection.is_open
+        assert transport.written == before
+
+    asyncio.run(main())

@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from presage.errors import CannotListen, CommandRefused, NotRunning
-from presage.runtime.control import Control, Request, ask, process_of
+from presage.runtime.control import Control, Request, ask, ask_all, listen, process_of
 
 
 async def answer(request: Request) -> Any:
@@ -55,6 +56,21 @@ def raw(path: Path, data: bytes) -> bytes:
         made.connect(str(path))
         made.sendall(data)
         return made.recv(65536)
+
+
+def test_of_many_that_are_asked_those_that_are_silent_cost_one_patience(tmp_path: Path) -> None:
+    paths = {name: tmp_path / name for name in ("here", "mute", "mute too", "gone")}
+    mute = [listen(paths[name]) for name in ("mute", "mute too")]  # as a process that was stopped
+    with serving(paths["here"]):
+        began = time.monotonic()
+        assert ask_all(paths, Request("echo", "a", [1]), 0.1) == {"here": ["a", 1]}
+        assert 0.1 <= time.monotonic() - began < 5
+        for _ in range(30):  # more than may wait for one that is silent
+            assert ask_all({"mute": paths["mute"]}, Request("echo"), 0.0) == {}
+        with pytest.raises(CommandRefused, match="usual cause: because"):
+            ask_all({"here": paths["here"]}, Request("refuse"))
+    for each in mute:
+        each.close()
 
 
 def test_what_is_asked_is_answered(tmp_path: Path) -> None:

@@ -2,10 +2,15 @@
 
 import pytest
 from unit.runtime.ahead import Holder, Manager, one_token
+from unit.runtime.steered import Scripted, seen, talkers
 
 from presage import System
+from presage.execution.replay import replay
+from presage.model.world.filters import Filter
 from presage.runtime.foreseeing import SteeredCluster
 from presage.runtime.foresight import Foresight
+from presage.runtime.merge import merged
+from presage.runtime.shaping import Shape
 from presage.runtime.steer_options import SteerOptions
 from presage.runtime.virtual import VirtualCluster
 
@@ -61,3 +66,22 @@ def test_predictions_that_are_bounded_by_states_make_one_run_of_one_seed(seed):
     assert sum(each["installed"] for each in counts) > 0
     assert sum(each["filtered"] for each in counts) > 0
     assert bounded_run(seed) == (logs, counts)
+
+
+@pytest.mark.parametrize(("who", "at"), [("b", 9.8), ("b", 9.9), ("a", 9.85), ("b", 10.1)])
+def test_the_end_of_a_node_while_a_path_is_handed_over_costs_that_path_at_most(who, at):
+    system, chosen = talkers(), Filter("b", "deliver", "Data", "a")
+    cluster = VirtualCluster(system, shape=Shape(delay=0.05), logged=True)
+    answers = [seen(system, "handed over", chosen) for _ in range(2)]
+    foresight = Scripted(a=answers, b=[seen(system, "filter", chosen)])
+    steered = SteeredCluster(cluster, foresight, SteerOptions(round_trip=0.1))
+    for time in (at, at + 20):  # the first rounds of `a` end at 9.8 s, and at 29.8 s if it lives
+        cluster.at(time, lambda: cluster.kill(who))
+        cluster.at(time + 0.3, lambda: cluster.start(who))
+    cluster.run(60.0)
+    assert sum(each.steering.counts.handed_over for each in steered.every) == 2
+    assert sum(each.steering.counts.taken_over for each in steered.every) <= 2
+    assert not any(each._handed for each in steered.lookouts.values())
+    assert min(map(len, foresight.questions.values())) >= 5  # rounds go on
+    run = merged(system, cluster.logs())
+    assert len(replay(run.system, run.trace).steps) == len(run.trace.steps)

@@ -150,12 +150,15 @@ def test_a_call_replies_with_a_copy_of_what_the_method_returned():
     node.call("put", (3,), "first")
     node.call("odd", (), "second")
     node.call("putt", (3,), "third")
+    node.call("put", (), "fourth")
     assert near.replies == []
     node.flush()
-    (first, second, third) = [reply for _, reply in near.replies]
+    (first, second, third, fourth) = [reply for _, reply in near.replies]
     assert (first.value, first.error) == (1, None)
     assert second.value.startswith("<object object")
-    assert "did you mean `put`?" in third.error
+    assert third.error.startswith("`Working` has no method `putt` to call; did you mean `put`?")
+    assert "`put`" in third.error.partition("name one of ")[2]
+    assert fourth.error.startswith("`put` cannot be called so: missing a required argument")
     assert node.up
 
 

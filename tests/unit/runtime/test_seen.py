@@ -1,11 +1,15 @@
 """What a page shows of a running system: what can be called, and each path once."""
 
+import msgspec
 from unit.runtime.ahead import Holder
 
 from presage import Service, action, on, timer
-from presage.runtime.board import EventSeen, PredictionSeen
-from presage.runtime.operator import distinct
-from presage.runtime.seen import methods
+from presage.model.service.calls import methods
+from presage.runtime import operator as operators
+from presage.runtime.board import EventSeen, NodeSeen, PredictionSeen
+from presage.runtime.operator import ClusterOperator, distinct
+from presage.runtime.seen import Seen
+from presage.runtime.up import local_cluster
 from presage.systems.randtree.service import RandTree
 
 
@@ -58,3 +62,18 @@ def test_a_path_that_many_nodes_see_again_and_again_is_shown_once():
         seen(0, "n3", "watched", 0.5, text="Probe from n1"),
     ]
     assert [each.key for each in distinct(newest)] == [2, 0]
+
+
+def test_a_node_that_runs_and_does_not_answer_is_shown_as_it_was(monkeypatch):
+    node = NodeSeen(name="n0", status="up", pid=7, steps=3, fields={"count": "1"})
+    answers = {"n0": msgspec.to_builtins(Seen(node))}
+    facts = {"n0": {"running": True, "pid": 7}, "n1": {"running": True, "pid": 8}}
+    monkeypatch.setattr(operators, "ask", lambda path, request: facts)
+    monkeypatch.setattr(operators, "ask_all", lambda paths, request, seconds: answers)
+    operator = ClusterOperator(local_cluster(["n0", "n1"], "unused"), "Counter")
+    assert [each.status for each in operator.board().nodes] == ["up", "starting"]
+    answers = {}
+    silent, starting = operator.board().nodes
+    assert silent == msgspec.structs.replace(node, status="silent")
+    facts = {"n0": {"running": True, "pid": 9}, "n1": {"running": False}}
+    assert [each.status for each in operator.board().nodes] == ["starting", "down"]

@@ -184,6 +184,13 @@ def test_a_predicate_that_raises_is_broken():
     def fails(world):
         return 1 // world["a"].value > 0
 
-    made = System({"a": Node()}, properties=[fails])
-    [broken] = Verdicts(made).broken([local(made, 0)])
+    @step
+    def too(before, after):
+        return before.value // after.value
+
+    made = System({"a": Node()}, properties=[fails, too])
+    zero = local(made, 0)
+    [broken] = Verdicts(made).broken([zero])
     assert "ZeroDivisionError" in broken.why
+    [broken] = Verdicts(made).broken_step(0, zero, zero)
+    assert (broken.prop, broken.why[:24]) == ("too", "raised ZeroDivisionError")

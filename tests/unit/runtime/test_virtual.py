@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from presage import Service, Streams, System, broken, durable, on, state, timer
+from presage import Moment, Service, Streams, System, broken, durable, on, state, timer
 from presage.errors import BadSystem
 from presage.execution.replay import replay
 from presage.runtime.chance import Chance
@@ -216,3 +216,55 @@ def test_a_timer_armed_again_has_one_deadline():
     assert (clock.next(), len(clock)) == (9.0, 1)
     clock.disarm(("t",))
     assert (clock.next(), clock.pop()) == (None, None)
+
+
+def test_timers_armed_again_and_again_take_no_more_room():
+    time = 0.0
+    clock = Clock(lambda: time)
+    for at in range(1000):
+        time = float(at)
+        for name in ("a", "b", "c"):
+            clock.arm((name,), 3600.0)
+    clock.arm(("d",), 0.5)
+    assert len(clock._heap) < 100 and len(clock) == 4
+    time = 5000.0
+    assert [clock.pop() for _ in range(5)] == [("d",), ("a",), ("b",), ("c",), None]
+
+
+class Watchful(Service):
+    """Counts, once a second, and how often the clock was set back."""
+
+    last: Moment | None = None
+    ticks: int = 0
+    back: int = 0
+
+    def start(self):
+        self.arm("tick")
+
+    @timer(after=1)
+    def tick(self):
+        now = self.now()
+        self.ticks += 1
+        if self.last is not None and now.before(self.last):
+            self.back += 1
+        self.last = now
+        self.arm("tick")
+
+
+def test_a_clock_that_is_set_back_moves_no_timer_and_its_run_replays():
+    system = System({"n": Watchful()})
+    cluster = VirtualCluster(system, logged=True)
+
+    def set_back(station):
+        clock = station.host.node.clock
+        clock.wall = lambda: cluster.now - 3600.0 * (5 < cluster.now < 8)
+
+    cluster.on_boot.append(set_back)
+    cluster.run(10.5)
+    [automaton], local = cluster.automata, cluster.node("n").local
+    counts = [
+        automaton.codec.decode(local[automaton.positions[each]]) for each in ("ticks", "back")
+    ]
+    assert counts == [10, 1]
+    run = merged(system, cluster.logs())
+    assert len(replay(run.system, run.trace).steps) == 10

@@ -8,6 +8,7 @@ from typing import Any
 
 from presage.errors import BadSystem, UnknownNode, did_you_mean
 from presage.model.functions import check_call, is_plain, static_attribute
+from presage.model.service.declare import marks_of
 from presage.model.service.facilities import Facilities
 from presage.model.service.service import Service
 from presage.model.source import caller
@@ -72,35 +73,75 @@ def _check_call(node: str, service: type[Service], call: Any) -> None:
             f'`calls={{"{node}": [Call("{_method(call)}")]}}`',
         )
     name = getattr(call.method, "__name__", call.method)
-    method = static_attribute(service, str(name), None)
+    way = f'name a plain method of the service: `Call("{name}", ...)`'
+    check_method(service, call.method, call.args, f"`calls[{node!r}]`: ", way)
+    if call.when is not None:
+        _check_guard(node, call)
+
+
+def check_method(
+    service: type[Service], method: Any, args: Sequence[Any], where: str = "", way: str = ""
+) -> None:
+    """Refuse a call of what is no method of the service, or does not take these arguments.
+
+    `where` begins the error; `way` is what to do about a name that means nothing.
+    """
+    name = getattr(method, "__name__", method)
+    function = static_attribute(service, str(name), None)
     if (
-        not isinstance(call.method, str)
-        or not isinstance(method, FunctionType)
-        or method is vars(Facilities).get(call.method)
+        not isinstance(method, str)
+        or not isinstance(function, FunctionType)
+        or function is vars(Facilities).get(method)
     ):
         known = [each for each in dir(service) if each not in dir(Service)]
         raise BadSystem(
-            f"`calls[{node!r}]`: `{service.__name__}` has no method `{name}` to call"
-            f"{did_you_mean(name, known)}",
+            f"{where}`{service.__name__}` has no method `{name}` to call"
+            f"{did_you_mean(str(name), known)}",
             "a misspelt name, a method of another service, or the method instead of its name",
-            f'name a plain method of the service: `Call("{name}", ...)`',
+            way or _callable(service),
         )
-    if not is_plain(method):
+    if not is_plain(function):
         raise BadSystem(
-            f"`{service.__name__}.{call.method}` is a coroutine or generator",
+            f"`{service.__name__}.{method}` is a coroutine or generator",
             "`async def` or `yield` in it; a step of a node does not wait",
             "let it return, and go on in a handler",
         )
     try:
-        check_call(method, None, *call.args)
+        check_call(function, None, *args)
     except TypeError as error:
         raise BadSystem(
-            f"`calls[{node!r}]`: `{call.method}` cannot be called so: {error}",
+            f"{where}`{method}` cannot be called so: {error}",
             "arguments left out or added",
-            f"give what `{service.__name__}.{call.method}` takes: `Call(name, *args)`",
+            f"give what `{service.__name__}.{method}` takes: `{method}{_parameters(function)}`",
         ) from None
-    if call.when is not None:
-        _check_guard(node, call)
+
+
+KNOWN = {*dir(Service), "start", "neighbours", "recovery"}  # asked for by presage alone
+
+
+def methods(service: type) -> tuple[str, ...]:
+    """What can be called from outside: public methods that are no handlers and do not wait."""
+    names = (name for name in dir(service) if not name.startswith("_") and name not in KNOWN)
+    return tuple(name for name in names if _can_be_called(static_attribute(service, name)))
+
+
+def _can_be_called(method: object) -> bool:
+    return isinstance(method, FunctionType) and is_plain(method) and not marks_of(method)
+
+
+def _callable(service: type[Service]) -> str:
+    """The methods that are there to be called, as advice."""
+    plain = methods(service)
+    if not plain:
+        return "it has handlers only: nobody is meant to call it"
+    return f"name one of {', '.join(f'`{name}`' for name in plain)}"
+
+
+def _parameters(function: FunctionType) -> str:
+    import inspect
+
+    names = list(inspect.signature(function).parameters.values())[1:]
+    return f"({', '.join(str(each).partition(':')[0].partition('=')[0].strip() for each in names)})"
 
 
 def _check_guard(node: str, call: Call) -> None:

@@ -45,7 +45,7 @@ function buttons(node) {
   const peers = state.board.links.filter(link => link.nodes.includes(node.name) && link.state === "open")
     .map(link => link.nodes.find(name => name !== node.name));
   return h("div", {class: "buttons"},
-    node.status === "up" ? button("kill", "kill", {node: node.name}) : button("start", "start", {node: node.name}),
+    node.status === "up" || node.status === "silent" ? button("kill", "kill", {node: node.name}) : button("start", "start", {node: node.name}),
     ...(node.status === "up" ? peers.slice(0, 12).map(peer => button(`cut ${peer}`, "cut", {node: node.name, peer})) : []));
 }
 
