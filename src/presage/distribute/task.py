@@ -22,7 +22,7 @@ from presage.errors import BadTarget, PresageError
 from presage.execution.budget import Budget
 from presage.limits import Limits
 from presage.model.world.system import System
-from presage.process.fence import take_leaves
+from presage.process.fence import leaves_taken
 from presage.process.program import Program
 from presage.search.check import check_with
 from presage.search.checkpoint.code_digest import Definition
@@ -128,14 +128,18 @@ def below(system: System, settings: Settings) -> tuple[Report, None, bytes | Non
 def work(task: Task) -> Answer:
     """Do a part, in whatever process this is."""
     try:
-        take_leaves()  # before the checked code takes names from `time` and the like
-        load, settings = task.load, replace(task.settings, budget=Budget(task.seconds))
-        if settings.part.below is not None:
-            services = same_system(load, task.identity, task.folder)
-            with contextlib.redirect_stdout(sys.stderr):
-                return Answer(*below(services, settings))
-        system = same_target(load, task.identity, task.folder)
-        with contextlib.redirect_stdout(sys.stderr):
-            return Answer(check_with(system, settings))
+        with leaves_taken():  # before the checked code takes names from `time` and the like
+            return _done(task)
     except PresageError as error:
         return Answer(error=error)
+
+
+def _done(task: Task) -> Answer:
+    load, settings = task.load, replace(task.settings, budget=Budget(task.seconds))
+    if settings.part.below is not None:
+        services = same_system(load, task.identity, task.folder)
+        with contextlib.redirect_stdout(sys.stderr):
+            return Answer(*below(services, settings))
+    system = same_target(load, task.identity, task.folder)
+    with contextlib.redirect_stdout(sys.stderr):
+        return Answer(check_with(system, settings))

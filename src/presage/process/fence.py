@@ -14,7 +14,8 @@ import random
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from presage.process.context import Context, blocking, current, is_running, sleep
@@ -149,6 +150,16 @@ def take_leaves() -> None:
     """Replace the leaves for good, before checked code takes them by their names."""
     TABLE.up()
     take_numpy()
+
+
+@contextmanager
+def leaves_taken() -> Iterator[None]:
+    """The same for as long as checked code is loaded and run here."""
+    take_leaves()
+    try:
+        yield
+    finally:
+        TABLE.down()
 
 
 class Output(io.TextIOBase):
