@@ -1,7 +1,8 @@
 //! Objects that modules have as attributes, by their class: read once, not once for each class.
 //!
-//! A large program has thousands of modules, and most classes have no constants. What one codec read
-//! is good for it as long as no module has come or gone and none has another number of attributes.
+//! A large program has thousands of modules, and most classes have no constants. What one codec
+//! read is good for it as long as no module has come or gone and none has another number of
+//! attributes.
 //!
 //! The next codec asks more: between two checks a test may have replaced anything. What was read of
 //! a module is kept for the process, and good as long as the module and the classes in it have the

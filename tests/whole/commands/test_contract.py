@@ -35,7 +35,7 @@ ADDED |= {"resumed_from": (int, type(None)), "checkpoints": int}
 ADDED |= {"coverage": dict, "order_dependence": list, "second_process": (dict, type(None))}
 ADDED |= {"reduction": str, "symmetry": bool, "hunt": (dict, type(None))}
 ADDED |= {"delay": (dict, type(None)), "assumes": list, "cycles": (dict, type(None))}
-ADDED |= {"skip": (dict, type(None)), "known": list}
+ADDED |= {"skip": (dict, type(None)), "known": list, "leaves_out": list}
 VIOLATION: dict[str, Any] = {
     "property": str,
     "kind": str,

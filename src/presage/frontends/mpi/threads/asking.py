@@ -27,7 +27,7 @@ class Asking:
         self._is_meeting = False  # what is posted is waited for at once
 
     def replay(self) -> None:
-        """What is posted is seen, also where the answers are known: threads are told of it."""
+        """Nothing: threads have to see what is posted, also where the answers are known."""
 
     def ask(self, op: Op) -> Any:
         """Stands in for `Context.ask`."""
