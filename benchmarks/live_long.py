@@ -46,10 +46,14 @@ def of_long(data: Data) -> list[Condition]:
     share = max(share for mode in MODES[1:] for share in column(data[mode], "share"))
     joins = {mode: column(data[mode], "p50") for mode in MODES}
     return [
-        Condition(f"{title}: something breaks without", f"{left['none']} states", left["none"] > 0),
+        Condition(
+            f"{title}: something breaks without",
+            f"{left['none']} states, runs: {len(data['none'])}",
+            left["none"] > 0,
+        ),
         Condition(
             f"{title}: no preventable state is entered with the check, or with both",
-            ", ".join(f"{mode}: {left[mode]}" for mode in MODES[1:]),
+            ", ".join(f"{mode}: {left[mode]}, runs: {len(data[mode])}" for mode in MODES[1:]),
             not any(left[mode] for mode in MODES[1:]),
         ),
         Condition(
