@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 STATE = "XDG_STATE_HOME"
 FILE = "key"
 BYTES = 32
-BLOCK = 64  # of SHA-256, in bytes
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -51,8 +50,10 @@ def sign(kind: str, content: bytes) -> str | None:
 
 def key_for(kind: str) -> bytes | None:
     """The key that files of `kind` alone are signed with; None as for `sign`."""
+    import hmac
+
     try:
-        return hmac(key(), kind.encode())
+        return hmac.digest(key(), kind.encode(), "sha256")
     except BadKey:
         return None
 
@@ -89,18 +90,13 @@ def key() -> bytes:
 
 
 def _mac(secret: bytes, kind: str, content: bytes) -> str:
-    return hmac(secret, kind.encode() + b"\0" + content).hex()
+    import hmac
 
-
-def hmac(secret: bytes, content: bytes) -> bytes:
-    """HMAC-SHA256, as RFC 2104 has it."""
-    padded = (sha256(secret).digest() if len(secret) > BLOCK else secret).ljust(BLOCK, b"\0")
-    inner = sha256(bytes(each ^ 0x36 for each in padded) + content)
-    return sha256(bytes(each ^ 0x5C for each in padded) + inner.digest()).digest()
+    return hmac.digest(secret, kind.encode() + b"\0" + content, "sha256").hex()
 
 
 def sha256(content: bytes = b"") -> _Hash:
-    """A digest, by what Python itself has: `hashlib` and `hmac` load all ciphers of OpenSSL."""
+    """A digest, by what Python itself has: `hashlib` loads all ciphers of OpenSSL."""
     try:
         from _sha2 import sha256 as own  # type: ignore[import-not-found]
     except ImportError:  # before Python 3.12
