@@ -50,7 +50,7 @@ from presage.model.world.origin import begun_in
 from presage.model.world.world import World
 
 STATES_MIN, STATES_MAX = 5, 100
-FIRST, NEXT = 5, 20  # systems of the first batch, and of each later one
+FIRST, NEXT = 5, 12  # systems of the first batch, and of each later one
 KINDS_MAX = 200  # systems, until each kind of fairness was met
 
 

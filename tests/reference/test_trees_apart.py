@@ -8,6 +8,7 @@ import functools
 from itertools import count
 
 import pytest
+from reference.batches import FACTOR
 from reference.random_events import lively_system, struck_system
 from reference.random_features import featured_system
 from reference.random_fields import fielded_system
@@ -116,7 +117,11 @@ def compare(make, reduction, seed, sandbox):
     ("make", "batch"),
     [
         *((make, 0) for make in MAKERS[:3]),
-        *(pytest.param(make, batch, marks=pytest.mark.slow) for make in MAKERS for batch in (1, 2)),
+        *(
+            pytest.param(make, batch, marks=pytest.mark.slow)
+            for make in MAKERS
+            for batch in range(1, 1 + round(FACTOR))
+        ),
     ],
 )
 def test_parts_meet_the_classes_that_one_process_meets(make, batch):

@@ -37,7 +37,7 @@ def test_a_wheel_works_in_another_environment_and_names_no_folder_of_its_builder
     (copy / ".venv").symlink_to(ROOT / ".venv")
     environ = os.environ | QUICK
     made = ["-o", ".venv/.made", "-o", "requirements/build.txt"]  # what there is already
-    make = ["make", "wheel", *made]
+    make = ["make", "--no-print-directory", "wheel", *made]
     told = subprocess.run(
         make, cwd=copy, env=environ, check=True, capture_output=True, text=True
     ).stdout

@@ -13,6 +13,7 @@ from presage.frontends.mpi.launch.plain import PlainRun
 from presage.frontends.mpi.launch.program import launcher, script
 from presage.frontends.mpi.report.waiting import who_waits
 from presage.process.context import current, is_running
+from presage.process.collecting import seldom_collected
 from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.records import NamedTuple
@@ -69,7 +70,7 @@ def mpirun(
     try:
         if out is not None:
             sys.stdout = out
-        with Fence(quiet=False, plain=True):
+        with Fence(quiet=False, plain=True), seldom_collected():
             return play(program)
     finally:
         if out is not None:
