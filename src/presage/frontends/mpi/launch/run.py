@@ -12,8 +12,8 @@ from presage.frontends.mpi.core.mistakes import Aborted
 from presage.frontends.mpi.launch.plain import PlainRun
 from presage.frontends.mpi.launch.program import launcher, script
 from presage.frontends.mpi.report.waiting import who_waits
-from presage.process.context import current, is_running
 from presage.process.collecting import seldom_collected
+from presage.process.context import current, is_running
 from presage.process.fence import Fence
 from presage.process.program import Program
 from presage.records import NamedTuple
