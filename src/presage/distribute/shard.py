@@ -71,9 +71,13 @@ class ShardWorker:
     """A share of the states, and what expands them. Every call is quick, save `expand`."""
 
     def __init__(self, task: ShardTask) -> None:
-        system = same_system(task.load, task.identity, task.folder)
         self._sandbox = Sandbox(task.handler_seconds, None)
-        self._sandbox.__enter__()
+        self._sandbox.__enter__()  # before the checked code takes names from `time` and the like
+        try:
+            system = same_system(task.load, task.identity, task.folder)
+        except BaseException:
+            self._sandbox.__exit__()
+            raise
         self._bridge = bridge = Bridge(system, self._sandbox)
         self._learned = Learned(bridge.errors, bridge.vacuity, bridge.orders, system)
         kernel = build(system, bridge)

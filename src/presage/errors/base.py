@@ -10,6 +10,7 @@ Lowest layer: imports nothing from presage, so that the Rust module may raise fr
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 EXIT_USAGE = 2  # called wrongly, or a system that cannot be checked
 EXIT_NONDETERMINISM = 3  # the checked code is not a function of its state
@@ -38,3 +39,14 @@ class PresageError(Exception):
 
     def __init__(self, fact: object = "", cause: str = "", remedy: str = "") -> None:
         super().__init__(explain(str(fact), cause, remedy) if cause else fact)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors of workers travel: as their text, not by what their class is made with."""
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(cls: type[PresageError], args: tuple[Any, ...], held: dict[str, Any]) -> PresageError:
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(held)
+    return error
