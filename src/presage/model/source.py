@@ -6,7 +6,9 @@ trace must replay from another directory and after an edit further up in the fil
 
 from __future__ import annotations
 
+import functools
 import linecache
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -28,9 +30,18 @@ STANDARD = str(Path(linecache.__file__).parent)
 def place(file: str, line: int) -> str:
     """`file:line`, the file relative to the current directory if it lies below it."""
     try:
-        return f"{Path(file).relative_to(Path.cwd())}:{line}"
-    except (ValueError, OSError):
+        return f"{_below(file, os.getcwd())}:{line}"
+    except OSError:
         return f"{file}:{line}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _below(file: str, folder: str) -> str:
+    """The file relative to the folder if it lies below it: asked at each step of a process."""
+    try:
+        return str(Path(file).relative_to(folder))
+    except ValueError:
+        return file
 
 
 def place_of(function: Callable[..., Any]) -> str:

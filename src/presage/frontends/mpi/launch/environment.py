@@ -12,7 +12,6 @@ import builtins
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -61,19 +60,19 @@ class Environment:
     def __init__(
         self,
         main: ModuleType,
-        path: Path,
-        args: Sequence[str],
+        folder: str,
+        argv: Sequence[str],
         common: Surroundings,
         place: tuple[RankId, int, int],
     ) -> None:
         number, at, size = place
         self._common = common
-        self._folder = str(path.resolve().parent)
+        self._folder = folder
         self._modules: dict[str, Any] = {**own_package(), "__main__": main}
         self.package = self._modules["mpi4py"]
         self._before: dict[str, Any] = {}
         self._known = 0  # how many modules there were when last looked
-        self._argv = [str(path), *args]
+        self._argv = list(argv)
         self._stdin = STANDARD.opened(is_first=number == 0)
         said = {name: str(at) for name in RANK.split()} | {name: str(size) for name in SIZE.split()}
         self._variables = common.variables | {

@@ -44,12 +44,14 @@ THREADS = (
 class Script:
     def __init__(self, path: Path, code: CodeType, args: Sequence[str]) -> None:
         self.path = path
+        self._file = str(path.absolute())
+        self._folder = str(path.resolve().parent)
+        self._argv = (str(path), *args)
         self._code = code
-        self._args = tuple(args)
 
     def run(self, main: ModuleType, common: Surroundings, place: tuple[RankId, int, int]) -> None:
-        main.__dict__["__file__"] = str(self.path.absolute())
-        around = Environment(main, self.path, self._args, common, place)
+        main.__dict__["__file__"] = self._file
+        around = Environment(main, self._folder, self._argv, common, place)
         rank = current_rank()
         rank.package, rank.add_module = around.package, around.add
         around.surround(current())
