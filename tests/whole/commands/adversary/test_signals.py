@@ -21,7 +21,7 @@ SEARCHES = [
     ["abd", "--search", "dfs"],
     ["two_phase_commit", "--set=rms=5"],
     ["paxos", "--search", "walk", "--walks", "100000"],
-    ["two_phase_commit", "--set=rms=4", "--checkpoint", "kept", "--checkpoint-seconds", "0.05"],
+    ["two_phase_commit", "--set=rms=4", "--checkpoint=kept-{seed}", "--checkpoint-seconds=0.05"],
     ["simgrid.philosophers", "--keep-going"],
 ]
 UNIQUE = {"clients=2": 16_668, "rms=5": 8_832, "rms=4": 1_568}  # of what ends in time
@@ -44,6 +44,7 @@ def interrupt(seed):
     """Interrupt a search after a random time; it ends with one of the promised statuses."""
     dice = random.Random(seed)
     number, words = dice.choice(SIGNALS), [*dice.choice(SEARCHES), "--json"]
+    words = [word.format(seed=seed) for word in words]  # each has a checkpoint of its own
     process = start("check", *words)
     begun(process)
     time.sleep(dice.choice((dice.uniform(0, 0.6), dice.uniform(0.3, 2.5))))
