@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from itertools import groupby
 from pathlib import Path
 
 import hypothesis
@@ -43,6 +44,29 @@ def pytest_configure(config: pytest.Config) -> None:
     # Nothing depends on how fast a machine is.
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each worker begins with its share of the slow tests, or one would end alone with a long one.
+
+    pytest-xdist gives each worker as many tests, in their order, and later takes some from its end.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers == 1:
+        return
+    slow: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    quick = [each for each in items if not each.get_closest_marker("slow")]
+    files = groupby((each for each in items if each.get_closest_marker("slow")), lambda it: it.path)
+    for _, file in files:
+        min(slow, key=len).extend(file)
+    share, begin = -(-len(items) // workers), 0
+    items.clear()
+    for own in slow:
+        end = begin + max(share - len(own), 0)
+        items += own + quick[begin:end]
+        begin = end
+    items += quick[begin:]
 
 
 def pytest_collection_finish() -> None:

@@ -13,7 +13,7 @@ from presage.shrink.processes import ProcessShrinker, is_determined
 SCRIPTS = 30
 
 
-@pytest.mark.parametrize("batch", batches(1, 5))
+@pytest.mark.parametrize("batch", batches(1, 3))
 def test_what_is_left_is_what_pieces_left_out_one_by_one_leave(batch, tmp_path, monkeypatch):
     determined = 0
 

@@ -16,7 +16,7 @@ from presage.search import findings
 from presage.search.check import check
 from presage.search.settings import Settings
 
-SEEDS, FEW = batches(20, 200), batches(6, 40)
+SEEDS, FEW = batches(20, 120), batches(6, 30)
 
 
 @pytest.fixture(autouse=True)

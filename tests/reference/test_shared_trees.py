@@ -97,7 +97,7 @@ def compare_system(system, sandbox, reduction, *, keep_going):
     return collected
 
 
-@pytest.mark.parametrize("batch", batches(1, 3))
+@pytest.mark.parametrize("batch", batches(1, 2))
 @pytest.mark.parametrize("make", SYSTEMS)
 def test_systems_are_explored_as_by_one_thread(make, batch):
     compared = collected = 0

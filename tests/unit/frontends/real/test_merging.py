@@ -92,7 +92,7 @@ def protocol(seed, merge, view=all_of_it):
     return RealSystem(nodes, properties=[apart])
 
 
-@pytest.mark.parametrize("seed", batches(6, 60))
+@pytest.mark.parametrize("seed", batches(6, 40))
 def test_history_and_an_exact_view_agree_on_random_protocols(seed):
     history = check(protocol(seed, "history"), traces=None, keep_going=True)
     view = check(protocol(seed, "view"), traces=None, keep_going=True)
@@ -101,7 +101,7 @@ def test_history_and_an_exact_view_agree_on_random_protocols(seed):
 
 
 @pytest.mark.parametrize("field", ["left", "heard"])
-@pytest.mark.parametrize("seed", batches(3, 30))
+@pytest.mark.parametrize("seed", batches(3, 20))
 def test_a_view_without_one_field_is_refused_or_says_the_same(seed, field):
     def some(node):
         return {name: value for name, value in all_of_it(node).items() if name != field}
