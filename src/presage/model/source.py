@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import linecache
-import os
 import re
 import sys
 from collections.abc import Callable
@@ -30,7 +29,7 @@ STANDARD = str(Path(linecache.__file__).parent)
 def place(file: str, line: int) -> str:
     """`file:line`, the file relative to the current directory if it lies below it."""
     try:
-        return f"{_below(file, os.getcwd())}:{line}"
+        return f"{_below(file, str(Path.cwd()))}:{line}"
     except OSError:
         return f"{file}:{line}"
 

@@ -26,6 +26,7 @@ from presage.model.service.stream import LOST
 from presage.model.world.system import System
 from presage.process.program import Program
 from presage.records import NamedTuple
+from presage.search.assumptions import assumed
 from presage.search.checkpoint import learned as disk
 from presage.search.coverage import annotate
 from presage.search.coverage.services import covered
@@ -316,6 +317,7 @@ def _report(bridge: Bridge, sandbox: Sandbox, searched: Searched, settings: Sett
     violations, notes = confirmed_findings(system, sandbox, searched.found, settings)
     report = replace(
         empty_report(system, settings),
+        assumes=tuple(assumed(system, bridge.vacuity.of_messages)),
         exhausted=stopped_by is None and not walked and not heuristic and settings.part.is_whole,
         skipped=skipped,
         stopped_by=stopped_by,

@@ -258,7 +258,7 @@ class Report:
     errors: tuple[str, ...] = ()  # of properties that raised
     orders: tuple[OrderDependent, ...] = ()  # what depends on an order
     leaves_out: tuple[str, ...] = ()  # what no search of this system looks at
-    assumes: tuple[str, ...] = ()  # the seals of the system: what was taken for granted
+    assumes: tuple[str, ...] = ()  # what was taken for granted, as by the seals of the system
     notes: tuple[str, ...] = ()
     nodes: int = 0
     system: str = ""  # its name

@@ -57,6 +57,9 @@ class Observer(Protocol):
         """The state after `node` recorded `record`."""
 
 
+AT_REST = ("deadlock", "eventually")  # kinds of properties judged where nothing more happens
+
+
 @runtime_checkable
 class Claim(Protocol):
     """What a system needs to know of a property; the rest is the business of `props`."""
@@ -107,7 +110,7 @@ class System:
             self.observers = {name: Shielded(each) for name, each in self.observers.items()}
             self.observers[CLOCK] = self.clocks
         self.properties: tuple[Any, ...] = _checked_properties(properties)
-        self.skip_noops = network != "ordered" if skip_noops is None else bool(skip_noops)
+        self.skip_noops = self._loses_no_rest() if skip_noops is None else bool(skip_noops)
         self.weights = _checked(weights, Weights, "weights=Weights(timer=4)")
         self.name = name or type(next(iter(self.nodes.values()))).__name__
         self.codec = Codec()
@@ -127,6 +130,16 @@ class System:
     def judged(self) -> tuple[Any, ...]:
         """All that is judged: the properties, then the conditions of the seals."""
         return (*self.properties, *(seal.claim for seal in self.seals))
+
+    def _loses_no_rest(self) -> bool:
+        """Whether deliveries that do nothing can be left out, and no verdict at rest depends on it.
+
+        Left out, such a message stays in flight: it is never in vain. Where messages stay in any
+        case, that is no difference.
+        """
+        if self.network in ("ordered", "duplicating"):
+            return self.network == "duplicating"
+        return not any(each.kind in AT_REST for each in self.properties)
 
     def skips(self, message: Any) -> bool:
         """Whether a delivery of `message` that does nothing is left out. In a lane none is.

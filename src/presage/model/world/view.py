@@ -283,11 +283,12 @@ def neighbour(view: Any, name: str) -> Any:
 class WorldView:
     """A world, read-only. Holds no values, so it stays true to whatever its reader answers."""
 
-    __slots__ = ("_nodes", "_reader", "_system")
+    __slots__ = ("_nodes", "_reader", "_system", "asked_messages")
 
     def __init__(self, system: System, reader: Reader) -> None:
         self._system = system
         self._reader = reader
+        self.asked_messages = False  # whether somebody has looked at what is in flight
         self._nodes: tuple[Any, ...] | None = None
 
     @property
@@ -331,6 +332,7 @@ class WorldView:
 
     def messages(self, *types: type) -> Messages:
         """What is in flight of these classes (of any, if none is named), in canonical order."""
+        self.asked_messages = True
         return Messages(self._reader, self._system.names, types or None)
 
     @property

@@ -27,6 +27,7 @@ class Vacuity:
             at: conditions(prop.predicate) for at, prop in kinds if prop.kind in ASKED
         }
         self.asked: dict[int, int] = {}  # how often Python was asked
+        self.of_messages: set[int] = set()  # which looked at what is in flight
         self.called: dict[int, dict[str, bool]] = {}  # where `implies` was called: ever true there
 
     def judge(self, at: int, prop: Property, *seen: Any) -> Verdict:
@@ -58,9 +59,11 @@ class Vacuity:
             "asked": self.asked,
             "open": {at: [each.text for each in left] for at, left in self._open.items()},
             "called": self.called,
+            "of_messages": sorted(self.of_messages),
         }
 
     def recall(self, saved: dict[str, Any]) -> None:
+        self.of_messages |= set(saved["of_messages"])
         for at, count in saved["asked"].items():
             self.asked[int(at)] = self.asked.get(int(at), 0) + count
         for at, left in saved["open"].items():

@@ -216,7 +216,11 @@ class Bridge(Asymmetry, SpecAnswers):
         self.judged += 1
         if self.kept is not None:
             self.kept.add(at, reader)
-        return self._verdict(at, self.properties[at - 1], WorldView(self.system, reader))
+        world = WorldView(self.system, reader)
+        verdict = self._verdict(at, self.properties[at - 1], world)
+        if world.asked_messages:
+            self.vacuity.of_messages.add(at)
+        return verdict
 
     def judge_again(self, at: int, reader: Reader) -> int | None:
         """The same, to be compared with what `judge` said of the same world."""
