@@ -3,7 +3,7 @@
 After Leesatapornwongsa et al., "SAMC: Semantic-Aware Model Checking", OSDI 2014. Run by `make
 samc`; `make samc SAMC="--seconds 10 --tables 2 --bugs MR-5505"` measures some rows anew, with less
 time per search, and keeps what is known of the others (`benchmarks/samc.json`). Fails unless every
-condition holds that the page lists.
+condition holds that the page lists; one that was not measured does not hold.
 """
 
 from __future__ import annotations
@@ -210,8 +210,11 @@ def main() -> int:
                 rows[bug.id] = row_of(bug, args.seconds)
                 say(f"table 2: {bug.id}: {rows[bug.id]}")
         data["2"] = {bug.id: rows[bug.id] for bug in BUGS if bug.id in rows}
-        data["seconds"] = args.seconds
-        data.pop("limits", None)  # what an earlier run said of its cells
+        if args.bugs:  # the other rows had what they had
+            data["seconds"] = min(args.seconds, data.get("seconds", args.seconds))
+        else:
+            data["seconds"] = args.seconds
+            data.pop("limits", None)  # what an earlier run said of its cells
     if "3" in args.tables:
         data["3"] = table_3(args.executions)
     DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
@@ -222,7 +225,7 @@ def main() -> int:
     args.page.write_text("\n".join(page(data, BUGS, held)) + "\n", encoding="utf-8")
     for condition in held:
         say(f"{condition.verdict}: {condition.claim}: {condition.measured}")
-    return int(any(condition.holds is False for condition in held))
+    return int(not all(condition.holds for condition in held))
 
 
 if __name__ == "__main__":

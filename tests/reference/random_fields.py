@@ -166,7 +166,28 @@ def _properties(pick, names):
     return found
 
 
-def fielded_system(seed, network=None):
+def _some_faults(pick, names, struck):
+    return Faults(
+        crash=int(struck and pick(2) == 0),
+        restart=int(struck and pick(2) == 0),
+        reset=int(struck and pick(3) == 0),
+        slow=int(struck and pick(4) == 0),
+        nodes=names,
+    )
+
+
+def _strikes(pick, names, struck):
+    """Nearly always some."""
+    return Faults(
+        crash=(0, 1, 1, 2)[pick(4)],
+        restart=(0, 0, 1)[pick(3)],
+        reset=(0, 0, 1)[pick(3)],
+        slow=(0, 0, 1)[pick(3)],
+        nodes=names,
+    )
+
+
+def fielded_system(seed, network=None, faults=_some_faults):
     """The system of a seed: some calls send the first messages, to nodes that use their fields."""
     pick = random.Random(seed).randrange
     names = [f"n{at}" for at in range(2 + pick(2))]
@@ -184,15 +205,14 @@ def fielded_system(seed, network=None):
     return System(
         nodes={"starter": Starter(), **nodes},
         network=network or drawn,
-        faults=Faults(
-            crash=int(struck and pick(2) == 0),
-            restart=int(struck and pick(2) == 0),
-            reset=int(struck and pick(3) == 0),
-            slow=int(struck and pick(4) == 0),
-            nodes=names,
-        ),
+        faults=faults(pick, names, struck),
         calls={name: [Call("work")] for name in names if pick(5) == 0},
         observers={"sum": Sum(), "order": Order()},
         properties=_properties(pick, names),
         skip_noops=(None, True, False)[pick(3)],
     )
+
+
+def struck_fielded_system(seed):
+    """One whose nodes crash, restart, are reset and slow."""
+    return fielded_system(seed, faults=_strikes)

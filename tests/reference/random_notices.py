@@ -7,7 +7,7 @@ Any system of machines can be turned into one: some of its nodes get a class wit
 import random
 from dataclasses import replace
 
-from reference.random_events import lively_system
+from reference.random_events import lively_system, struck_system
 from reference.random_systems import MODULUS, Keeper, Machine, Program, random_system
 from reference.symmetric_systems import Member, symmetric_system
 from reference.symmetric_systems import Program as MemberProgram
@@ -95,6 +95,11 @@ def noticed_system(seed, wired=False):
 def noticed_lively_system(seed):
     """One whose executions end."""
     return noticed(lively_system(seed), random.Random(seed).randrange)
+
+
+def noticed_struck_system(seed):
+    """One whose nodes also restart, are reset and slow."""
+    return noticed(struck_system(seed), random.Random(seed).randrange)
 
 
 def noticed_symmetric_system(seed):

@@ -1,6 +1,10 @@
 """The tables that `make samc` writes: made of made-up figures, and of a few executions."""
 
+import json
+import sys
+
 import pytest
+import samc
 from samc_black_box import BlackBox, names
 from samc_graph import FAULTS, Did, Graph
 from samc_page import conditions, ours, page
@@ -127,6 +131,36 @@ def test_table_3_has_our_ratios_above_those_of_the_paper():
     assert lines[at + 1] == "| the paper's | | | 37 | 18 | 5 | 4 | 3 | | | | |"
     assert "| ZLE | 1, 1 | 6.0; 3.0 of 60 |" in lines
     assert "| ZLE | 2, 2 | 9 | 200 | 50 | 60 | 40 | 5.0 |" in lines
+
+
+def made(monkeypatch, folder, data):
+    """The exit status of `make samc` that measures nothing anew, and the page that it writes."""
+    kept, path = folder / "samc.json", folder / "samc.md"
+    kept.write_text(json.dumps(data))
+    monkeypatch.setattr(samc, "DATA", kept)
+    monkeypatch.setattr(sys, "argv", ["samc.py", "--tables", "--page", str(path)])
+    return samc.main(), path.read_text(encoding="utf-8")
+
+
+def test_the_page_says_what_was_measured_and_the_command_fails_where_a_condition_does(
+    monkeypatch, tmp_path
+):
+    measured = json.loads(samc.DATA.read_text(encoding="utf-8"))
+    status, text = made(monkeypatch, tmp_path, measured)
+    assert text == samc.PAGE.read_text(encoding="utf-8")
+    assert status == int("| **missed** |" in text)
+
+
+def test_the_command_fails_where_something_was_not_measured(monkeypatch, tmp_path):
+    assert set(verdicts(figures())) == {"held", "skipped"}
+    assert made(monkeypatch, tmp_path, figures())[0] == 1
+    whole = figures()
+    cells = whole["3"]["zle"].items()
+    whole["3"]["zab31"] = {
+        budget: {**cell, "all": 2.0 * cell["all"] + 30} for budget, cell in cells
+    }
+    assert set(verdicts(whole)) == {"held"}
+    assert made(monkeypatch, tmp_path, whole)[0] == 0
 
 
 def test_a_cell_says_where_a_search_was_cut():
