@@ -63,7 +63,7 @@ class Vacuity:
         }
 
     def recall(self, saved: dict[str, Any]) -> None:
-        self.of_messages |= set(saved["of_messages"])
+        self.of_messages |= set(saved.get("of_messages", ()))
         for at, count in saved["asked"].items():
             self.asked[int(at)] = self.asked.get(int(at), 0) + count
         for at, left in saved["open"].items():
