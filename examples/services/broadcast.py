@@ -44,4 +44,4 @@ def replicas_agree(world):
 def system(sealed: bool = True) -> System:
     nodes = {"writer": Writer(), "left": Replica(), "right": Replica()}
     seals = [Seal(when=broadcasting, only=Write)] if sealed else []
-    return System(nodes, properties=[replicas_agree], seals=seals)
+    return System(nodes, properties=[replicas_agree], seals=seals, skip_noops=False)

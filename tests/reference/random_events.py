@@ -141,7 +141,7 @@ def build(pick, faults=_faults, node=machine, properties=judged, **more):
         calls={name: [Call("work", pick(MODULUS))] for name in names if pick(4) == 0},
         observers={"sum": Sum(), "last": Last(), "order": Order()},
         properties=properties(pick, names),
-        skip_noops=(None, True, False)[pick(3)],
+        skip_noops=(network != "ordered", True, False)[pick(3)],
         **more,
     )
 
