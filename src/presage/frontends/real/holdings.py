@@ -3,7 +3,7 @@
 A package with a compiled part that may import is loaded once, outside of every process. It brings
 others along, and keeps their modules, classes and functions. If a process had a copy of these for
 itself, there would be two of each: `isinstance` would fail between them, and what one of them
-imports late would come from the other. So whoever such a package holds is whose that package is.
+imports late would come from the other. So a package that such a one holds is whose that one is.
 
 Invariant: a package that some process had for itself stays so.
 """
