@@ -25,7 +25,7 @@ from presage.frontends.real.machine.packets import Segment
 from presage.frontends.real.machine.paths import missed_file
 from presage.frontends.real.machine.process import Process
 from presage.frontends.real.machine.standing import standing
-from presage.frontends.real.machine.tcp import reverse
+from presage.frontends.real.machine.tcp import answer_for_nobody, reverse
 from presage.frontends.real.merging import Merging
 from presage.frontends.real.service import (
     ACTIONS,
@@ -199,8 +199,10 @@ class RealAutomaton(Automaton):
         """What the kernel of a host does with a packet when nobody runs there."""
         _, source, packet = stimulus
         outcome = unchanged(values)
-        if isinstance(packet, Segment) and packet.kind != "rst":
-            return outcome._replace(sends=[(source, Segment(reverse(packet.flow), "rst"))])
+        if isinstance(packet, Segment):
+            answer = answer_for_nobody(packet.kind)
+            if answer is not None:
+                return outcome._replace(sends=[(source, Segment(reverse(packet.flow), answer))])
         if isinstance(packet, Look):
             return outcome._replace(sends=[(source, Shown(packet.life, packet.number, None))])
         return outcome

@@ -83,6 +83,7 @@ class Finder:
         found = self._hidden.get(id(sources))
         if found is None:
             listed = list(sys.modules.items())
+            sources.share_what_is_held(dict(listed))
             modules = {name: module for name, module in listed if sources.kind(name) != SHARED}
             found = self._hidden[id(sources)] = sources, modules
         return found[1]
@@ -273,6 +274,7 @@ def _load_common(sources: Sources, name: str, path: Sequence[str] | None) -> Mod
         return sys.modules.get(name) or _load(name, path)
     finally:
         del sys.path[: len(sources.folders)]
+        sources.share_what_is_held(dict(sys.modules))
         for each in [each for each in sys.modules if sources.kind(each) == COMMON]:
             sources.common[each] = sys.modules.pop(each)
         sys.modules.update(hidden)

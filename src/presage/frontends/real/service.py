@@ -51,6 +51,10 @@ class RealService(Service):
         """The next iteration of a loop that has something to do."""
 
     @action(over=_nothing)
+    def look_up(self, name: str) -> None:
+        """The answer to a question for a name comes."""
+
+    @action(over=_nothing)
     def signal(self, which: str) -> None:
         """A signal comes."""
 
@@ -60,6 +64,7 @@ ACTIONS = {
     "drained": "drained",
     "arrive": "arrive",
     "go on": "go_on",
+    "look up": "look_up",
     "signal": "signal",
 }
 RESERVED = (*FIRST, *RealService._presage_shape.timers, *RealService._presage_shape.actions)

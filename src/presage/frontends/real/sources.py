@@ -13,12 +13,13 @@ import hashlib
 import importlib.metadata
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 
+from presage.frontends.real.holdings import Holdings
 from presage.model.source import is_standard
 from presage.process.context import running
 
@@ -53,6 +54,8 @@ class Sources:
         self.common: dict[str, ModuleType] = {}  # compiled packages of `folders`, loaded once
         self.parts: dict[str, ModuleType] = {}  # compiled parts of packages that are private
         self._kinds: dict[str, str] = {}  # package -> private, common or shared
+        self._whole: set[str] = set()  # compiled packages that are loaded once, and what they hold
+        self._holdings = Holdings()
         self._tools = frozenset(_callers())
 
     def is_private(self, name: str) -> bool:
@@ -67,6 +70,27 @@ class Sources:
             known = self._kinds[top] = self._judge(top)
         return known
 
+    def share_what_is_held(self, modules: Mapping[str, ModuleType]) -> None:
+        """Let packages that a compiled one holds be whose that one is; see `holdings`."""
+        loaded = {name.partition(".")[0] for name in modules}
+        for kind in (SHARED, COMMON):
+            waiting = {top for top in loaded if self.kind(top) == kind and top in self._whole}
+            while waiting:
+                held = {top for top in self._holdings.of(modules, waiting) if self._may_share(top)}
+                self._kinds.update(dict.fromkeys(held, kind))
+                self._whole |= held
+                waiting = held
+
+    def _may_share(self, top: str) -> bool:
+        """Whether a package is installed, and no process has it for itself so far."""
+        if self.kind(top) != PRIVATE or self.names is not None and top in self.names:
+            return False
+        if any(name.partition(".")[0] == top for name in self._found):
+            return False
+        spec = self._spec(top, None)
+        home = "" if spec is None else str(_home(spec.origin, spec.submodule_search_locations))
+        return "site-packages" in home or home in self.folders
+
     def compiled(self) -> set[str]:
         """Packages of the folders given that have a compiled part, so processes share them."""
         return {name.partition(".")[0] for name in (*self.common, *self.parts)}
@@ -78,11 +102,15 @@ class Sources:
             return SHARED
         spec = PathFinder.find_spec(top, self.folders) if self.folders else None
         if spec is not None:
-            return PRIVATE if _is_python(spec) else COMMON
+            if _is_python(spec):
+                return PRIVATE
+            self._whole.add(top)
+            return COMMON
         spec = self._spec(top, None)
-        if spec is None or not _is_python(spec) or self.names is not None:
+        if spec is None or self.names is not None or is_standard(str(spec.origin)):
             return SHARED
-        if is_standard(str(spec.origin)):
+        if not _is_python(spec):
+            self._whole.add(top)
             return SHARED
         return SHARED if self._is_tool(top, spec) else PRIVATE
 

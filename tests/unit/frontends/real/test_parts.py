@@ -1,8 +1,10 @@
 """Packages with a compiled part: copied where that part cannot hold another copy."""
 
 import asyncio
+import importlib
 import importlib.util
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from unit.frontends.real.booting import boot
 
 from presage import always, check
 from presage.frontends.real.isolate import Isolation
-from presage.frontends.real.sources import COMMON, IMPORTS, PRIVATE, Sources
+from presage.frontends.real.sources import COMMON, IMPORTS, PRIVATE, SHARED, Sources
 from presage.model.choice import Chooser
 from presage.real import Node, RealSystem, here
 
@@ -77,6 +79,53 @@ def test_a_module_of_a_whole_package_may_be_asked_for_first(swift) -> None:
     part.write_bytes(part.read_bytes() + IMPORTS)
     node = Node(imports_a_module_that_its_package_imports, view=view, path=[swift])
     assert not check(RealSystem({"a": node}, properties=[pushes_one]), traces=None).violations
+
+
+HELD = {
+    "held/__init__.py": "",
+    "held/state.py": "class Base: pass\ndef late():\n    from . import rest\n    return rest\n",
+    "held/rest.py": "",
+    "free.py": "",
+}
+
+
+@pytest.mark.parametrize("place", ["path", "site-packages"])
+@pytest.mark.parametrize("outside", [False, True])
+def test_what_a_whole_package_holds_is_whose_that_is(library, monkeypatch, place, outside) -> None:
+    """Else there would be two of each class, and late imports would come from the wrong one."""
+    rest = "import free as _\ndel _\nfrom held.state import Base, late\nimport held.rest\n"
+    folder = library({**HELD, "whole/__init__.py": rest}, place)
+    Path(folder, "whole", "part.abi3.so").write_bytes(IMPORTS)
+    given = () if place == "site-packages" else (folder,)
+    monkeypatch.setattr(sys, "path", [*sys.path, folder])
+    before = set(sys.modules)
+    try:
+        if outside:
+            importlib.import_module("whole")
+        isolation = Isolation(path=given)
+        for _ in range(2):
+            copy, whole = boot(isolation, "whole")
+            with copy.inside():
+                state = importlib.import_module("held.state")
+                assert whole.Base is state.Base
+                assert whole.late() is sys.modules["held.rest"]
+        assert isolation.sources.kind("held") == (COMMON if given else SHARED)
+        assert isolation.sources.kind("free") == PRIVATE
+    finally:
+        for name in set(sys.modules) - before:
+            del sys.modules[name]
+
+
+def test_what_a_process_had_for_itself_stays_so(library) -> None:
+    folder = library({**HELD, "whole/__init__.py": "from held.state import Base\n"})
+    Path(folder, "whole", "part.abi3.so").write_bytes(IMPORTS)
+    isolation = Isolation(path=(folder,))
+    copy, state = boot(isolation, "held.state")
+    with copy.inside():
+        whole = importlib.import_module("whole")
+        assert importlib.import_module("held.state") is state
+    assert whole.Base is not state.Base
+    assert isolation.sources.kind("held") == PRIVATE
 
 
 def main() -> None:

@@ -5,10 +5,21 @@ from presage.frontends.real.machine import (
     clock,
     escapes,
     filesystem,
+    lookups,
     network,
     signals,
     threads,
     tls,
 )
 
-__all__ = ["aio", "clock", "escapes", "filesystem", "network", "signals", "threads", "tls"]
+__all__ = [
+    "aio",
+    "clock",
+    "escapes",
+    "filesystem",
+    "lookups",
+    "network",
+    "signals",
+    "threads",
+    "tls",
+]

@@ -33,6 +33,7 @@ class SimulatedLock:
             self.is_locked = True
             return True
         seconds = _checked(blocking, timeout)
+        process.note_lock()
         process.preempt()
         if self.is_locked:
             if not blocking:

@@ -24,6 +24,7 @@ asyncio.runners              Runner._lazy_init                                 3
 asyncio.tasks                _all_tasks                                        3.11 3.11
 asyncio.tasks                _scheduled_tasks                                  3.12 3.13
 loop                         _ready _scheduled _task_factory                   3.11 3.13
+loop                         _default_executor _getaddrinfo_debug              3.11 3.13
 main                         _tstate_lock                                      3.11 3.12
 main                         _handle                                           3.13 3.13
 main                         _ident                                            3.11 3.13

@@ -53,6 +53,7 @@ class Process(Scheduler):
 
     aio: Any
     files: Any
+    lookups: Any
     signals: Any
     stack: Any
     threads_kept: Any

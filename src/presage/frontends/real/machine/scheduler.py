@@ -3,7 +3,8 @@
 A thread leaves the processor in `block` only. Where exactly one can run, it runs; where several do,
 the step ends, and each is an own event. The clock stands still meanwhile: code that reads it again
 and again, as `while monotonic() < t: pass` does, is stopped as if it slept for a while. So is code
-that polls again and again; it goes on when something comes.
+that polls again and again, and code that takes locks and never waits while there are other threads:
+the real system would stop it, too. Both go on when something comes.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from presage.process.live import ENDED
 
 POINTS_MAX = 100  # places of one step at which stopping a thread is tried
 SPINS_MAX = 1000  # readings of the clock in one step, after which a thread counts as spinning
+LOCKS_MAX = 10_000  # locks taken in one step, after which a thread does, if it is not alone
 
 
 class Scheduler:
@@ -60,6 +62,7 @@ class Scheduler:
         self.is_crowded = False  # some step had more such places than are tried
         self.policy: Any = None  # of asyncio
         self._readings = 0
+        self._locks = 0  # taken in this step
         self._points = 0  # places of this step where a thread could have been stopped
         self._last_point: Any = None
         self._last_thread: SimulatedThread | None = None  # whose point that was
@@ -195,17 +198,26 @@ class Scheduler:
         """A poll did not wait; a thread that polls too often waits until something comes."""
         self._readings += 1
         if self._readings >= SPINS_MAX:
-            if self.dead:
-                raise Killed
-            step = self.steps
-            if self.thread is not None:
-                self._spin(self.thread, lambda: self.steps != step)
+            self._poll_later()
+
+    def note_lock(self) -> None:
+        """A thread takes a lock; one that takes too many waits until something comes."""
+        self._locks += 1
+        if self._locks >= LOCKS_MAX and len(self.threads) > 1:
+            self._poll_later()
+
+    def _poll_later(self) -> None:
+        if self.dead:
+            raise Killed
+        step = self.steps
+        if self.thread is not None:
+            self._spin(self.thread, lambda: self.steps != step)
 
     def _spin(self, thread: SimulatedThread, ready: Callable[[], bool] | None = None) -> None:
         if thread.name not in self.spins:
             self.spins.append(thread.name)
         seconds, thread.slept = thread.slept, min(thread.slept * 2, SPIN_SECONDS_MAX)
-        self._readings = 0
+        self._readings = self._locks = 0
         self.block(ready or _never, self.now + seconds, "spin")
 
     def start(self, run: Callable[[], Any], name: str = "") -> SimulatedThread:
@@ -265,7 +277,7 @@ class Scheduler:
     def _settle(self, first: Callable[..., Any] | None = None, *args: Any) -> None:
         if self.dead:
             raise Killed
-        self._readings = self._points = 0
+        self._readings = self._locks = self._points = 0
         self._last_point = None
         self.steps += 1
         if not TABLE.everywhere:

@@ -3,8 +3,8 @@
 A packet for another node is handed to the process, which gives it to the network of the system; so
 it arrives as an event. A packet for the node itself arrives at once, as over a real loopback.
 
-Invariant: a segment is either for a connection that `connections` knows, for a listener, or it is
-answered by `rst`, which is itself never answered.
+Invariant: a segment is either for a connection that `connections` knows, for a listener, or it gets
+the `answer_for_nobody`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,14 @@ from presage.frontends.real.machine.packets import (
     Segment,
 )
 from presage.frontends.real.machine.ports import Ports
-from presage.frontends.real.machine.tcp import CONNECTING, LISTENING, OPEN, StreamEnd, reverse
+from presage.frontends.real.machine.tcp import (
+    CONNECTING,
+    LISTENING,
+    OPEN,
+    StreamEnd,
+    answer_for_nobody,
+    reverse,
+)
 from presage.frontends.real.machine.unixnames import UnixNames
 from presage.process.context import running
 
@@ -223,8 +230,10 @@ class Stack:
             self._request(segment)
         elif end is not None:
             end.arrive(segment.kind, segment.data)
-        elif segment.kind != "rst":
-            self.answer(key, "rst")
+        else:
+            answer = answer_for_nobody(segment.kind)
+            if answer is not None:
+                self.answer(key, answer)
 
     def _request(self, segment: Segment) -> None:
         host, port = segment.flow[2:]

@@ -3,7 +3,9 @@
 `connect` sends `syn`; the listener's kernel answers `ack` or `rst` when the segment comes, whether
 or not the program has called `accept`. One `send` is one segment. What arrives is kept until it is
 read. `close` sends `fin`, or `rst` if something was not read. Segments for nobody are answered by
-`rst`, so a connection of an older life ends as it does with a real kernel.
+`rst`, so a connection of an older life ends as it does with a real kernel. But an `ack` for nobody
+is answered by `fin`: the listener's program may have seen the connection already, which a real one
+sees only if the other end still wanted it; so it is as if that had closed it just afterwards.
 
 Flow control is always on: after 64 segments or 64 KiB in one step the socket is not writable. It is
 again after the own event `drained`; so a program that writes for ever does leave its step.
@@ -385,3 +387,10 @@ class StreamEnd(InetEnd):
 def reverse(flow: Flow) -> Flow:
     """The flow as the other end sees it."""
     return flow[2:] + flow[:2]
+
+
+def answer_for_nobody(kind: Kind) -> Kind | None:
+    """How a kernel answers a segment that is for none of its sockets."""
+    if kind == "rst":
+        return None
+    return "fin" if kind == "ack" else "rst"

@@ -51,7 +51,11 @@ class Eager:
         return self
 
     def step(self) -> bool:
-        """One event: a packet, else an own event, else the earliest timer."""
+        """One event: a name that is found, else a packet, an own event, or the earliest timer."""
+        for name, node in self.nodes.items():
+            for event in node.own_events():
+                if event[0] == "look up":
+                    return self._go(name, event)
         while self.network:
             source, to, packet = self.network.popleft()
             if not self.nodes[to].ended:

@@ -26,7 +26,6 @@ TLS = "TLS runs in the clear: no certificate is checked, no cipher is there"
 NATIVE_WAITS = (
     r"CSimpleQueueTest\.test_(many_threads|order)|PySimpleQueueTest\.test_many_threads_nonblock"
     r"|test_can_interrupt_tight_loops|SetAsyncExc|SubinterpThreadingTests"
-    r"|all_methods_in_many_threads"
 )
 NATIVE = "C code that waits, prints or looks at threads by itself"
 LOCKS = "the class of locks is another"
@@ -36,7 +35,6 @@ EXCEPTIONS = {
     r"test_events\..*ssl": TLS,
     r"test_streams\..*ssl": TLS,
     r"test_queue\.CSimpleQueueTest\.test_(many_threads|order)": NATIVE,
-    r"test_queue\..*all_methods_in_many_threads": "65,536 messages, twelve threads: too many steps",
     r"test_queue\.PySimpleQueueTest\.test_many_threads": "fifty threads that spin: too many steps",
     r"test_threading\.ExceptHookTests\.test_excepthook(_thread_None)?$": NATIVE,
     r"test_threading\.InterruptMainTests\.test_can_interrupt_tight_loops": "spins without a call",

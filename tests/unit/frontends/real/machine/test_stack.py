@@ -87,6 +87,29 @@ def test_segments_of_an_older_life_are_answered_by_a_reset() -> None:
     assert error_of(hosts, "a", client.recv, 1) == errno.ECONNRESET
 
 
+def given_up(hosts: Hosts) -> socket.socket:
+    """What `accept` gives for a connection whose client closed before it was told of it."""
+    server, client = listener(hosts), hosts.call("a", socket.socket)
+    client.setblocking(False)
+    with hosts.within("a"):
+        with pytest.raises(BlockingIOError):
+            client.connect(("b", 80))
+        client.close()
+    hosts.deliver()
+    made, _ = hosts.call("b", server.accept)
+    made.setblocking(False)
+    return made
+
+
+def test_a_connection_that_was_given_up_ends_as_one_that_was_closed() -> None:
+    hosts = Hosts("a", "b")
+    server = given_up(hosts)
+    assert hosts.call("b", server.recv, 1) == b""
+    assert hosts.call("b", server.send, b"hello") == 5  # answered by a reset
+    assert error_of(hosts, "b", server.send, b"hello") == errno.EPIPE
+    assert not hosts.nodes["b"].stack.connections
+
+
 def test_a_process_that_restarts_uses_fresh_ports() -> None:
     ports = set()
     for life in range(3):

@@ -280,6 +280,53 @@ def test_a_thread_that_polls_lets_others_run(seconds: float) -> None:
     assert lines(program) == ["seen"]
 
 
+def test_a_thread_that_asks_a_queue_for_ever_lets_others_run() -> None:
+    def program() -> None:
+        work: queue.Queue[int] = queue.Queue()
+        found: list[int] = []
+
+        def reader() -> None:
+            while len(found) < 3:
+                try:
+                    found.append(work.get(block=False))
+                except queue.Empty:
+                    pass
+
+        threads = [threading.Thread(target=reader) for _ in range(2)]
+        for each in threads:
+            each.start()
+        for number in range(3):
+            work.put(number)
+            time.sleep(1)
+        for each in threads:
+            each.join()
+        print(sorted(found))
+
+    assert lines(program) == ["[0, 1, 2]"]
+
+
+def test_a_thread_that_takes_many_locks_is_stopped_only_where_it_is_not_alone() -> None:
+    def many() -> None:
+        lock = threading.Lock()
+        for _ in range(30_000):
+            with lock:
+                pass
+        print("over")
+
+    def beside() -> None:
+        other = threading.Thread(target=time.sleep, args=(9,))
+        other.start()
+        many()
+
+    alone = run(many)
+    assert (alone.collect().logs, alone.spins) == (["over"], [])
+    crowded = run(beside)
+    assert (crowded.collect().logs, crowded.spins) == (["over"], ["MainThread"])
+    with Table():
+        alone.dispose()
+        crowded.dispose()
+
+
 def test_code_outside_keeps_its_threads_and_locks() -> None:
     process = run(lambda: time.sleep(1), events=0)
     with Table():
