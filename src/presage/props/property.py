@@ -25,6 +25,7 @@ from presage.records import record
 Kind = Literal["always", "sometimes", "eventually", "step", "deadlock", "seal"]
 Fairness = Literal["weak", "strong", "none"]
 FAIRNESSES = ("weak", "strong", "none")
+NUMPY_BOOLS = ("bool", "bool_")
 
 
 class Verdict(Struct, frozen=True):
@@ -50,14 +51,15 @@ Predicate = Callable[..., "bool | Verdict"]
 def verdict_of(answer: object) -> Verdict | None:
     """A predicate's answer as a `Verdict`; None if it is neither one nor True or False.
 
-    NumPy compares arrays with truth values of its own.
+    So must be what a `Verdict` holds. NumPy compares arrays with truth values of its own.
     """
+    said = answer.holds if isinstance(answer, Verdict) else answer
+    kind = type(said)
+    if kind is not bool and (kind.__module__ != "numpy" or kind.__name__ not in NUMPY_BOOLS):
+        return None
     if isinstance(answer, Verdict):
         return answer
-    kind = type(answer)
-    if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
-        return HOLDS if answer else Verdict(False)
-    return None
+    return HOLDS if said else Verdict(False)
 
 
 @record(frozen=True)
@@ -78,8 +80,9 @@ class Property:
         if (verdict := verdict_of(answer)) is not None:
             return verdict
         what = "the condition of seal" if self.kind == "seal" else "property"
+        inside = f" of a `{type(answer.holds).__name__}`" if isinstance(answer, Verdict) else ""
         raise PropertyError(
-            f"{self.source}: {what} `{self.name}` returned a `{type(answer).__name__}`",
+            f"{self.source}: {what} `{self.name}` returned a `{type(answer).__name__}`{inside}",
             "a branch without `return`"
             if answer is None
             else "a value meant to be tested: a number, a collection, an array",
@@ -100,8 +103,12 @@ class NoDeadlock(Property):
         predicate = _function(unless, "no_deadlock")
         _check_signature(predicate, "no_deadlock", 1)
 
-        def rests_only_where_allowed(world: Any) -> Verdict:
-            return HOLDS if predicate(world) else _STOPPED
+        def rests_only_where_allowed(world: Any) -> bool | Verdict:
+            answer = predicate(world)
+            allowed = verdict_of(answer)
+            if allowed is None:
+                return answer  # whoever judges refuses it, as from any other property
+            return HOLDS if allowed else _STOPPED
 
         return NoDeadlock(
             self.name,
@@ -255,6 +262,8 @@ def _check_signature(predicate: Predicate, kind: str, count: int) -> None:
         )
     try:
         check_call(predicate, *range(count))
+    except ValueError:  # written in C, and nobody can tell what it takes
+        return
     except TypeError:
         raise BadProperty(
             f"{_written(predicate)} cannot be called as a property `{kind}`",

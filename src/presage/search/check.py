@@ -45,6 +45,7 @@ from presage.search.findings import (
 from presage.search.hunt.settings import Hunt
 from presage.search.kernel.bridge import Bridge
 from presage.search.kernel.histories import kernel_histories
+from presage.search.kernel.outside import Outside
 from presage.search.liveness import GRAPHS, examine, share_of
 from presage.search.memory import check_memory, peak_mib
 from presage.search.part import WHOLE, Part
@@ -168,11 +169,15 @@ def _check_system(system: System, settings: Settings) -> Report:
             roles_of(system, sandbox, settings),
             learned,
         )
+        outside = Outside(system)
         searched = _searched(kernel, system, settings, storage, asked)
         refuse_sealed(system, sandbox, searched.found)
         twin.begin(kernel, settings.memory_mib)
         report = _concluded(kernel, bridge, sandbox, searched, settings, teller)
-        compared, orders = twin.result(), tuple(bridge.orders.found)
+        compared = twin.result()
+        for found in outside.changed():
+            bridge.orders.add(found)
+        orders = tuple(bridge.orders.found)
         compared = compared if settings.part.elsewhere is None else None
         exhausted = report.exhausted and not orders
         report = replace(report, compared=compared, orders=orders, exhausted=exhausted)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from presage.errors import BadSystem, NotSymmetric
 from presage.model.world.system import System
 from presage.search.settings import Settings
-from presage.search.tree import check_tree
 
 NODES_MAX = 2**11  # a sleeping event is one word, with 11 bits for its node
 
@@ -29,6 +28,8 @@ def check_reduction(system: System, settings: Settings) -> None:
     if system.seals:
         _check_sealed(system, settings)
     if settings.search == "tree":
+        from presage.search.tree import check_tree
+
         check_tree(system)
         if settings.reversals == "queue" and system.streams is not None:
             raise BadSystem(

@@ -88,7 +88,8 @@ def sentences(report: Report) -> dict[str, list[str]]:
         "not alike": [str(found) for found in report.skipped.not_alike] if report.skipped else [],
         "known": [f"{prop} is broken: {cause}" for prop, cause in report.known],
         "error": list(report.errors),
-        "order": [str(found) for found in report.orders],
+        "order": [str(found) for found in report.orders if not found.is_outside],
+        "memory": [str(found) for found in report.orders if found.is_outside],
         **_coverage(report),
         "not covered": not_covered(report),
         "note": [
@@ -175,7 +176,7 @@ def _held(report: Report, good: int, *, first: bool) -> str:
 def _extent(report: Report) -> str:
     """How far what held was looked at; how long a walk was says nothing of that."""
     if report.orders:
-        return " in one order of sets and dicts"
+        return f" in {_one_of_many(report)[0]}"
     if report.exhausted:
         return ", exhaustively"
     if report.leaves_out and report.stopped_by is None:
@@ -189,6 +190,15 @@ def _extent(report: Report) -> str:
         delays = "" if done is None else f" up to {plural(done, 'delay')}"
         return f"{delays}, to depth {report.depth:,}" if report.delayed.cut else delays
     return f", to depth {report.depth:,}"
+
+
+def _one_of_many(report: Report) -> tuple[str, str]:
+    """What a search took one of, where code depends on it; and all others."""
+    if all(found.is_outside for found in report.orders):
+        kept = "what the checked code keeps outside of fields"
+        return f"one history of {kept}", f"other histories of {kept}"
+    others = "other orders of sets and dicts, on which the checked code depends"
+    return "one order of sets and dicts", others
 
 
 def numbers(report: Report) -> list[str]:
@@ -235,7 +245,7 @@ def warnings(report: Report) -> list[str]:
 def not_covered(report: Report) -> list[str]:
     """What nobody looked at."""
     if report.orders and report.stopped_by is None:
-        return ["other orders of sets and dicts, on which the checked code depends"]
+        return [_one_of_many(report)[1]]
     if report.stopped_by is None:
         if report.is_heuristic and report.search == "delay":
             return ["whatever only the faults lead to that were skipped as alike"]

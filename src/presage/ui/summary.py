@@ -13,6 +13,7 @@ STYLES = {
     "known": "warn",
     "error": "bad",
     "order": "bad",
+    "memory": "bad",
     "never ran": "warn",
     "never ran so far": "warn",
     "warning": "warn",

@@ -18,6 +18,7 @@ def explored(
 
     properties = [always(spy), *arguments.pop("properties", ())]
     system = System(nodes, properties=properties, **arguments)
+    check(system, keep_going=True, traces=None)  # the next one finds `seen` as it leaves it
     return seen, check(system, keep_going=True, traces=None)
 
 

@@ -66,6 +66,16 @@ def guard_error(guard: object, error: BaseException) -> GuardError:
     )
 
 
+def guard_writes(guard: Any, what: str) -> GuardError:
+    """A guard, or `over`, changed the node that it is asked about."""
+    place = place_of(guard) if callable(guard) else f"`over={guard!r}`"
+    return GuardError(
+        f"{place}: a guard {what}",
+        "a guard is asked at any time and as often as need be, so nothing may come of it",
+        "let `when` and `over` only read; change fields in the handler, and work on copies",
+    )
+
+
 def too_many_branches(node: str, what: str, most: int) -> NotEnumerable:
     """One step has more results than a search could go through."""
     return NotEnumerable(

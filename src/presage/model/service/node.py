@@ -11,7 +11,7 @@ from typing import Any
 from presage._core import CRASH, DOWN, FAILED, RESET, RESTART, SILENT, SLOW, SLOWED, UP, Codec
 from presage.errors import DeletedField, NotState, PresageError, Sharing, UndeclaredField
 from presage.model.choice import NOT_THEIRS
-from presage.model.service.blame import ask, forgiven, guard_error
+from presage.model.service.blame import ask, forgiven, guard_error, guard_writes
 from presage.model.service.calls import Call
 from presage.model.service.disk import Disk, disk_at
 from presage.model.service.live import OwnEvent, checked_neighbours
@@ -38,11 +38,12 @@ class Exposed(NamedTuple):
 
 
 UNHARMED = Exposed()
+SAMPLED_FIRST, SAMPLED_EVERY = 64, 16  # guards that are watched, as they may only read
 GENERIC = "__orig_class__"  # what `typing` leaves in an instance of `Store[int]`
 
 
 class Node:
-    """One addressable process. Holds nothing that changes, except caches."""
+    """One addressable process. Holds nothing that changes, except caches and a count."""
 
     opaque = False  # whether it runs a program instead of handlers: there is no more to see
 
@@ -80,6 +81,7 @@ class Node:
         self.exposed = exposed
         self._indices = indices
         self._initial = _encode_prototype(codec, name, prototype, self.positions)
+        self._asked = 0  # how often a guard
         self.view: type[Any] | None = None  # the class of this node's views, made on first use
 
     # -- values ------------------------------------------------------------------------------
@@ -218,13 +220,14 @@ class Node:
         """Per action, in declared order, what its guard lets happen now. Uses `values` up."""
         service = self._revive(values, Quiet(self.name, values[0][2]))
         for action in self.shape.actions.values():
-            yield self._actions(service, action)
+            yield self._actions(service, action, values)
 
     def wants(self, call: Call, values: Values) -> bool:
         """Whether the guard of a call of the workload lets it be made. Uses `values` up."""
         if call.when is None:
             return True
-        return ask(call.when, (self._revive(values, Quiet(self.name, values[0][2])),))
+        service = self._revive(values, Quiet(self.name, values[0][2]))
+        return self._allows(call.when, (service,), values)
 
     def deliverable(self, values: Values, source: int, message: Any) -> bool:
         """Whether the guard of the message's handler, if any, lets it in. Uses `values` up."""
@@ -240,7 +243,34 @@ class Node:
             return True
         service = self._revive(values, Quiet(self.name, values[0][2]))
         args = (service, message, self.names[source])
-        return ask(handler.guard, args[: handler.guard_takes])
+        return self._allows(handler.guard, args[: handler.guard_takes], values)
+
+    def _allows(self, guard: Callable[..., Any], args: tuple[Any, ...], values: Values) -> bool:
+        """What a guard says, given a service made of `values`, and more; it may only read."""
+        before = self._sampled(values)
+        answer = ask(guard, args)
+        if before is not None:
+            self._check_only_read(guard, args[0], values, before)
+        return answer
+
+    def _sampled(self, values: Values) -> bytes | None:
+        """What the values hold, for a share of all guards that are asked."""
+        self._asked += 1
+        if self._asked > SAMPLED_FIRST and self._asked % SAMPLED_EVERY:
+            return None
+        return self.codec.encode(values)
+
+    def _check_only_read(self, guard: Any, service: Service, values: Values, before: bytes) -> None:
+        """Refuse a guard, or `over`, that changed the service made of `values`."""
+        held = service.__dict__
+        for position, field in self._places:
+            if field not in held or held[field] is not values[position]:
+                raise guard_writes(guard, f"sets `self.{field}`")
+        for field in held:
+            if field not in self.positions:
+                raise guard_writes(guard, f"sets `self.{field}`")
+        if self.codec.encode(values) != before:
+            raise guard_writes(guard, "changes what a field holds")
 
     def _sorted(self, values: Any) -> list[Any]:
         """Distinct `values` in the order of their canonical forms, which no hash seed changes."""
@@ -262,19 +292,22 @@ class Node:
         except BaseException as error:
             raise guard_error(over, error) from error
 
-    def _actions(self, service: Service, action: Action) -> list[Stimulus]:
+    def _actions(self, service: Service, action: Action, values: Values) -> list[Stimulus]:
         guard, takes = action.guard, action.guard_takes
-        if guard is not None and takes == 1 and not ask(guard, (service,)):
+        if guard is not None and takes == 1 and not self._allows(guard, (service,), values):
             return []
         if action.over is None:
             return [("action", action.name)]
         try:
+            before = self._sampled(values)
             members = self._members(service, action)
+            if before is not None:
+                self._check_only_read(action.over, service, values, before)
         except PresageError as error:
             refused = forgiven((action.over, (service,)), error)
             return [("action", action.name)] if refused else []
         if guard is not None and takes == 2:
-            members = [member for member in members if ask(guard, (service, member))]
+            members = [m for m in members if self._allows(guard, (service, m), values)]
         return [("action", action.name, member) for member in members]
 
 

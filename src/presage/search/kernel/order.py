@@ -66,6 +66,7 @@ class Stored:
 
 
 ORDERS, PROCESSES, RUNS, SETS = "orders", "processes", "runs", "sets"
+OUTSIDE = "outside"  # something kept outside of fields, which runs before may have changed
 ADDRESSES = "`id`, the hash or text of a plain object, a clock"
 
 
@@ -80,6 +81,11 @@ class OrderDependent:
     difference: str  # what came out differently, as the end of a sentence
     between: str = ORDERS  # what differed: orders, processes, runs in one, or the order of all sets
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is something kept outside of fields."""
+        return self.between == OUTSIDE
+
     def __str__(self) -> str:
         if self.between == RUNS:
             return explain(
@@ -87,6 +93,15 @@ class OrderDependent:
                 f" same state, {self.difference}",
                 f"{ADDRESSES}, or something kept outside of fields",
                 "use fields only; `self.now()` for a clock, `self.choose` for chance",
+            )
+        if self.is_outside:
+            return explain(
+                f"{self.place}: `{self.code}`, which is no field, changed {self.step}: it"
+                f" {self.difference}",
+                "a global, class attribute, default or closure that keeps something; no state has"
+                " it, so each step met what others had left there by chance",
+                "make it a field, or a `ghost` field if only people look at it; `functools.cache`"
+                " where it only saves time",
             )
         if self.between == PROCESSES:
             return explain(
