@@ -5,9 +5,9 @@ run what no state tells, and a search runs each distinct step once: it meets one
 second run at once shows little of that, so all that the code of a system can reach by name is
 reduced to numbers before a search, and again behind it.
 
-Left out: what the standard library and installed packages keep of their own, `functools.cache`,
-what a thread has of its own (`threading.local`, context variables), and what stands behind the
-first `PARTS_MAX` parts of one thing.
+Left out: what the standard library and installed packages keep of their own, what `functools.cache`
+and `cached_property` remember, what a thread has of its own (`threading.local`, context variables),
+and what stands behind the first `PARTS_MAX` parts of one thing.
 Invariant: looking runs no code of the user's.
 """
 
@@ -210,7 +210,8 @@ class _Content:
 
     def _attributes(self, value: Any) -> Iterator[int]:
         try:
-            yield self._of(object.__getattribute__(value, "__dict__"))
+            held = object.__getattribute__(value, "__dict__")
+            yield self._of({name: held[name] for name in held if not _is_cached(value, name)})
         except AttributeError:
             pass
         for base in type(value).__mro__:
@@ -220,6 +221,11 @@ class _Content:
                         yield hash((name, self._of(slot.__get__(value))))
                     except AttributeError:
                         yield hash(name)
+
+
+def _is_cached(value: Any, name: str) -> bool:
+    """Whether an attribute only saves the time to work it out."""
+    return any(isinstance(vars(base).get(name), cached_property) for base in type(value).__mro__)
 
 
 def _reduced(value: Any) -> Any:

@@ -195,3 +195,31 @@ def test_a_module_without_a_file_and_a_loop_of_objects_are_no_trouble():
 
     assert check(system(1), traces=None).exhausted
     assert [found.code for found in check(system(2), traces=None).orders] == ["ring"]
+
+
+def test_what_only_saves_time_is_not_named():
+    class Table:
+        def __init__(self) -> None:
+            self.calls = 0
+
+        @functools.cached_property
+        def large(self) -> list[int]:
+            return [1, 2, 3]
+
+    tables = [Table()]
+
+    class Looking(Service):
+        total: int = 0
+
+        def begin(self) -> None:
+            self.total += sum(tables[0].large)
+
+        def note(self) -> None:
+            tables[0].calls += 1
+
+    def named(call: str) -> list[str]:
+        report = check(System({"a": Looking()}, calls={"a": [Call(call)]}), traces=None)
+        return [found.code for found in report.orders]
+
+    assert named("begin") == []
+    assert named("note") == ["tables"]
