@@ -170,12 +170,10 @@ class _Content:
         self.code: list[Any] = []
         self._met: dict[int, int] = {}
         self._kept: list[Any] = []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is reduced, as iterators
-            try:
-                self.number = self._of(value)
-            except RecursionError:
-                self.number = 0
+        try:
+            self.number = self._of(value)
+        except RecursionError:
+            self.number = 0
 
     def _of(self, value: Any) -> int:
         kind = type(value)
@@ -233,7 +231,9 @@ def _reduced(value: Any) -> Any:
     if getattr(value, "nbytes", 0) > BYTES_MAX:
         return None
     try:
-        return value.__reduce_ex__(4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of iterators, from Python 3.12 on
+            return value.__reduce_ex__(4)
     except Exception:  # cannot be looked into: locks, sockets
         return repr(value) if type(value).__module__ == "itertools" else None
 
