@@ -1,6 +1,6 @@
-"""Names that a loop of asyncio has looked up: the answer is an event of its node, without a thread.
+"""Names that a loop of asyncio looks up: the answer is an event of its node, without a thread.
 
-asyncio calls `getaddrinfo` in a thread of its executor, because with a real network that takes time.
+asyncio calls `getaddrinfo` in a thread of its executor, since with a real network that takes time.
 Here it is a look into a table that never changes, so nothing matters but when the answer comes. A
 thread could besides be stopped at each lock of the executor, so that one look-up alone had 303
 states, and has 2 now. So the answer is what can happen, at any moment, in any order.

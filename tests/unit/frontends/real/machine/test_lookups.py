@@ -73,7 +73,7 @@ def test_an_answer_that_nobody_awaits_any_more_does_not_come() -> None:
         loop = asyncio.get_running_loop()
         try:
             await asyncio.wait_for(loop.getaddrinfo("b", 80), 1)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             print("too late")
         await asyncio.sleep(1)
 
