@@ -3,7 +3,7 @@
 A step is a function of its node's state. Code that keeps something elsewhere does at its second
 run what no state tells, and a search runs each distinct step once: it meets one history of many. A
 second run at once shows little of that, so all that the code of a system can reach by name is
-reduced to numbers before a search, and again behind it.
+written down before a search, and again behind it.
 
 Left out: what the standard library and installed packages keep of their own, what `functools.cache`
 and `cached_property` remember, what a thread has of its own (`threading.local`, context variables),
@@ -32,6 +32,7 @@ from presage.search.kernel.order import OUTSIDE, OrderDependent
 PARTS_MAX = 50_000
 BYTES_MAX = 1 << 24
 ABSENT = type("Absent", (), {"__repr__": lambda _: "absent"})()
+OURSELVES = __name__.partition(".")[0]  # such as views of worlds, which only tell
 ATOMS = (type(None), bool, int, float, complex, str, bytes)
 ITEMS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (OrderedDict, OrderedDict.items),
@@ -56,7 +57,7 @@ class Thing(NamedTuple):
     name: str
     user: User  # code that names it
     get: Callable[[], Any]
-    content: int
+    content: tuple[Any, ...]
 
 
 class Outside:
@@ -75,7 +76,7 @@ class Outside:
         """What is not as it was."""
         for name, user, get, content in self._things.values():
             now = get()
-            if _Content(now).number != content:
+            if _Content(now).parts != content:
                 step = "while the system was checked"
                 yield OrderDependent(name, place_of(user), (), step, _text(now), OUTSIDE)
 
@@ -159,41 +160,41 @@ class Outside:
         value = get()
         self._values.add(id(value))
         content = _Content(value)
-        self._things[key] = Thing(shown, user, get, content.number)
+        self._things[key] = Thing(shown, user, get, content.parts)
         self._waiting += [(each, names, user) for each in (value, *content.code)]
 
 
 class _Content:
-    """A number that stands for all that a value holds; and the code that is in there."""
+    """All that a value holds, to be compared with what it holds later; and the code in there."""
 
     def __init__(self, value: Any) -> None:
         self.code: list[Any] = []
         self._met: dict[int, int] = {}
         self._kept: list[Any] = []
         try:
-            self.number = self._of(value)
+            self.parts = self._of(value)
         except RecursionError:
-            self.number = 0
+            self.parts = ()
 
-    def _of(self, value: Any) -> int:
+    def _of(self, value: Any) -> tuple[Any, ...]:
         kind = type(value)
         if kind in ATOMS:
-            return hash((kind, value.hex() if kind is float else repr(value)))
+            return kind, repr(value) if kind in (float, complex) else value
         if id(value) in self._met:
-            return hash(("again", self._met[id(value)]))
+            return "again", self._met[id(value)]
         if len(self._met) >= PARTS_MAX:
-            return 0
+            return ()
         self._met[id(value)] = len(self._met)
         self._kept.append(value)
-        if isinstance(value, type | FunctionType | ModuleType) or hasattr(value, "__wrapped__"):
+        if isinstance(value, type | FunctionType | ModuleType) or _wrapped(value) is not None:
             self.code.append(value)
-            return hash((kind, id(value)))
-        return hash((kind, *self._parts(value)))
+            return kind, id(value)
+        return kind, *self._parts(value)
 
-    def _parts(self, value: Any) -> Iterator[int]:
+    def _parts(self, value: Any) -> Iterator[Any]:
         for base, items in SETS:
             if isinstance(value, base):
-                yield from sorted(map(self._of, items(value)))
+                yield from sorted(map(self._of, items(value)), key=repr)
         for base, items in ITEMS:
             if isinstance(value, base):
                 yield from map(self._of, list(items(value)))
@@ -206,7 +207,7 @@ class _Content:
         elif not isinstance(value, HELD):
             yield self._of(_reduced(value))
 
-    def _attributes(self, value: Any) -> Iterator[int]:
+    def _attributes(self, value: Any) -> Iterator[Any]:
         try:
             held = object.__getattribute__(value, "__dict__")
             yield self._of({name: held[name] for name in held if not _is_cached(value, name)})
@@ -216,9 +217,18 @@ class _Content:
             for name, slot in vars(base).items():
                 if type(slot).__name__ == "member_descriptor" and base is not object:
                     try:
-                        yield hash((name, self._of(slot.__get__(value))))
+                        yield name, self._of(slot.__get__(value))
                     except AttributeError:
-                        yield hash(name)
+                        yield name
+
+
+def _wrapped(value: Any) -> Any:
+    """The function behind another one; no code of the user's is run to learn that."""
+    try:
+        held = object.__getattribute__(value, "__dict__") if callable(value) else {}
+    except AttributeError:
+        return None
+    return held.get("__wrapped__")
 
 
 def _is_cached(value: Any, name: str) -> bool:
@@ -228,7 +238,7 @@ def _is_cached(value: Any, name: str) -> bool:
 
 def _reduced(value: Any) -> Any:
     """What an object that is not written by the user holds, as `pickle` would see it."""
-    if getattr(value, "nbytes", 0) > BYTES_MAX:
+    if type(value).__module__.partition(".")[0] == OURSELVES or getattr(value, "nbytes", 0) > BYTES_MAX:
         return None
     try:
         with warnings.catch_warnings():
@@ -259,11 +269,11 @@ def _behind(thing: Any) -> Iterator[Any]:
     elif isinstance(thing, cached_property):
         yield thing.func
     elif callable(thing) and not isinstance(thing, type):
-        yield getattr(thing, "__wrapped__", None)
+        yield _wrapped(thing)
 
 
 def _nobody() -> None:
-    """Stands for whoever named what a system was given."""
+    """Stands for the code that named what a system was given."""
 
 
 def _itself(value: Any) -> Any:
