@@ -11,6 +11,7 @@ from itertools import count, islice
 import pytest
 from reference.batches import batches
 from reference.random_features import featured_system
+from reference.random_notices import noticed_symmetric_system
 from reference.random_systems import random_system
 from reference.symmetric_features import keeping_system
 from reference.symmetric_systems import symmetric_system
@@ -202,15 +203,24 @@ def images(system, **how):
 @pytest.mark.parametrize("batch", batches(1, 8))
 @pytest.mark.parametrize("make", [symmetric_system, keeping_system])
 def test_faults_compared_up_to_an_exchange_of_nodes_miss_no_state(batch, make):
+    compare_exchanged(batch, make)
+
+
+@pytest.mark.parametrize("batch", batches(0, 2))
+def test_nor_do_they_where_nodes_hear_of_crashes(batch):
+    compare_exchanged(batch, noticed_symmetric_system)
+
+
+def compare_exchanged(batch, make):
     fewer = 0
     systems = small(make, 300_000 + batch * 10_000, ("crash", "drop", "reset", "slow"))
-    for number, (seed, system, breadth, _) in enumerate(islice(systems, SYSTEMS_MAX)):
+    for number, (seed, system, breadth, states) in enumerate(islice(systems, SYSTEMS_MAX)):
         if number >= wanted(batch) and fewer:
             break
         how = {"search": "delay", "skip": SKIP, "delay": prices(seed, number)}
         orbits, expected = images(system)
         report, met = images(system, **how)
-        assert met == expected, seed
+        assert met == expected == states, seed
         assert orbits.unique <= report.unique <= breadth.unique
         assert report.properties == orbits.properties == breadth.properties
         assert broken(report) == broken(breadth)
