@@ -107,7 +107,7 @@ class NoDeadlock(Property):
             answer = predicate(world)
             allowed = verdict_of(answer)
             if allowed is None:
-                return answer  # whoever judges refuses it, as from any other property
+                return answer  # which is refused where it is judged, as from any other property
             return HOLDS if allowed else _STOPPED
 
         return NoDeadlock(

@@ -23,6 +23,7 @@ from functools import cached_property, partial
 from types import CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
+from presage._core import Codec
 from presage.model.functions import OURS
 from presage.model.source import PRESAGE, SHIPPED, is_standard, place_of
 from presage.model.world.system import System
@@ -180,17 +181,17 @@ class _Content:
     def _of(self, value: Any) -> int:
         kind = type(value)
         if kind in ATOMS:
-            return hash((kind, value.hex() if kind is float else repr(value)))
+            return _number(kind, value)
         if id(value) in self._met:
-            return hash(("again", self._met[id(value)]))
+            return _number("again", self._met[id(value)])
         if len(self._met) >= PARTS_MAX:
             return 0
         self._met[id(value)] = len(self._met)
         self._kept.append(value)
         if isinstance(value, type | FunctionType | ModuleType) or hasattr(value, "__wrapped__"):
             self.code.append(value)
-            return hash((kind, id(value)))
-        return hash((kind, *self._parts(value)))
+            return _number(kind, id(value))
+        return _number(kind, *self._parts(value))
 
     def _parts(self, value: Any) -> Iterator[int]:
         for base, items in SETS:
@@ -217,9 +218,15 @@ class _Content:
             for name, slot in vars(base).items():
                 if type(slot).__name__ == "member_descriptor" and base is not object:
                     try:
-                        yield hash((name, self._of(slot.__get__(value))))
+                        yield _number(name, self._of(slot.__get__(value)))
                     except AttributeError:
-                        yield hash(name)
+                        yield _number(name)
+
+
+def _number(kind: object, *parts: object) -> int:
+    """A number for something of this kind that is made of these atoms."""
+    text = repr((id(kind) if isinstance(kind, type) else kind, *parts))
+    return Codec.digest(text.encode("utf-8", "surrogatepass"))
 
 
 def _reduced(value: Any) -> Any:
@@ -257,7 +264,7 @@ def _behind(thing: Any) -> Iterator[Any]:
 
 
 def _nobody() -> None:
-    """Stands for whoever named what a system was given."""
+    """Stands for the code that named what a system was given."""
 
 
 def _itself(value: Any) -> Any:
