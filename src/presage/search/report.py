@@ -320,8 +320,9 @@ class Report:
 
         A search that a limit ended, or that left a property unknown, has not shown that it holds:
         that is an `AssertionError` too, with the summary, unless `allow_partial`. Random walks and
-        hunts that made as many executions as they were asked for have done what they can. Code that
-        depends on an order is an `OrderDependence`.
+        hunts that made as many executions as they were asked for have done what they can, but a
+        `sometimes` that they did not reach is not shown either. Code that depends on an order is an
+        `OrderDependence`.
         """
         __tracebackhide__ = True  # pytest shows the test, not this function
         orders = [str(found) for found in self.orders]
@@ -332,7 +333,8 @@ class Report:
             raise OrderDependence("\n".join(orders))
         if self.errors:
             raise PropertyError("\n".join(self.errors))
-        if self.nothing_ended or (self.is_partial and not allow_partial):
+        shown = not self.is_partial and "unreached" not in self.properties.values()
+        if self.nothing_ended or not (shown or allow_partial):
             raise AssertionError(f"{self}\n  {PARTIAL}")
 
     def to_json(self) -> dict[str, Any]:

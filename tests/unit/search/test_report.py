@@ -133,6 +133,14 @@ def test_what_a_limit_ended_does_not_hold_unless_that_is_enough(limit: str) -> N
     report.assert_holds(allow_partial=True)
 
 
+def test_a_sometimes_that_random_walks_did_not_reach_is_not_shown() -> None:
+    report = Report(search="walk", executions=9, properties={"found": "unreached", "safe": "held"})
+    assert report.exit_status == 0
+    with pytest.raises(AssertionError, match="(?s)found was not reached.*allow_partial=True"):
+        report.assert_holds()
+    report.assert_holds(allow_partial=True)
+
+
 def test_nothing_is_asserted_of_executions_that_were_all_cut_short() -> None:
     report = Report(search="tree", stopped_by="depth", properties={"one_root": "held"})
     with pytest.raises(AssertionError, match="no execution came to its end"):
