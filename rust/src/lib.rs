@@ -34,6 +34,8 @@ mod _core {
     #[pymodule_export]
     use crate::python::build::build_info;
     #[pymodule_export]
+    use crate::python::callers::Callers;
+    #[pymodule_export]
     use crate::python::exporter::Exporter;
     #[pymodule_export]
     use crate::python::frames::{read_messages, write_messages};

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeVar, final
 
+from presage._results import Callers as Callers
 from presage._results import CriticalStep as CriticalStep
 from presage._results import CycleOutcome as CycleOutcome
 from presage._results import Exporter as Exporter

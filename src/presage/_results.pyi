@@ -222,6 +222,17 @@ class Inspected:
     states: int
     signed: bool  # with the key
 
+@final
+class Callers:
+    """Finds out who called a library whose files begin with one of `folders`.
+
+    `name`: given a file and a line, what reports call it.
+    """
+
+    def __new__(cls, folders: Sequence[str], name: Callable[[str, int], str]) -> Self: ...
+    def place(self) -> str | None:
+        """The innermost line that is not the library's own; None: all are."""
+
 @disjoint_base
 class Exporter:
     """Lends the memory of `view`; None: it has none to lend."""

@@ -79,12 +79,20 @@ def ended(world):
 
 
 def steps_of(play, path, ranks, buffering, monkeypatch):
-    steps, resume, on_the_spot = [], RunningProcess.resume, PlainRun.on_the_spot
+    steps, on_the_spot, give_way = [], PlainRun.on_the_spot, RunningProcess.give_way
 
-    def resumed(live, response):
-        if play is slowly or not isinstance(live.at, Send | Recv):
-            steps.append((live.name, response))
-        return resume(live, response)
+    def resumed(method):
+        def called(live, response, *others):
+            if play is slowly or not isinstance(live.at, Send | Recv):
+                steps.append((live.name, response))
+            return method(live, response, *others)
+
+        return called
+
+    def gave_way(live, op, other, response):
+        assert not isinstance(other.at, Send | Recv)
+        steps.append((other.name, response))
+        return give_way(live, op, other, response)
 
     def answered(run, op):
         response = on_the_spot(run, op)
@@ -102,7 +110,9 @@ def steps_of(play, path, ranks, buffering, monkeypatch):
         return called
 
     with Fence(), monkeypatch.context() as patch:
-        patch.setattr(RunningProcess, "resume", resumed)
+        for name in ("resume", "relay"):
+            patch.setattr(RunningProcess, name, resumed(getattr(RunningProcess, name)))
+        patch.setattr(RunningProcess, "give_way", gave_way)
         patch.setattr(PlainRun, "on_the_spot", answered)
         for name in ("_sent", "_asked"):
             patch.setattr(PlainRun, name, noted(getattr(PlainRun, name), lambda _: Response()))

@@ -167,6 +167,33 @@ class RunningProcess:
         self.at = self._within(go, response)
         return self.at
 
+    def relay(self, response: Response, last: Callable[[], RunningProcess]) -> Answer:
+        """`resume` of a process that may give way to others: gives how the last of them stops."""
+        if self._coroutine is not None:
+            return self.resume(response)
+        stack = running.stack
+        self.context.log.clear()
+        stack.append(self.context)
+        try:
+            answer = self._enter(response)
+        finally:
+            stack.pop()
+        process = last()
+        process.at = process._within(process._stopped, answer)
+        return process.at
+
+    def give_way(self, op: Op, other: RunningProcess, response: Response) -> Response:
+        """From within: stop at `op`, and let another that has stopped go on in its place.
+
+        The caller of `relay`, by which this one was resumed, then waits for that one.
+        """
+        if self._hub is None:
+            raise GreenletExit
+        self.at = op
+        running.stack[-1] = other.context
+        other.context.log.clear()
+        return other._greenlet.switch(response)  # type: ignore[no-any-return]
+
     def close(self) -> None:
         """Let go of it; what its `finally` clauses ask of the world is not heard."""
         if self._coroutine is not None:
@@ -242,13 +269,19 @@ class RunningProcess:
         return self._switch(self._run)
 
     def _switch(self, given: Any) -> Answer:
+        return self._stopped(self._enter(given))
+
+    def _enter(self, given: Any) -> Any:
         hub, work = getcurrent(), self._greenlet
         if hub is not self._hub:
             self._hub = work.parent = hub
-        answer = work.switch(given)
+        return work.switch(given)
+
+    def _stopped(self, answer: Any) -> Answer:
+        """What its switch gave: what it asks, or that it has ended."""
         if answer is not ENDED:
             return answer  # type: ignore[no-any-return]
-        return_greenlet(work)
+        return_greenlet(self._greenlet)
         self._greenlet = self.context.ask = None
         if self._guide is not None:  # no circles: it need not wait for the garbage collector
             self._guide.stop = self._guide.no_answer

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from presage.frontends.mpi.collective import results
 from presage.frontends.mpi.collective.exchange import Call, Result, is_vector
 from presage.frontends.mpi.collective.objects import SUM, ObjectCollectives
@@ -77,7 +79,7 @@ class BufferCollectives(ObjectCollectives):
         sign = next((buf.sign for buf in (out, into) if buf is not None and buf.count), "")
         if core.sides is not None and call.bare in ("allgather", "alltoall"):
             sign, count = "", -1  # what goes one way may differ from what goes the other
-        call = call._replace(sign=sign, elements=count)
+        call = replace(call, sign=sign, elements=count)
         watched = () if out is None else use(out, text, writes=False)
         watched += () if into is None or into is out else use(into, text, writes=True)
         return made(Plan(core, call, text, mine, result, store, watched))

@@ -7,7 +7,10 @@ order. A receive that the caller need not wait for is *pending*, and looked at l
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from presage.frontends.mpi.core.comm_state import CommState, PendingReceive
 from presage.frontends.mpi.core.groups import NO_ROOT, TwoGroups
@@ -15,10 +18,9 @@ from presage.frontends.mpi.core.mistakes import MPIException
 from presage.frontends.mpi.core.rank import current_rank, named
 from presage.process.context import blocking, meet, post, wait_any
 from presage.process.ops import Recv, Send
-from presage.records import NamedTuple
 
 
-class Call(NamedTuple):
+class Call(msgspec.Struct, frozen=True):
     """What a rank says of its collective call; all must say the same."""
 
     kind: str  # the name of the call
@@ -27,6 +29,11 @@ class Call(NamedTuple):
     sign: str = ""  # of the elements; empty: not compared
     elements: int = -1  # how many; -1: not compared
     number: int = 0  # of collective calls on the communicator before it
+
+    @property
+    def said(self) -> tuple[Any, ...]:
+        """As other ranks get it."""
+        return msgspec.structs.astuple(self)
 
     def describe(self, core: CommState, at: int) -> str:
         root = self.root if core.sides is None else core.sides.root_text(self.root, at)
@@ -49,6 +56,7 @@ class Call(NamedTuple):
         return _shape(self.kind).removeprefix("i")
 
 
+@lru_cache
 def _shape(kind: str) -> str:
     return kind.lower().removesuffix("_init").rstrip("vw")
 
@@ -64,6 +72,8 @@ Result = Callable[[list[Any], int], Any]
 
 def check(core: CommState, mine: Call, source: int, other: Any) -> None:
     """Complain unless another rank's call goes with one's own."""
+    if core.sides is None and other == mine.said:
+        return
     theirs = Call(*other)
     if core.sides is not None:
         _check_two_groups(core, mine, source, theirs)
@@ -122,7 +132,7 @@ def channel(core: CommState, source: int, dest: int) -> str:
 
 
 def tell(core: CommState, dest: int, call: Call, content: Any) -> None:
-    message = (tuple(call), content)
+    message = (call.said, content)
     meet(Send(channel(core, core.rank, dest), message, buffered=True))
 
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from presage.frontends.mpi.collective import intergroup
 from presage.frontends.mpi.collective.exchange import (
     Call,
@@ -60,9 +62,10 @@ def announced(core: CommState, call: Call) -> None:
 
 def _numbered(core: CommState, call: Call) -> Call:
     """The next call of the rank. Where it stands is no part of what ranks tell each other."""
-    current_rank().places.keep(core.name, current_rank().number, core.calls)
+    rank = current_rank()
+    rank.places.keep(core.name, rank.number, core.calls)
     core.calls += 1
-    return call._replace(number=core.calls - 1)
+    return replace(call, number=core.calls - 1)
 
 
 def _blocking(core: CommState, call: Call, mine: Any, result: Result) -> Any:
@@ -191,5 +194,4 @@ def made(plan: Plan) -> Any:
 
 def note(core: CommState, name: str, **given: Any) -> str:
     """Note a collective call, which may wait for every other member."""
-    others = [rank for at, rank in enumerate(core.ranks) if at != core.rank]
-    return enter_call(name, others, **given)
+    return enter_call(name, core.others, **given)

@@ -36,7 +36,7 @@ def typed_parts(given: Any, parts: int, text: str) -> list[Buffer]:
         ]
     view = memory_of(memory, text)[0]
     return [
-        buffer([view[at:], size, each], text) if size else Buffer(view, each, 0)
+        buffer([view[at:], size, each], text) if size else Buffer.of(view, each, 0)
         for size, at, each in zip(sizes, places, types, strict=True)
     ]
 

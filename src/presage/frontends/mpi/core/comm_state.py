@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from presage.frontends.mpi.core.groups import TwoGroups
@@ -36,15 +37,28 @@ class CommState:
     inbox: str = field(init=False)  # the mailbox of this member
     outbox: str = field(init=False)  # those of whom it can send to, before their number
     reach: tuple[RankId, ...] = field(init=False)  # whom it can send to
+    boxes: dict[int, str] = field(default_factory=dict)  # mailboxes of those it has sent to
 
     def __post_init__(self) -> None:
         self.inbox = f"{self.name}/{self.rank}"
         self.outbox = self.name
         self.reach = self.ranks
 
+    @cached_property
+    def others(self) -> tuple[RankId, ...]:
+        """The other members."""
+        return tuple(rank for at, rank in enumerate(self.ranks) if at != self.rank)
+
     @property
     def size(self) -> int:
         return len(self.ranks)
+
+    def box(self, dest: int) -> str:
+        """The mailbox of a member that it can send to."""
+        known = self.boxes.get(dest)
+        if known is None:
+            known = self.boxes[dest] = f"{self.outbox}/{dest}"
+        return known
 
 
 @record(frozen=True)

@@ -23,7 +23,8 @@ class Handle(Numbered):
         self._held = core
 
     def _core(self, call: str = "this call") -> CommState:
-        core = self._held() if callable(self._held) else self._held
+        held = self._held
+        core = held if type(held) is CommState else held() if callable(held) else held
         if core is None:
             raise invalid(f"{call}: the communicator is COMM_NULL", "ERR_COMM")
         if core.freed:
@@ -36,10 +37,14 @@ class Handle(Numbered):
 
 
 def check_dest(core: CommState, dest: Any, call: str) -> int:
+    if type(dest) is int and 0 <= dest < len(core.reach):
+        return dest
     return _reachable(core, dest, call, "send to", (PROC_NULL,))
 
 
 def check_source(core: CommState, source: Any, call: str) -> int:
+    if type(source) is int and 0 <= source < len(core.reach):
+        return source
     return _reachable(core, source, call, "receive from", (PROC_NULL, ANY_SOURCE))
 
 
@@ -62,6 +67,8 @@ def check_root(core: CommState, root: Any, call: str) -> int:
 
 
 def check_tag(tag: Any, call: str, wanted: bool = False) -> int:
+    if type(tag) is int and 0 <= tag <= TAG_UB:
+        return tag
     number = _whole(tag, "tag", call)
     if not 0 <= number <= TAG_UB and not (wanted and number == ANY_TAG):
         raise invalid(f"{call}: {number} is no tag; tags go from 0 to {TAG_UB}", "ERR_TAG")

@@ -6,14 +6,16 @@ rank is kept with its process, and found through `current_rank()`.
 
 from __future__ import annotations
 
-import sys
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import field
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, Protocol
 
+from presage._core import Callers
 from presage.errors import BadCall
 from presage.frontends.mpi.core.comm_state import CommState, RankId
 from presage.frontends.mpi.core.delivery import Delivery
@@ -36,10 +38,11 @@ INSTEAD = {
     "starts a thread": "`threading` or `concurrent.futures`, imported by the script or by a module"
     " that comes with it: those threads are simulated",
 }
+KNOWN_MAX = 4096  # places and texts of calls that are kept
 NOTE = "mpi"  # where a rank is kept among the notes of its process
 
 
-class Places(dict[tuple[str, RankId, int], str]):
+class Places(OrderedDict[tuple[str, RankId, int], str]):
     """Where ranks make their collective calls, by communicator, rank and number: for reports.
 
     A search comes to the same ones again and again; one plain run keeps the last ones only.
@@ -53,7 +56,7 @@ class Places(dict[tuple[str, RankId, int], str]):
         """The call is made now."""
         self[name, rank, number] = where()
         if self.most is not None and len(self) > self.most:
-            del self[next(iter(self))]
+            self.popitem(last=False)
 
 
 class Launcher(Protocol):
@@ -220,27 +223,21 @@ def running_rank() -> Rank | None:
     return rank
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=KNOWN_MAX)
 def place_of_line(file: str, line: int) -> str:
     return place(file, line)
 
 
+callers = Callers(OURS, place_of_line)
+THE_END = "the end"  # where a rank is called that has run its script
+
+
 def where() -> str:
     """The line of the script, or of a module of its own, that called MPI."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
-    return (
-        place_of_line(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "the end"
-    )
+    return callers.place() or THE_END
 
 
-@lru_cache(maxsize=4096)
-def _is_ours(file: str) -> bool:
-    return file.startswith(OURS)
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=KNOWN_MAX)
 def _text(name: str, place: str, *given: str | int) -> str:
     """What a call is called in reports: loops make the same one again and again."""
     shown = ", ".join(f"{key}={value}" for key, value in zip(given[::2], given[1::2], strict=True))
@@ -252,6 +249,36 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
 
     Windows are told of it, but for the one that is called.
     """
+    check_entry(name, by)
+    arguments: list[str | int] = []
+    for key, value in given.items():
+        if value is not None:
+            arguments += key, value if type(value) is int else str(value)
+    text = _text(name, callers.place() or THE_END, *arguments)
+    notes = running.stack[-1].notes
+    notes["call"] = text
+    notes["waits_for"] = tuple(waits_for)
+    return text
+
+
+def transfer_text(name: str, place: str | None, side: str, rank: Any, tag: Any) -> str:
+    """The text of a call that has another rank (`side`: what it is) and a tag.
+
+    With `check_entry` before and `note_waiting` after, it does what `enter_call` does, faster: the
+    caller says where it is called, as each frame that is looked at takes time.
+    """
+    if type(rank) is int and type(tag) is int:
+        text = _text(name, place or THE_END, side, rank, "tag", tag)
+    else:
+        pairs = ((key, each) for key, each in ((side, rank), ("tag", tag)) if each is not None)
+        given = ((key, each if type(each) is int else str(each)) for key, each in pairs)
+        text = _text(name, place or THE_END, *chain.from_iterable(given))
+    running.stack[-1].notes["call"] = text
+    return text
+
+
+def check_entry(name: str, by: Any = None) -> None:
+    """Whether the rank may make a call now; its threads, windows and waits hear of it."""
     rank = current_rank()
     if rank.threads is not None and rank.threads.started:
         rank.threads.on_call(name)
@@ -264,17 +291,8 @@ def enter_call(name: str, waits_for: Iterable[RankId] = (), by: Any = None, **gi
     for window in rank.windows:
         if window is not by:
             window.between()
-    arguments: list[str | int] = []
-    for key, value in given.items():
-        if value is not None:
-            arguments += key, value if type(value) is int else str(value)
-    text = _text(name, where(), *arguments)
-    notes = current().notes
-    notes["call"] = text
-    notes["waits_for"] = tuple(waits_for)
-    return text
 
 
-def note_waiting(ranks: Iterable[RankId]) -> None:
+def note_waiting(ranks: tuple[RankId, ...]) -> None:
     """The same call turns out to wait for these ranks."""
-    current().notes["waits_for"] = tuple(ranks)
+    running.stack[-1].notes["waits_for"] = ranks

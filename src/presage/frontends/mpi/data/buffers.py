@@ -7,8 +7,10 @@ the like. It is read when a message is posted and written when one is complete.
 from __future__ import annotations
 
 import ctypes
-from itertools import cycle
+from itertools import accumulate, cycle
 from typing import Any
+
+import msgspec
 
 from presage.frontends.mpi.core.mistakes import (
     MPIException,
@@ -21,7 +23,6 @@ from presage.frontends.mpi.data.named_constants import IN_PLACE as IN_PLACE
 from presage.frontends.mpi.data.named_constants import InPlaceType, is_bottom
 from presage.frontends.mpi.data.raw import at_address, is_mapped, memory_of
 from presage.frontends.mpi.data.type_handle import TypeHandle, by_letter
-from presage.records import record
 
 Data = tuple[str, int, bytes]  # as sent: sign of the elements, how many basic ones, their bytes
 PACKED = "packed"  # the sign of what goes with everything
@@ -44,8 +45,7 @@ def is_in_place(given: Any) -> bool:
     return given is None or isinstance(given, InPlaceType)
 
 
-@record(eq=False)
-class Buffer:
+class Buffer(msgspec.Struct, eq=False):
     """Memory with a type. `counts` and `displs` are of the parts, for calls that have parts."""
 
     view: memoryview  # of bytes
@@ -54,6 +54,11 @@ class Buffer:
     counts: tuple[int, ...] | None = None
     displs: tuple[int, ...] | None = None
     origin: int = 0  # the address of the first byte, where displacements are addresses
+    layout: Any = None  # of the type; None: it has none
+
+    @classmethod
+    def of(cls, view: memoryview, datatype: Any, count: int, origin: int = 0) -> Buffer:
+        return cls(view, datatype, count, None, None, origin, datatype.known_layout)
 
     @property
     def sign(self) -> str:
@@ -66,22 +71,21 @@ class Buffer:
     @property
     def each(self) -> int:
         """Basic elements of one item."""
-        return 0 if not self.datatype else self.datatype.layout.many
+        return 0 if self.layout is None else self.layout.many
 
     @property
     def size(self) -> int:
         """Bytes of all elements."""
-        return self.count * self.datatype.layout.size if self.datatype else 0
+        return 0 if self.layout is None else self.count * self.layout.size
 
     def _runs(self, count: int, start: int) -> Any:
-        layout = self.datatype.layout
-        return layout.at(count, start * layout.extent - self.origin)
+        return self.layout.at(count, start * self.layout.extent - self.origin)
 
     def read(self, count: int | None = None, start: int = 0) -> Data:
         count = self.count if count is None else count
         if not count:
             return self.sign, 0, b""
-        layout = self.datatype.layout
+        layout = self.layout
         if layout.is_dense:
             first = start * layout.extent - self.origin
             data = self.view[first : first + count * layout.extent].tobytes()
@@ -91,12 +95,10 @@ class Buffer:
 
     def write(self, data: Data, call: str, count: int | None = None, start: int = 0) -> None:
         """Put a message there; it may be shorter than the place that it has."""
-        sign, elements, content = data
         count = self.count if count is None else count
-        if self._takes_whole(sign, elements, count):
-            first = start * self.datatype.layout.extent - self.origin
-            self.view[first : first + len(content)] = content
+        if self.write_whole(data, count, start):
             return
+        sign, elements, content = data
         if elements and count and not agree(sign, self.sign, elements):
             raise MPIException(
                 "type-mismatch",
@@ -104,7 +106,7 @@ class Buffer:
             )
         room = count * self.each
         raw = PACKED in (sign, self.sign)
-        size = count * self.datatype.layout.size if count else 0
+        size = count * self.layout.size if count else 0
         if len(content) > size if raw else elements > room:
             raise MPIException(
                 "count-mismatch",
@@ -119,13 +121,17 @@ class Buffer:
             if done == whole:
                 break
 
-    def _takes_whole(self, sign: str, elements: int, count: int) -> bool:
-        """Whether a message is the same bytes in the memory; nearly all are."""
-        if not count or sign == PACKED:
+    def write_whole(self, data: Data, count: int, start: int = 0) -> bool:
+        """Put a message there if it is the same bytes in the memory; nearly all are."""
+        sign, elements, content = data
+        layout = self.layout
+        if not count or sign != layout.sign or sign == PACKED or not layout.is_dense:
             return False
-        layout = self.datatype.layout
-        fits: bool = layout.sign == sign and elements <= count * layout.many
-        return fits and layout.is_dense
+        if elements > count * layout.many:
+            return False
+        first = start * layout.extent - self.origin
+        self.view[first : first + len(content)] = content
+        return True
 
     def part(self, index: int, parts: int) -> tuple[int, int]:
         """How many items the part of a rank has, and where they begin."""
@@ -147,7 +153,7 @@ class Buffer:
         has_gaps = self.counts is not None and self.displs != _packed(self.counts)
         if self.view.readonly or has_gaps or not self.size:
             return None
-        if not self.datatype.layout.is_dense:
+        if not self.layout.is_dense:
             return None
         first = ctypes.addressof((ctypes.c_char * self.size).from_buffer(self.view))
         return first, first + self.size
@@ -158,28 +164,50 @@ def buffer(given: Any, call: str, parts: int = 0, vector: bool = True) -> Buffer
 
     `vector`: whether the parts may differ.
     """
+    usual = None if parts else _usual(given, call)
+    if usual is not None:
+        return usual
     memory, counts, displs, datatype = _taken_apart(given, call, vector and parts > 0)
     if is_bottom(memory):
         return _at_addresses(given, memory, counts, datatype, call)
     view, letter = memory_of(memory, call)
     if datatype is None:
         datatype = by_letter(letter) if letter else TypeHandle.named["BYTE"]
-    made = Buffer(view, datatype, 0)
+    made = Buffer.of(view, datatype, 0)
     if vector and parts:
         _set_parts(made, counts, displs, parts, call)
     else:
         _set_count(made, counts, displs, max(parts, 1), call)
-    if made.count or datatype:
+    if made.layout is not None or made.count:
         datatype.check(call)
         made.datatype = datatype.lasting()
     _check_room(made, view, call)
     return made
 
 
+def _usual(given: Any, call: str) -> Buffer | None:
+    """The buffer of `[memory, count, TYPE]`, if all is well with it; None: look closer."""
+    if not isinstance(given, SEQUENCES) or len(given) != 3:
+        return None
+    memory, count, datatype = given
+    if type(count) is not int or count < 0 or not isinstance(datatype, TypeHandle):
+        return None
+    state = datatype._state
+    if state is None or not state.is_predefined or is_bottom(memory):
+        return None
+    layout = state._layout or state.layout
+    if not layout.is_dense:
+        return None
+    view, _ = memory_of(memory, call)
+    if count * layout.extent > len(view):
+        return None
+    return Buffer(view, datatype, count, None, None, 0, layout)
+
+
 def _set_count(made: Buffer, count: Any, displ: Any, blocks: int, call: str) -> None:
     """As many items as there is room for, or as are given for each of the blocks."""
     length = len(made.view)
-    extent = made.datatype.layout.extent if made.datatype else 0
+    extent = 0 if made.layout is None else made.layout.extent
     if displ is not None:
         at = _whole(displ, call)
         if at < 0:
@@ -213,7 +241,7 @@ def _items(length: int, extent: int, datatype: Any, call: str) -> int:
 def _set_parts(made: Buffer, counts: Any, displs: Any, parts: int, call: str) -> None:
     """Counts and displacements of each part; without them, parts as equal as they come."""
     if counts is None:
-        extent = made.datatype.layout.extent if made.datatype else 0
+        extent = 0 if made.layout is None else made.layout.extent
         items = _items(len(made.view), extent, made.datatype, call) if len(made.view) else 0
         counts = tuple(items // parts + (items % parts > at) for at in range(parts))
     elif not isinstance(counts, tuple):
@@ -233,7 +261,7 @@ def _check_room(made: Buffer, view: memoryview, call: str) -> None:
     """Refuse what reaches beyond the memory."""
     if not made.count:
         return
-    layout = made.datatype.layout
+    layout = made.layout
     if made.counts is None and layout.is_dense and made.count * layout.extent <= len(made.view):
         return
     first, end = layout.true_bounds
@@ -257,12 +285,12 @@ def _at_addresses(given: Any, memory: Any, counts: Any, datatype: Any, call: str
     if datatype is None:
         if isinstance(given, list | tuple):
             raise wrong_type(f"{call}: MPI.BOTTOM needs a datatype")
-        return Buffer(empty, TypeHandle.named["BYTE"], 0)
+        return Buffer.of(empty, TypeHandle.named["BYTE"], 0)
     count = 0 if counts is None or isinstance(counts, tuple) else _whole(counts, call)
     if count < 0 or (count and memory is None):
         raise wrong_value(f"{call}: no buffer, but a count of {count}")
     if not count:
-        return Buffer(empty, datatype, 0)
+        return Buffer.of(empty, datatype, 0)
     return absolute(datatype, count, 0, call)
 
 
@@ -275,11 +303,11 @@ def absolute(datatype: Any, count: int, address: int, call: str) -> Buffer:
         raise WrongBuffer("invalid-argument", text)
     low = min((at for at, _ in runs), default=0)
     high = max((at + size for at, size in runs), default=0)
-    return Buffer(at_address(low, high - low), datatype.lasting(), count, origin=low - address)
+    return Buffer.of(at_address(low, high - low), datatype.lasting(), count, low - address)
 
 
 def _packed(counts: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(sum(counts[:at]) for at in range(len(counts)))
+    return tuple(accumulate(counts, initial=0))[: len(counts)]
 
 
 def _taken_apart(given: Any, call: str, vector: bool) -> tuple[Any, Any, Any, Any]:
@@ -307,6 +335,8 @@ def _numbers(given: Any) -> Any:
 
 
 def _whole(given: Any, call: str) -> int:
+    if type(given) is int:
+        return given
     try:
         return int(given.__index__())
     except AttributeError:

@@ -76,7 +76,7 @@ def _items(datatype: Any, given: Any, call: str) -> Buffer:
         return buffer([*given[:-1], datatype] if len(given) > 2 else [*given, datatype], call)
     view = memory_of(memory, call)[0]
     extent = datatype.layout.extent
-    return Buffer(view, datatype, len(view) // extent if extent > 0 else 0)
+    return Buffer.of(view, datatype, len(view) // extent if extent > 0 else 0)
 
 
 def _bytes(given: Any, position: int, call: str) -> memoryview:

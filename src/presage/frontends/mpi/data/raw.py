@@ -16,6 +16,7 @@ TENSORS = ("dltensor_versioned", "dltensor")
 KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # of DLPack
 HOST = 1  # a device of DLPack
 SIMPLE = frozenset("bBhHiIlLqQfd?")  # letters that a view can be cast from
+BYTES = bytes, bytearray
 READ_ONLY = 1  # a flag of a versioned tensor
 
 _name = ctypes.pythonapi.PyCapsule_IsValid
@@ -174,7 +175,7 @@ def of_cuda_interface(given: Any) -> tuple[memoryview, str]:
 
 def memory_of(given: Any, call: str) -> tuple[memoryview, str]:
     """The bytes of an object, and a letter for its elements, if it has one."""
-    if isinstance(given, bytes | bytearray):
+    if isinstance(given, BYTES):
         return memoryview(given), ""
     try:
         view = memoryview(given)
@@ -186,14 +187,18 @@ def memory_of(given: Any, call: str) -> tuple[memoryview, str]:
         if hasattr(given, "__cuda_array_interface__"):
             return of_cuda_interface(given)
         raise wrong_type(f"{call}: {type(given).__name__} is no buffer") from error
+    form = view.format
+    if form in SIMPLE and view.c_contiguous and view.nbytes:
+        if form != "B":
+            return view.cast("B"), form
+        letter = "" if isinstance(given, memoryview) else form
+        return (view if view.ndim == 1 else view.cast("B")), letter
     if not view.c_contiguous and not view.f_contiguous:
         raise WrongBuffer("invalid-argument", f"{call}: the buffer is not contiguous")
-    letter = "" if isinstance(given, memoryview) and view.format == "B" else view.format
+    letter = "" if isinstance(given, memoryview) and form == "B" else form
     if letter[:1] == ">":
         text = f"{call}: elements `{letter}` with foreign byte order"
         raise WrongBuffer("invalid-argument", text)
-    if view.format in SIMPLE and view.c_contiguous and view.nbytes:
-        return view.cast("B"), letter
     if hasattr(given, "dtype"):  # complex numbers and records cannot be cast by memoryview
         flat = given.reshape(-1, order="F" if not view.c_contiguous else "C")
         view = memoryview(flat.view("u1"))

@@ -51,7 +51,7 @@ def _met(core: CommState, peer: CommState, other: int, tag: int) -> list[Any]:
 
 
 def _swapped(name: str, at: int, other: int, call: Call, mine: Any) -> Asking[Any]:
-    message = (tuple(call), mine)
+    message = (call.said, mine)
     yield from exchange(Send(f"{name}#{at}>{other}", message, buffered=True))
     (_, content), _ = yield from exchange(Recv(f"{name}#{other}>{at}"))
     return content

@@ -27,6 +27,7 @@ RANK = (
     " OMPI_COMM_WORLD_NODE_RANK"
 )
 SIZE = "PMI_SIZE MPI_LOCALNRANKS OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_SIZE"
+STOP = "stop"  # among the notes of a process: how it asks what cannot be answered on the spot
 
 
 class Surroundings:
@@ -39,6 +40,12 @@ class Surroundings:
         self.stage: Environment | None = None  # in a plain run: whose things are in place
         self.on_the_spot: Callable[[Any], Any] | None = None  # in a plain run: answers some at once
         self.stays = False  # whether they stay there until another rank goes on
+        self._names: dict[frozenset[str], frozenset[str]] = {}
+
+    def same_names(self, modules: dict[str, Any]) -> frozenset[str]:
+        """The names of modules; equal ones are one."""
+        names = frozenset(modules)
+        return self._names.setdefault(names, names)
 
     def keep(self) -> None:
         """A plain run begins: what ranks have in common stays in place as well."""
@@ -70,6 +77,7 @@ class Environment:
         self._folder = folder
         self._modules: dict[str, Any] = {**own_package(), "__main__": main}
         self.package = self._modules["mpi4py"]
+        self._names = common.same_names(self._modules)
         self._before: dict[str, Any] = {}
         self._known = 0  # how many modules there were when last looked
         self._argv = list(argv)
@@ -95,6 +103,7 @@ class Environment:
         known = sys.modules
         if not self._common.stays and "mpi4py.MPI" not in self._modules:
             self._modules = {**MODULES, **self._modules}
+            self._names = self._common.same_names(self._modules)
         self._before = {name: known.get(name) for name in self._modules}
         known.update(self._modules)
         self._known = len(known)
@@ -116,20 +125,27 @@ class Environment:
         """From now on, the rank has a module of this name."""
         self._before.setdefault(name, sys.modules.get(name))
         self._modules[name] = sys.modules[name] = module
+        self._names = self._common.same_names(self._modules)
         self._known = len(sys.modules)
 
     def _follows(self, other: Environment) -> bool:
         """Take the stage over from a rank with modules of the same names; False: it has others."""
         known = sys.modules
+        environ: Any = os.environ
         if len(known) != other._known:
             other._claim()
-        mine, theirs = self._modules, other._modules
-        if mine.keys() != theirs.keys() or self._folder != other._folder:
+        if self._names is not other._names or self._folder != other._folder:
             return False
-        known.update(mine)
-        self._known, self._before, self._others = len(known), other._before, other._others
-        now = self._argv, self._stdin, self._variables, self._hooks
-        other._argv, other._stdin, other._variables, _ = self._swap(now)
+        known.update(self._modules)
+        self._known = len(known)
+        self._before = other._before
+        self._others = other._others
+        other._argv, sys.argv = sys.argv, self._argv
+        other._stdin, sys.stdin = sys.stdin, self._stdin  # type: ignore[assignment]
+        other._variables = environ._data
+        environ._data = os.environb._data = self._variables  # type: ignore[attr-defined]
+        hooks: Any = self._hooks
+        builtins.__import__, atexit.register, os.putenv, os.unsetenv = hooks
         self._common.stage = self
         return True
 
@@ -151,6 +167,7 @@ class Environment:
             if name not in self._modules and (self._is_own(module) or imports.is_own(name, module)):
                 self._modules[name] = module
                 self._before[name] = None
+        self._names = self._common.same_names(self._modules)
 
     def _is_own(self, module: ModuleType) -> bool:
         """Whether it lies beside the script."""
@@ -183,16 +200,24 @@ class Environment:
         assert ask is not None, "a rank is a plain function"
         common = self._common
 
-        def asked(op: Any) -> Any:
-            if common.on_the_spot is not None and (known := common.on_the_spot(op)) is not None:
-                return known
+        def stop(op: Any, instead: Callable[[Any], Any] | None = None) -> Any:
             if not common.stays:
                 self.leave()
             try:
+                if instead is not None and (answer := instead(op)) is not None:
+                    return answer
                 return ask(op)
             finally:
-                self.enter()
+                stage = common.stage
+                if stage is not self and (stage is None or not self._follows(stage)):
+                    self.enter()
 
+        def asked(op: Any) -> Any:
+            if common.on_the_spot is not None and (known := common.on_the_spot(op)) is not None:
+                return known
+            return stop(op)
+
+        context.notes[STOP] = stop
         if guide is None:
             context.ask = asked
         else:

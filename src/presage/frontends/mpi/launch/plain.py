@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import field
-from heapq import heappop, heappush, heappushpop
+from heapq import heappop, heappush, heappushpop, heapreplace
 from typing import Any, TypeAlias
 
+import msgspec
+
+from presage.frontends.mpi.launch.environment import STOP
 from presage.process import ops
 from presage.process.channels import fits
 from presage.process.context import asked
@@ -24,7 +26,6 @@ from presage.process.live import RunningProcess
 from presage.process.ops import NONE, Response
 from presage.process.payload import Payloads
 from presage.process.program import Process, Program
-from presage.records import record
 
 MOMENT = 1e-6
 POSTS = frozenset({ops.Send, ops.Recv})
@@ -33,22 +34,26 @@ FROZEN = frozenset({type(None), bool, int, float, complex, str, bytes})
 SILENT = Response()
 
 
-class Post:
+Stop: TypeAlias = Callable[[Any, Callable[[Any], Response | None]], Response]
+
+
+def stop(op: Any, instead: Callable[[Any], Response | None]) -> Response:
+    """How a process asks that has no surroundings."""
+    return asked(op)
+
+
+class Post(msgspec.Struct, eq=False):
     """An offer or a request that was posted; an offer holds what is sent."""
 
-    __slots__ = ("done", "got", "key", "mailbox", "met", "owner")
-
-    def __init__(self, owner: Member, mailbox: str, key: ops.Key, done: bool) -> None:
-        self.owner = owner
-        self.mailbox = mailbox
-        self.key = key  # or what is wanted
-        self.done = done  # whether it is complete for its owner
-        self.met = False
-        self.got: Any = None  # of an offer: what it holds; of a request: the offer
+    owner: Member
+    mailbox: str
+    key: ops.Key  # or what is wanted
+    done: bool  # whether it is complete for its owner
+    got: Any = None  # of an offer: what it holds; of a request: the offer
+    met: bool = False
 
 
-@record(eq=False)
-class Member:
+class Member(msgspec.Struct, eq=False):
     """A process of the run."""
 
     live: RunningProcess
@@ -57,15 +62,22 @@ class Member:
     clock: float = 0.0
     waits: bool = False
     ended: bool = False
-    posts: dict[int, Post] = field(default_factory=dict)
-    free: list[int] = field(default_factory=list)  # slots, a heap
+    posts: dict[int, Post] = msgspec.field(default_factory=dict)
+    free: list[int] = msgspec.field(default_factory=list)  # slots, a heap
+    stop: Stop = stop  # asks what cannot be answered on the spot
+    post: Post | None = None  # that it waits for where it has posted it, without a slot
 
 
-@record(eq=False)
-class Mailbox:
-    offers: list[Post] = field(default_factory=list)
-    requests: list[Post] = field(default_factory=list)
-    probers: list[Member] = field(default_factory=list)  # that wait for an offer
+class Mailbox(msgspec.Struct, eq=False):
+    offers: list[Post] = msgspec.field(default_factory=list)
+    requests: list[Post] = msgspec.field(default_factory=list)
+    probers: list[Member] = msgspec.field(default_factory=list)  # that wait for an offer
+
+
+class Sealed(msgspec.Struct, eq=False):
+    """What somebody could change, as bytes."""
+
+    sealed: tuple[bool, bytes]
 
 
 Turn: TypeAlias = tuple[float, int, Member]
@@ -73,8 +85,13 @@ Turn: TypeAlias = tuple[float, int, Member]
 
 def is_frozen(value: Any) -> bool:
     """Whether nobody can change it, so that sender and receiver may share it."""
-    kind = type(value)
-    return kind in FROZEN or (kind is tuple and all(map(is_frozen, value)))
+    if type(value) is not tuple:
+        return type(value) in FROZEN
+    for each in value:
+        kind = type(each)
+        if kind not in FROZEN and not (kind is tuple and is_frozen(each)):
+            return False
+    return True
 
 
 class PlainRun:
@@ -123,13 +140,23 @@ class PlainRun:
                 turn = heappop(turns) if turns else None  # another has taken what was there
                 continue
             member.clock = time
-            self._now = max(self._now, time)
-            answer = answers.get(type(op))
+            if time > self._now:
+                self._now = time
             self._member = member
-            at = member.live.resume(SILENT if answer is None else answer(member, op))
-            if type(at) is ops.Done or type(at) is ops.Failed:
+            if (post := member.post) is not None:
+                member.post, response = None, self._answer(0, post)
+            else:
+                answer = answers.get(type(op))
+                response = SILENT if answer is None else answer(member, op)
+            if self._member is None:  # it has begun another, which may have failed
+                at = member.live.resume(response)
+            else:
+                at = member.live.relay(response, self._running)
+                member = self._member
+            kind = type(at)
+            if kind is ops.Done or kind is ops.Failed:
                 self._end(member)
-                if type(at) is ops.Failed:
+                if kind is ops.Failed:
                     return
             if self._can_go_on(member):
                 turn = heappushpop(turns, self._turn(member))
@@ -160,8 +187,8 @@ class PlainRun:
 
     def meet(self, op: Any, wait: Any) -> Response:
         """The answer to the wait for a post: at once, if nobody would be next before either."""
-        member = self._member
-        if member is None or self._others_before(member.clock, member):
+        member, turns = self._member, self._turns
+        if member is None or (turns and turns[0] < (member.clock, member.number)):
             asked(op)
             return asked(wait)
         if member.clock > self._now:
@@ -169,13 +196,38 @@ class PlainRun:
         post = self._sent(member, op) if type(op) is ops.Send else self._asked(member, op)
         if (known := self._waited(member, post)) is not None:
             return known
-        self._hold(post)
-        return asked(wait)
+        member.post = post
+        return member.stop(wait, self._give_way)
+
+    def _give_way(self, wait: Any) -> Response | None:
+        """The running process waits for its post: who is next goes on at once, if it does, too."""
+        member, turns = self._member, self._turns
+        following = turns[0][2] if turns else None
+        if following is None or following.post is None:
+            return None
+        assert member is not None and member.post is not None
+        if member.post.done:
+            time = heapreplace(turns, (member.clock + MOMENT, member.number, member))[0]
+        else:
+            member.waits = True
+            time = heappop(turns)[0]
+        following.clock = time
+        if time > self._now:
+            self._now = time
+        response, following.post = self._answer(0, following.post), None
+        self._member = following
+        return member.live.give_way(wait, following.live, response)
+
+    def _running(self) -> RunningProcess:
+        assert self._member is not None
+        return self._member.live
 
     def _waited(self, member: Member, post: Post) -> Response | None:
         """The answer to the wait for a new post; None if it is not complete, or others are next."""
-        time = member.clock + MOMENT
-        if not post.done or self._others_before(time, member):
+        if not post.done:
+            return None
+        time, turns = member.clock + MOMENT, self._turns
+        if turns and turns[0] < (time, member.number):
             return None
         member.clock = time
         if time > self._now:
@@ -191,6 +243,7 @@ class PlainRun:
         live = RunningProcess.of(self._program, name, process)
         live.context.guide = live.context.guide or self
         member = Member(live, process.daemon, len(self.members), self._now)
+        member.stop = live.context.notes.get(STOP, stop)
         self.members[name] = member
         if isinstance(live.at, ops.Done | ops.Failed):
             self._end(member)
@@ -200,16 +253,25 @@ class PlainRun:
     def _turn(self, member: Member) -> Turn:
         """When a process is next."""
         at = member.live.at
-        takes = at.seconds + MOMENT if type(at) is ops.Sleep else MOMENT
-        return member.clock + (0.0 if type(at) in POSTS else takes), member.number, member
+        if type(at) is ops.Sleep:
+            return member.clock + (at.seconds + MOMENT), member.number, member
+        return member.clock + (0.0 if type(at) in POSTS else MOMENT), member.number, member
 
     def _can_go_on(self, member: Member) -> bool:
         """Whether what it asks can be answered now; if not, it waits from now on."""
+        if (post := member.post) is not None:
+            member.waits = not post.done
+            return post.done
         op: Any = member.live.at
         kind = type(op)
         if kind is ops.WaitAny:
             posts = member.posts
-            member.waits = not any(posts[slot].done for slot in op.slots)
+            for slot in op.slots:
+                if posts[slot].done:
+                    member.waits = False
+                    break
+            else:
+                member.waits = True
         elif kind is ops.Probe and op.blocking:
             member.waits = self._seen(op) is None
             if member.waits:
@@ -221,7 +283,8 @@ class PlainRun:
     def _wake(self, member: Member) -> None:
         """What a process waits for may have happened: it goes on from now."""
         if member.waits and self._can_go_on(member):
-            member.clock = max(member.clock, self._now)
+            if self._now > member.clock:
+                member.clock = self._now
             heappush(self._turns, self._turn(member))
 
     def _end(self, member: Member) -> None:
@@ -244,9 +307,10 @@ class PlainRun:
         return self._hold(self._asked(member, op))
 
     def _sent(self, member: Member, op: ops.Send) -> Post:
-        post = Post(member, op.mailbox, op.key, op.buffered)
-        frozen = is_frozen(op.payload)
-        post.got = (frozen, op.payload if frozen else self._payloads.sealed(op.payload))
+        payload = op.payload
+        if not is_frozen(payload):
+            payload = Sealed(self._payloads.sealed(payload))
+        post = Post(member, op.mailbox, op.key, op.buffered, payload)
         box = self._boxes[op.mailbox]
         for at, request in enumerate(box.requests):
             if fits(request.key, op.key):
@@ -288,13 +352,13 @@ class PlainRun:
     def _answer(self, choice: int, post: Post) -> Response:
         """What a wait for a post that is complete gives."""
         offer = post.got
-        if type(offer) is Post:
-            return Response(choice, self._content(offer), offer.key)
-        return Response(choice)
+        return self._received(choice, offer) if type(offer) is Post else Response(choice)
 
-    def _content(self, offer: Post) -> Any:
-        is_frozen, payload = offer.got
-        return payload if is_frozen else self._payloads.opened(payload)
+    def _received(self, choice: int, offer: Post) -> Response:
+        content = offer.got
+        if type(content) is Sealed:
+            content = self._payloads.opened(content.sealed)
+        return Response(choice, content, offer.key)
 
     def _seen(self, op: ops.Probe) -> Post | None:
         offers = self._boxes[op.mailbox].offers
@@ -302,7 +366,7 @@ class PlainRun:
 
     def _probe(self, _: Member, op: ops.Probe) -> Response:
         offer = self._seen(op)
-        return SILENT if offer is None else Response(1, self._content(offer), offer.key)
+        return SILENT if offer is None else self._received(1, offer)
 
     def _cancel(self, member: Member, op: ops.Cancel) -> Response:
         post = member.posts[op.slot]

@@ -8,7 +8,14 @@ from typing import Any
 
 from presage.frontends.mpi.core.handle import Handle, check_dest, check_source, check_tag, peers
 from presage.frontends.mpi.core.named import calls
-from presage.frontends.mpi.core.rank import current_rank, enter_call, note_waiting
+from presage.frontends.mpi.core.rank import (
+    callers,
+    check_entry,
+    current_rank,
+    enter_call,
+    note_waiting,
+    transfer_text,
+)
 from presage.frontends.mpi.core.status import (
     ANY_SOURCE,
     ANY_TAG,
@@ -46,15 +53,19 @@ class PointToPoint(Handle):
     """send, recv, probe and their relatives."""
 
     def _to(self, name: str, dest: Any, tag: Any) -> Peer:
-        call = enter_call(name, dest=dest, tag=tag)
+        check_entry(name)
+        call = transfer_text(name, callers.place(), "dest", dest, tag)
         core = self._core(call)
         dest, tag = check_dest(core, dest, call), check_tag(tag, call)
         note_waiting(peers(core, dest))
         return Peer(core, dest, tag, call)
 
     def _from(self, name: str, source: Any, tag: Any) -> Peer:
-        shown = {"source": _any(source, "ANY_SOURCE"), "tag": _any(tag, "ANY_TAG")}
-        call = enter_call(name, **shown)
+        shown = source, tag
+        if type(source) is not int or type(tag) is not int or source < 0 or tag < 0:
+            shown = _any(source, "ANY_SOURCE"), _any(tag, "ANY_TAG")
+        check_entry(name)
+        call = transfer_text(name, callers.place(), "source", *shown)
         core = self._core(call)
         source, tag = check_source(core, source, call), check_tag(tag, call, wanted=True)
         note_waiting(peers(core, source))
@@ -85,12 +96,12 @@ class PointToPoint(Handle):
     ) -> Any:
         if buf is not None:
             warnings.warn("the argument `buf` of recv is not used", UserWarning, stacklevel=2)
-        return _filled(status, self._received(source, tag))
+        return self._received(source, tag, status)
 
-    def _received(self, source: int, tag: int) -> tuple[Any, Status]:
-        """An object, and what is known of it."""
+    def _received(self, source: int, tag: int, status: Status | None) -> Any:
+        """An object; the status says what is known of it."""
         of = self._from("recv", source, tag)
-        return receive(of, ObjectContent(of.call))
+        return receive(of, ObjectContent(of.call), status)
 
     def Recv(
         self,
@@ -100,7 +111,7 @@ class PointToPoint(Handle):
         status: Status | None = None,
     ) -> None:
         of = self._from("Recv", source, tag)
-        _filled(status, receive(of, BufferContent(of.call, buf)))
+        receive(of, BufferContent(of.call, buf), status)
 
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         of = self._from("irecv", source, tag)
@@ -240,14 +251,14 @@ class PointToPoint(Handle):
             found = _looked(of, waits=False)
             if found.choice == 0:
                 return None
-            of = of._replace(rank=found.key[0], tag=found.key[1])
+            of = Peer(of.core, *found.key, of.call)
         response = next_message(of)
         fill(status, post.status_of(response))
         return Message._of(response)
 
 
 def _any(number: Any, name: str) -> Any:
-    return name if isinstance(number, int) and number == ANY_SOURCE else number
+    return name if number == ANY_SOURCE and isinstance(number, int) else number
 
 
 def _sent(to: Peer, content: Content, name: str) -> Any:

@@ -9,11 +9,12 @@ ordered delivery it is an ordinary mailbox, where the first to be sent is the fi
 from __future__ import annotations
 
 import pickle
+from functools import lru_cache
 from typing import Any
 
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.delivery import ANY as EITHER
-from presage.frontends.mpi.core.rank import current_rank
+from presage.frontends.mpi.core.rank import Rank, current_rank
 from presage.frontends.mpi.core.status import ANY_SOURCE, ANY_TAG, Status
 from presage.frontends.mpi.data.buffers import Data
 from presage.frontends.mpi.data.objects import OBJECT, PICKLE, unpack
@@ -34,13 +35,14 @@ def message(core: CommState, dest: int, tag: int, payload: Any, mode: str) -> Se
     """The offer of a message."""
     rank, size = current_rank(), size_of(payload)
     delivery = rank.delivery
-    may_fit = mode in (STANDARD, READY) and (delivery.limit is None or size <= delivery.limit)
-    buffered = mode == BUFFERED or (may_fit and rank.eager)
-    may_wait = buffered and mode != BUFFERED and delivery.buffering == EITHER
-    name = f"{core.outbox}/{dest}"
+    if mode == STANDARD or mode == READY:
+        buffered = (delivery.limit is None or size <= delivery.limit) and rank.eager
+        may_wait = buffered and delivery.buffering == EITHER
+    else:
+        buffered, may_wait = mode == BUFFERED, False
     key = (core.rank, tag)
     channelled = not delivery.ordered
-    return Send(name, payload, key, buffered, float(size), may_wait, channelled)
+    return Send(core.box(dest), payload, key, buffered, float(size), may_wait, channelled)
 
 
 def request(core: CommState, source: int, tag: int) -> Asking[int]:
@@ -48,9 +50,9 @@ def request(core: CommState, source: int, tag: int) -> Asking[int]:
     return (yield from post(Recv(core.inbox, (source, tag), claim)))
 
 
-def received(core: CommState, source: int, tag: int) -> Response:
+def received(rank: Rank, core: CommState, source: int, tag: int) -> Response:
     """Wait for a message, and take it."""
-    claim = None if current_rank().delivery.ordered else source
+    claim = None if rank.delivery.ordered else source
     if claim == ANY_SOURCE:
         claim = asked(Pick(core.inbox, (source, tag), len(core.reach))).choice
     return meet(Recv(core.inbox, (source, tag), claim))
@@ -90,6 +92,7 @@ def status_of(response: Response) -> Status:
     return Status.of(source, tag, size_of(response.payload))
 
 
+@lru_cache
 def mode_of(name: str) -> str:
     """The mode of a send, by the name of the call."""
     return MODES[name.lower().removeprefix("i").removesuffix("_init")]

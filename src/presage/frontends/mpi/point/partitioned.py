@@ -41,7 +41,7 @@ class Partitioned(Prequest):
     @classmethod
     def for_send(cls, to: Peer, buf: Any, partitions: int) -> Any:
         content = BufferContent(to.call, buf)
-        peer = to._replace(core=apart(to.core))
+        peer = Peer(apart(to.core), to.rank, to.tag, to.call)
         made: Any = cls.set_up(to.call, lambda: made._begun(content))
         made._parts = partitions
         made._post = lambda: blocking(
@@ -52,7 +52,7 @@ class Partitioned(Prequest):
     @classmethod
     def for_receive(cls, of: Peer, buf: Any, partitions: int) -> Any:
         content = BufferContent(of.call, buf)
-        peer = of._replace(core=apart(of.core))
+        peer = Peer(apart(of.core), of.rank, of.tag, of.call)
         made: Any = cls.set_up(of.call, lambda: post_receive(peer, content))
         made._parts = partitions
         return made

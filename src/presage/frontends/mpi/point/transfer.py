@@ -8,10 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+import msgspec
+
 from presage.frontends.mpi.core.comm_state import CommState
 from presage.frontends.mpi.core.handle import peers
 from presage.frontends.mpi.core.rank import current_rank
-from presage.frontends.mpi.core.status import NULL_STATUS, PROC_NULL, Status
+from presage.frontends.mpi.core.status import NULL_STATUS, PROC_NULL, Status, fill
 from presage.frontends.mpi.data.buffers import buffer
 from presage.frontends.mpi.data.hazards import Watched, use
 from presage.frontends.mpi.data.objects import pack
@@ -19,14 +21,12 @@ from presage.frontends.mpi.point import envelope as post
 from presage.frontends.mpi.point.request import Request, at_once
 from presage.process.context import Asking, blocking, meet, wait_any
 from presage.process.ops import Response
-from presage.records import NamedTuple
 
 
 class Content(ABC):
     """What a call was given to send, or to receive into."""
 
-    def __init__(self, call: str) -> None:
-        self.call = call
+    call: str
 
     def use(self, writes: bool) -> tuple[Watched, ...]:
         """Note that the call uses it; refuse it if a pending one does, too."""
@@ -52,7 +52,7 @@ class ObjectContent(Content):
     """A Python object; to receive one, nothing is given."""
 
     def __init__(self, call: str, obj: Any = None) -> None:
-        super().__init__(call)
+        self.call = call
         self._obj = obj
 
     def read(self) -> Any:
@@ -66,7 +66,7 @@ class BufferContent(Content):
     """Memory of the script."""
 
     def __init__(self, call: str, buf: Any) -> None:
-        super().__init__(call)
+        self.call = call
         self.buffer = buffer(buf, call)
 
     def use(self, writes: bool) -> tuple[Watched, ...]:
@@ -76,12 +76,13 @@ class BufferContent(Content):
         return self.buffer.read()
 
     def take(self, response: Response) -> None:
-        source, tag = response.key
-        where = f"{self.call}, from rank {source} with tag {tag}"
-        self.buffer.write(post.to_data(response.payload), where)
+        data = post.to_data(response.payload)
+        if not self.buffer.write_whole(data, self.buffer.count):
+            source, tag = response.key
+            self.buffer.write(data, f"{self.call}, from rank {source} with tag {tag}")
 
 
-class Peer(NamedTuple):
+class Peer(msgspec.Struct, frozen=True):
     """The other side of a call: the communicator, the rank, the tag; and the text of the call."""
 
     core: CommState
@@ -109,14 +110,26 @@ def next_message(of: Peer) -> Response:
     """Wait for a message, and take it; of nobody, there is none."""
     if of.rank == PROC_NULL:
         return post.NO_MESSAGE
-    response = post.received(of.core, of.rank, of.tag)
-    current_rank().learned()
+    rank = current_rank()
+    response = post.received(rank, of.core, of.rank, of.tag)
+    rank.learned()
     return response
 
 
-def receive(of: Peer, content: Content) -> tuple[Any, Status]:
+def receive(of: Peer, content: Content, status: Status | None) -> Any:
+    """What the call gives; the caller's status says what is known of the message."""
     content.use(writes=True)
-    return content.finish([next_message(of)])
+    if of.rank == PROC_NULL:
+        fill(status, NULL_STATUS)
+        return None
+    rank = current_rank()
+    response = post.received(rank, of.core, of.rank, of.tag)
+    if rank.windows:
+        rank.learned()
+    value = content.take(response)
+    if status is not None:
+        status.take(post.status_of(response))
+    return value
 
 
 def post_receive(of: Peer, content: Content) -> Request:

@@ -240,16 +240,20 @@ class Comm(plain.Comm):
                 made.parts.append(_post(lambda given: send(self, given, dest, tag), each))
         return made if _name[0] == "i" else made.wait()
 
-    def _received(self, source: int, tag: int) -> tuple[Any, Status]:
+    def _received(self, source: int, tag: int, status: Status | None) -> Any:
         """The buffers of an object come from the same rank as its pickle."""
-        head, known = super()._received(source, tag)
+        known = Status()
+        head = super()._received(source, tag, known)
         if head is None:
-            return None, known
+            fill(status, known)
+            return None
         data, sizes = head
         buffers = [Memory.allocate(size) for size in sizes]
         for each in buffers:
             _post(lambda given: self.Recv(given, known.source, known.tag), each)
-        return _own().pickle.loads_oob(data, buffers), _counted(known, data, sizes)
+        value = _own().pickle.loads_oob(data, buffers)
+        fill(status, _counted(known, data, sizes))
+        return value
 
     def irecv(self, *_: Any, **__: Any) -> NoReturn:
         """How many messages an object is, is known only when the first has come."""
