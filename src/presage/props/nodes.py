@@ -40,17 +40,25 @@ def exists(nodes: Iterable[Any], predicate: Predicate) -> Verdict:
 
 def exactly(count: int, nodes: Iterable[Any], predicate: Predicate) -> Verdict:
     """`predicate(node)` is true of exactly `count` nodes."""
-    return _counted(nodes, predicate, f"exactly {count}", lambda found: found == count)
+    found = _found(nodes, predicate)
+    return _compared(found, f"exactly {count}", len(found) == count)
 
 
 def at_least(count: int, nodes: Iterable[Any], predicate: Predicate) -> Verdict:
     """`predicate(node)` is true of `count` nodes or more."""
-    return _counted(nodes, predicate, f"at least {count}", lambda found: found >= count)
+    found: list[str] = []
+    for node in nodes:
+        if len(found) >= count:
+            return HOLDS  # who else there is would make no difference
+        if _ask(predicate, node):
+            found.append(name_of(node))
+    return _compared(found, f"at least {count}", len(found) >= count)
 
 
 def at_most(count: int, nodes: Iterable[Any], predicate: Predicate) -> Verdict:
     """`predicate(node)` is true of `count` nodes or fewer."""
-    return _counted(nodes, predicate, f"at most {count}", lambda found: found <= count)
+    found = _found(nodes, predicate)
+    return _compared(found, f"at most {count}", len(found) <= count)
 
 
 def reach(node: Any, pointer: str) -> frozenset[str]:
@@ -89,11 +97,12 @@ def _targets(node: Any, pointer: str) -> list[str]:
     )
 
 
-def _counted(
-    nodes: Iterable[Any], predicate: Predicate, wanted: str, enough: Callable[[int], bool]
-) -> Verdict:
-    found = [name_of(node) for node in nodes if _ask(predicate, node)]
-    if enough(len(found)):
+def _found(nodes: Iterable[Any], predicate: Predicate) -> list[str]:
+    return [name_of(node) for node in nodes if _ask(predicate, node)]
+
+
+def _compared(found: list[str], wanted: str, holds: bool) -> Verdict:
+    if holds:
         return HOLDS
     named = f": {', '.join(found)}" if found else ""
     return Verdict.fails(f"{wanted} should be, {len(found)} are{named}")

@@ -61,6 +61,21 @@ def test_counts_name_the_nodes_they_found():
     assert exists(nodes, lambda node: node.next == "c").why == "at least 1 should be, 0 are"
 
 
+def test_so_many_or_more_asks_no_further_once_there_are_so_many():
+    nodes = world(a="b", b="c", c="b").nodes
+    asked = []
+
+    def points(node):
+        asked.append(node.name)
+        return node.next == "b"
+
+    assert exists(nodes, points) and asked == ["a"]
+    asked.clear()
+    assert at_least(2, nodes, points) and asked == ["a", "b", "c"]
+    asked.clear()
+    assert at_least(0, nodes, points) and at_least(0, (), points) and not asked
+
+
 def test_a_predicate_that_answers_neither_yes_nor_no_is_refused():
     with pytest.raises(PropertyError, match="answered 'b' of node `a`"):
         forall(world(a="b").nodes, lambda node: node.next)

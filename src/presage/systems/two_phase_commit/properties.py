@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from presage import HOLDS, Verdict, WorldView, always, sometimes
+from presage import HOLDS, Verdict, WorldView, always, exists, forall, sometimes
 from presage.systems.two_phase_commit.service import ResourceManager
+
+
+def has_committed(rm: ResourceManager) -> bool:
+    return rm.phase == "committed"
+
+
+def has_aborted(rm: ResourceManager) -> bool:
+    return rm.phase == "aborted"
 
 
 @always
 def consistent(world: WorldView) -> Verdict:
     """No resource manager has committed while another has aborted."""
-    ends: dict[str, str] = {}
-    for rm in world.of(ResourceManager):
-        phase = rm.phase
-        if phase in ("committed", "aborted"):
-            ends.setdefault(phase, rm.name)
-    if len(ends) < 2:
+    rms = world.of(ResourceManager)
+    if not (exists(rms, has_committed) and exists(rms, has_aborted)):
         return HOLDS
-    return Verdict.fails(f"{ends['committed']} has committed, {ends['aborted']} has aborted")
+    committed = next(rm.name for rm in rms if has_committed(rm))
+    aborted = next(rm.name for rm in rms if has_aborted(rm))
+    return Verdict.fails(f"{committed} has committed, {aborted} has aborted")
 
 
 @sometimes
-def commit_agreement(world: WorldView) -> bool:
+def commit_agreement(world: WorldView) -> Verdict:
     """All resource managers commit."""
-    return all(rm.phase == "committed" for rm in world.of(ResourceManager))
+    return forall(world.of(ResourceManager), has_committed)
 
 
 @sometimes
-def abort_agreement(world: WorldView) -> bool:
+def abort_agreement(world: WorldView) -> Verdict:
     """All resource managers abort."""
-    return all(rm.phase == "aborted" for rm in world.of(ResourceManager))
+    return forall(world.of(ResourceManager), has_aborted)
