@@ -238,7 +238,10 @@ def _is_cached(value: Any, name: str) -> bool:
 
 def _reduced(value: Any) -> Any:
     """What an object that is not written by the user holds, as `pickle` would see it."""
-    if type(value).__module__.partition(".")[0] == OURSELVES or getattr(value, "nbytes", 0) > BYTES_MAX:
+    if (
+        type(value).__module__.partition(".")[0] == OURSELVES
+        or getattr(value, "nbytes", 0) > BYTES_MAX
+    ):
         return None
     try:
         with warnings.catch_warnings():
