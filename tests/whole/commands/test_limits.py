@@ -109,9 +109,11 @@ def test_what_was_not_covered_is_said_to_people_too() -> None:
 
 # Ctrl-C that comes at a moment the test decides on, whatever the machine is busy with.
 INTERRUPTING = """
-    import signal
+    import functools, signal
 
-    SENT = []  # one signal only: steps run more than once, and a second Ctrl-C is another matter
+    @functools.cache  # one signal only: steps run more than once, and a second is another matter
+    def interrupt() -> None:
+        signal.raise_signal(signal.SIGINT)
 
     class Node(Service):
         n: int = 0
@@ -119,9 +121,8 @@ INTERRUPTING = """
         @action(when=lambda self: self.n < MOST)
         def go(self) -> None:
             self.n += 1
-            if self.n == 30 and not SENT:
-                SENT.append(1)
-                signal.raise_signal(signal.SIGINT)
+            if self.n == 30:
+                interrupt()
         @action
         def turn(self) -> None:
             self.m = (self.m + 1) % TURNS
@@ -209,9 +210,9 @@ def wait_until_under_way(process: subprocess.Popen[str]) -> None:
 
 
 SHRINKING = """
-    import signal
+    import signal, threading
 
-    CALLS = []
+    OWN = threading.local()
 
     class Node(Service):
         n: int = 0
@@ -225,8 +226,8 @@ SHRINKING = """
 
     @always
     def small(world):
-        CALLS.append(1)
-        if len(CALLS) == 600:  # long after the search itself: that asks once for every n
+        OWN.calls = getattr(OWN, "calls", 0) + 1
+        if OWN.calls == 600:  # long after the search itself: that asks once for every n
             signal.raise_signal(signal.SIGINT)
         return world["n0"].n < 40
 
