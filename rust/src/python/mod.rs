@@ -1,6 +1,7 @@
 //! What Python sees of the core, and what ends it from outside.
 
 pub mod build;
+pub mod digest;
 pub mod exporter;
 pub mod frames;
 pub mod kernel;
